@@ -1,0 +1,49 @@
+"""What the peers' scripts share: arguments, the best of several timings, one line of JSON."""
+
+import argparse
+import json
+import resource
+import sys
+import time
+
+import numpy as np
+
+
+def arguments(**more):
+    """Read --data and --repeat, and whatever a peer adds: name=(default, help)."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--data", required=True, help="an .npz file with X (rows, attributes), y and X_test, all int64")
+    parser.add_argument("--repeat", type=int, default=3, help="report the best of so many runs")
+    for name, (default, words) in more.items():
+        parser.add_argument("--" + name.replace("_", "-"), type=type(default), default=default, help=words)
+    return parser.parse_args()
+
+
+def load(path):
+    """Return X, y, X_test."""
+    with np.load(path) as data:
+        return data["X"], data["y"], data["X_test"]
+
+
+def absent(peer, why):
+    """Say that the peer is not installed, and leave with code 3."""
+    print(f"{peer} is not installed: {why}", file=sys.stderr)
+    sys.exit(3)
+
+
+def best(function, repeat):
+    """Return the shortest time of `repeat` runs, in seconds, and what the last run returned."""
+    shortest = float("inf")
+    for _ in range(repeat):
+        start = time.perf_counter()
+        result = function()
+        shortest = min(shortest, time.perf_counter() - start)
+    return shortest, result
+
+
+def report(peer, version, fit_seconds, predict_seconds, predict_rows, peak_mb=None):
+    """Print the line; the peak is the resident memory of this whole process unless given."""
+    if peak_mb is None:
+        peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
+    line = {"peer": peer, "version": version, "fit_seconds": fit_seconds, "predict_seconds": predict_seconds}
+    print(json.dumps(line | {"predict_rows": predict_rows, "peak_mb": round(peak_mb, 1)}))

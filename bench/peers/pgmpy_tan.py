@@ -1,0 +1,42 @@
+"""Time pgmpy's TAN: python pgmpy_tan.py --data FILE.npz --repeat N [--predict-rows 1000] [--n-jobs -1]."""
+
+import logging
+import warnings
+from importlib.metadata import version
+
+from common import absent, arguments, best, load, report
+
+
+def main():
+    options = arguments(
+        predict_rows=(1000, "predict only so many rows of X_test: it works row by row"),
+        n_jobs=(-1, "processes for the weights of the tree, -1 (its default): all cores; the peak leaves them out"),
+    )
+    warnings.simplefilter("ignore")
+    try:
+        import pandas as pd
+        from pgmpy.estimators import TreeSearch
+        from pgmpy.models import DiscreteBayesianNetwork
+        from pgmpy.parameter_estimator import DiscreteBayesianEstimator
+    except ImportError as error:
+        absent("pgmpy", error)
+    logging.getLogger("pgmpy").setLevel(logging.ERROR)
+    X, y, X_test = load(options.data)
+    names = [f"x{i}" for i in range(X.shape[1])]
+    frame = pd.DataFrame(X, columns=names).assign(y=y)
+    test = pd.DataFrame(X_test[: options.predict_rows], columns=names)
+
+    def fit():
+        search = TreeSearch(frame, root_node=names[0], n_jobs=options.n_jobs)
+        tree = search.estimate(estimator_type="tan", class_node="y", show_progress=False)
+        network = DiscreteBayesianNetwork(tree.edges())
+        network.fit(frame, estimator=DiscreteBayesianEstimator(prior_type="K2"))
+        return network
+
+    fit_seconds, network = best(fit, options.repeat)
+    predict_seconds, _ = best(lambda: network.predict_probability(test), options.repeat)
+    report("pgmpy TAN", version("pgmpy"), fit_seconds, predict_seconds, len(test))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,54 @@
+"""Bayesian network classifiers that learn from counts.
+
+Importing this module, or asking the command line for help, pulls in nothing heavy: every name is loaded when it is
+first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tanbark.classifiers.naive_bayes import NaiveBayes
+    from tanbark.classifiers.tan import TAN
+    from tanbark.counts import Counts
+    from tanbark.files import load, save
+    from tanbark.network import Network
+    from tanbark.schema import Category, Encoder, Number, Schema
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "TAN": "tanbark.classifiers.tan",
+    "Category": "tanbark.schema",
+    "Counts": "tanbark.counts",
+    "Encoder": "tanbark.schema",
+    "NaiveBayes": "tanbark.classifiers.naive_bayes",
+    "Network": "tanbark.network",
+    "Number": "tanbark.schema",
+    "Schema": "tanbark.schema",
+    "load": "tanbark.files",
+    "save": "tanbark.files",
+}
+
+__all__ = [
+    "TAN",
+    "Category",
+    "Counts",
+    "Encoder",
+    "NaiveBayes",
+    "Network",
+    "Number",
+    "Schema",
+    "load",
+    "save",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'tanbark' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

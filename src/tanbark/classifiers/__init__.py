@@ -1,0 +1,7 @@
+"""Classifiers: scikit-learn estimators that say which structure, which parameters, which average."""
+
+from tanbark.classifiers.naive_bayes import NaiveBayes
+from tanbark.classifiers.registry import REGISTRY, Entry
+from tanbark.classifiers.tan import TAN
+
+__all__ = ["REGISTRY", "TAN", "Entry", "NaiveBayes"]

@@ -1,0 +1,319 @@
+"""What all classifiers share: from a table to counts, and from log joints to everything a user calls."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABCMeta, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from tanbark.counts import Counts
+from tanbark.kernels.posterior import log_evidence, posterior
+from tanbark.kernels.threads import run, spans, thread_count
+from tanbark.network import Network
+from tanbark.parameters import PARAMETERS
+from tanbark.schema import Encoder, Schema
+from tanbark.schema.columns import Codes
+from tanbark.schema.table import Table, as_known_table, read_table
+from tanbark.schema.target import Target, read_target
+
+Array = NDArray[np.float64]
+
+
+class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
+    """A classifier with a normalised joint that is learned from counts alone.
+
+    A subclass says which counts it needs (`_order`) and what network they make (`_learn`); the rest is here.
+    """
+
+    _order = 2
+
+    parameters: str
+    ess: float
+    class_prior: Any
+    encoder: Encoder | Schema | None
+    n_jobs: int | None
+
+    @abstractmethod
+    def _learn(self, counts: Counts) -> Network:
+        """Return the network that the counts make."""
+
+    def _check_parameters(self) -> None:
+        """Raise a sentence that names the parameter whose value cannot be."""
+        check_choice("parameters", self.parameters, PARAMETERS)
+        ess = self.ess
+        if isinstance(ess, bool) or not isinstance(ess, int | float | np.number) or not 0 < ess < np.inf:
+            raise ValueError(f"ess must be a positive number, got {ess!r}")
+        if not isinstance(self.encoder, Encoder | Schema | None):
+            raise TypeError(f"encoder must be an Encoder, a Schema or None, got {type(self.encoder).__name__!r}")
+        if isinstance(self.encoder, Encoder):
+            self.encoder.check()
+        if self.n_jobs is not None and (not isinstance(self.n_jobs, int | np.integer) or self.n_jobs == 0):
+            raise ValueError(f"n_jobs must be a whole number other than 0, or None, got {self.n_jobs!r}")
+
+    # Learning
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from a table and its classes.
+
+        Parameters
+        ----------
+        X : array, data frame or Arrow table of shape (rows, attributes)
+        y : array or series of shape (rows,)
+        sample_weight : array of shape (rows,), optional
+            A weight of three is the row three times; a weight of zero is no row.
+        """
+        with self._unchanged_on_error():
+            self._check_parameters()
+            self._start(X, y, sample_weight, classes=None)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from further rows: their counts are added to those so far.
+
+        The first call learns the schema (or takes the one given as `encoder`); `classes` lists classes that may come
+        later.
+        """
+        with self._unchanged_on_error():
+            self._check_parameters()
+            if not hasattr(self, "counts_"):
+                self._start(X, y, sample_weight, classes)
+                return self
+            if classes is not None and not set(np.asarray(classes).tolist()) <= set(self.schema_.classes):
+                raise ValueError("classes names a class that the first call to partial_fit did not")
+            table = self._read(X, reset=False)
+            target = read_target(y)
+            table, target, weights = _usable_rows(table, target, sample_weight)
+            self._set(self.counts_ + self._count(self.schema_, table, target, weights))
+        return self
+
+    def fit_counts(self, counts: Counts) -> Self:
+        """Learn from counts, wherever they were counted."""
+        with self._unchanged_on_error():
+            self._check_parameters()
+            if counts.order < self._order:
+                raise ValueError(f"{type(self).__name__} learns from counts of pairs; count with order=2")
+            if counts.order > self._order:
+                counts = Counts(counts.schema, counts.class_counts, counts.values.copy())
+            if not counts.class_counts.sum() > 0:
+                raise ValueError("the counts are all zero; there is nothing to learn")
+            self._set(counts)
+            self._take_names(counts.schema)
+        return self
+
+    def _take_names(self, schema: Schema) -> None:
+        self.n_features_in_ = len(schema.columns)
+        self.__dict__.pop("feature_names_in_", None)
+        if schema.named:
+            self.feature_names_in_ = np.array(schema.names, object)
+
+    def get_state(self) -> dict[str, Any]:
+        """Return what was learned beside the counts and the network, as plain values."""
+        return {}
+
+    def set_state(self, counts: Counts, network: Network, state: dict[str, Any]) -> Self:
+        """Become the fitted classifier that had these counts, this network and this state."""
+        self._take(counts, network)
+        self._take_names(counts.schema)
+        return self
+
+    def _start(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> None:
+        table = self._read(X, reset=True)
+        target = read_target(y)
+        table, target, weights = _usable_rows(table, target, sample_weight)
+        if classes is not None:
+            target = target.among(classes)
+        if isinstance(self.encoder, Schema):
+            schema = self.encoder
+            _check_against(schema, table)
+        else:
+            schema = (self.encoder or Encoder()).learn(table, target, weights)
+        self._set(self._count(schema, table, target, weights))
+
+    def _count(self, schema: Schema, table: Table, target: Target, weights: Array | None) -> Counts:
+        codes = schema.encode_table(table, self.n_jobs)
+        return Counts.of(schema, codes, target.codes_under(schema.classes), weights, self._order, self.n_jobs)
+
+    def _set(self, counts: Counts) -> None:
+        network = self._learn(counts)
+        if self.class_prior is not None:
+            log_prior = _checked_prior(self.class_prior, len(counts.schema.classes))
+            network = Network(network.schema, network.structure, (*network.log_tables[:-1], log_prior))
+        self._take(counts, network)
+
+    def _take(self, counts: Counts, network: Network) -> None:
+        self.schema_ = counts.schema
+        self.classes_ = counts.schema.class_labels
+        self.counts_ = counts
+        self.network_ = network
+
+    def _read(self, X: Any, reset: bool) -> Table:
+        """Return the columns of a table, having told scikit-learn of their names and number."""
+        X = as_known_table(X)
+        table = read_table(X, self.n_jobs)
+        if not table.columns:
+            raise ValueError(f"0 feature(s) (shape=({table.rows}, 0)) while a minimum of 1 is required.")
+        if reset and not table.rows:
+            raise ValueError(
+                f"Found array with 0 sample(s) (shape=(0, {len(table.columns)})) while a minimum of 1 is required."
+            )
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        return table
+
+    @contextmanager
+    def _unchanged_on_error(self) -> Iterator[None]:
+        """Leave the estimator as it was if what is inside fails."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    # Predicting
+
+    def _encode(self, X: Any) -> Codes:
+        check_is_fitted(self)
+        return self.schema_.encode_table(self._read(X, reset=False), self.n_jobs)
+
+    def predict_joint_log_proba(self, X: Any) -> Array:
+        """Return ``log P(row, class)``, one column per class; what is missing or was never seen is summed out."""
+        codes = self._encode(X)
+        return self.network_.log_joint(codes, self.n_jobs)
+
+    def score_samples(self, X: Any) -> Array:
+        """Return ``log P(row)`` over the levels and intervals of the schema, -inf for a row that cannot be."""
+        return self._evidence(self.predict_joint_log_proba(X))
+
+    def _evidence(self, joint: Array) -> Array:
+        out = np.empty(len(joint))
+        threads = thread_count(self.n_jobs, len(joint))
+        run([lambda s=s: log_evidence(joint, *s, out) for s in spans(len(joint), threads)], threads)  # type: ignore[misc]
+        return out
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the posterior probability of each class, one column per class in the order of `classes_`.
+
+        A row that no class can have made gets the class prior.
+        """
+        joint = self.predict_joint_log_proba(X)
+        prior = np.exp(self.network_.log_tables[-1])
+        threads = thread_count(self.n_jobs, len(joint))
+        run([lambda s=s: posterior(joint, prior, *s, joint) for s in spans(len(joint), threads)], threads)  # type: ignore[misc]
+        return joint
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the logarithm of the posterior probability of each class, exact where the probability underflows."""
+        joint = self.predict_joint_log_proba(X)
+        evidence = self._evidence(joint)
+        impossible = np.isneginf(evidence)
+        joint[impossible] = self.network_.log_tables[-1]
+        evidence[impossible] = 0.0
+        return joint - evidence[:, None]
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of each row."""
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]  # type: ignore[no-any-return]
+
+    def explain(self, X: Any) -> Array:
+        """Return how much each attribute speaks for each class: weights of evidence in nats.
+
+        An array of shape (rows, 1 + attributes, classes), the prior first, centred over the classes. Its sum over the
+        middle axis gives `predict_proba` by softmax. What two attributes say together is shared by them equally; an
+        attribute that is missing says nothing itself.
+        """
+        codes = self._encode(X)
+        parts = self.network_.tree.evidence(codes)
+        with np.errstate(invalid="ignore"):
+            impossible = np.isneginf(parts.sum(axis=1)).all(axis=1)
+        parts[impossible] = 0.0
+        parts[impossible, 0] = self.network_.log_tables[-1]
+        return _centred(parts)
+
+    def sample(self, n: int = 1, random_state: Any = 0) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return `n` rows drawn from the learned distribution, and their classes."""
+        check_is_fitted(self)
+        return self.network_.sample(n, random_state)
+
+    # scikit-learn
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; `encoder__...` on a classifier without an encoder first gives it one."""
+        nested = any(name.startswith("encoder__") for name in params)
+        if nested and params.get("encoder", self.encoder) is None:
+            params = {**params, "encoder": Encoder()}
+        super().set_params(**params)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = False
+        tags.input_tags.categorical = False
+        return tags
+
+
+def check_choice(name: str, value: Any, allowed: Any) -> None:
+    """Raise a sentence naming the parameter where its value is not among those allowed."""
+    if not isinstance(value, str) or value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
+
+
+def _centred(parts: Array) -> Array:
+    """Return the parts less their mean over the classes that are possible."""
+    possible = np.isfinite(parts)
+    many = possible.sum(axis=2, keepdims=True)
+    mean = np.where(possible, parts, 0.0).sum(axis=2, keepdims=True) / np.maximum(many, 1)
+    centred: Array = parts - mean
+    return centred
+
+
+def _checked_prior(given: Any, classes: int) -> Array:
+    prior = np.asarray(given, np.float64)
+    if prior.shape != (classes,) or not (prior >= 0).all() or not np.isclose(prior.sum(), 1.0):
+        raise ValueError(f"class_prior must be {classes} probabilities that sum to 1, in the order of classes_")
+    with np.errstate(divide="ignore"):
+        return np.log(prior)
+
+
+def _check_against(schema: Schema, table: Table) -> None:
+    """Raise where a table cannot be of a given schema."""
+    if len(table.columns) != len(schema.columns):
+        raise ValueError(f"X has {len(table.columns)} columns, the schema given as encoder has {len(schema.columns)}")
+    if schema.named and table.names is not None and table.names != schema.names:
+        strange = next(a for a, b in zip(table.names, schema.names) if a != b)
+        raise ValueError(f"column {strange!r} is not where the schema given as encoder has it")
+
+
+def _usable_rows(table: Table, target: Target, sample_weight: Any) -> tuple[Table, Target, Array | None]:
+    """Return the rows that have a class and a weight above zero."""
+    if len(target.codes) != table.rows:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: X has {table.rows}, y has {len(target.codes)}"
+        )
+    weights = None
+    keep = target.codes >= 0
+    if not keep.all():
+        warnings.warn(f"{int((~keep).sum())} rows without a class are dropped", UserWarning, stacklevel=5)
+    if sample_weight is not None:
+        weights = np.asarray(sample_weight, np.float64)
+        if weights.shape != (table.rows,):
+            raise ValueError(f"sample_weight has shape {weights.shape}, expected ({table.rows},): one weight a row")
+        if not np.isfinite(weights).all() or (weights < 0).any():
+            raise ValueError("sample_weight must be finite and not negative")
+        keep = keep & (weights > 0)
+        if not keep.any():
+            raise ValueError("sample_weight is zero for every row; there is nothing to learn")
+        weights = weights[keep]
+    if not keep.all():
+        table = table.keep(keep)
+        target = target.keep(keep)
+    return table, target, weights

@@ -1,0 +1,38 @@
+"""All classifiers there are, for the command line, the documentation and the tests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tanbark.classifiers.base import CountsClassifier
+from tanbark.classifiers.naive_bayes import NaiveBayes
+from tanbark.classifiers.tan import TAN
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A classifier, what to call it on the command line, where it was published, and what it is in a sentence."""
+
+    name: str
+    classifier: type[CountsClassifier]
+    paper: str
+    summary: str
+
+
+REGISTRY: dict[str, Entry] = {
+    entry.name: entry
+    for entry in (
+        Entry(
+            "naive-bayes",
+            NaiveBayes,
+            "Langley, Iba and Thompson 1992",
+            "every attribute depends on the class alone",
+        ),
+        Entry(
+            "tan",
+            TAN,
+            "Friedman, Geiger and Goldszmidt 1997",
+            "attributes depend on the class and on one another along a tree",
+        ),
+    )
+}

@@ -1,0 +1,268 @@
+"""Counts of classes, of attribute values within a class, and of pairs of them."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.kernels.pairs import BLOCK, count_pairs, weigh_pairs
+from tanbark.kernels.threads import run, spans, thread_count
+from tanbark.schema import Schema
+from tanbark.schema.columns import Category, Codes, Column
+
+Array = NDArray[Any]
+
+MOST_BYTES = 8 * 2**30
+PRIVATE_BYTES = 64 * 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """How often each class, each value and each pair of values was seen: a vector space.
+
+    ``a + b`` merges chunks, threads and machines; ``a - b`` takes a fold or an expired window out; ``a * 0.99``
+    forgets. Counts of different schemas over the same columns are aligned by label before they are added.
+
+    Parameters
+    ----------
+    schema : Schema
+    class_counts : array of shape (classes,)
+    table : array of shape (classes, values, values), or (classes, values) without pairs
+        The Burt table: the values of all attributes in one row, against themselves. On its diagonal stand the counts
+        of single values. A missing value is in no count.
+
+    Examples
+    --------
+    >>> from tanbark import Category, Counts, Schema
+    >>> schema = Schema([Category("a", (0, 1)), Category("b", (0, 1))], classes=("no", "yes"))
+    >>> codes = schema.encode(np.array([[0, 1], [1, 1], [1, 0]]))
+    >>> counts = Counts.of(schema, codes, np.array([0, 1, 1]))
+    >>> counts.class_counts
+    array([1, 2])
+    >>> counts.pair(0, 1)[1]
+    array([[0, 0],
+           [1, 1]])
+    >>> counts + counts == counts * 2
+    True
+    """
+
+    schema: Schema
+    class_counts: Array
+    table: Array
+
+    def __post_init__(self) -> None:
+        self.class_counts.flags.writeable = False
+        self.table.flags.writeable = False
+
+    @classmethod
+    def of(
+        cls,
+        schema: Schema,
+        codes: Codes,
+        y: NDArray[np.integer],
+        weights: NDArray[np.float64] | None = None,
+        order: int = 2,
+        n_jobs: int | None = None,
+    ) -> Counts:
+        """Return the counts of encoded rows: exact integers without weights, floats with."""
+        check_memory(schema, order)
+        labels = np.ascontiguousarray(y, np.uint16)
+        rows = codes.shape[1]
+        classes, total = len(schema.classes), int(schema.offset[-1])
+        kind = np.int64 if weights is None else np.float64
+        values = np.zeros((classes, total), kind)
+        pairs = np.zeros((classes, total, total) if order == 2 else (classes, 0, 0), kind)
+        threads = thread_count(n_jobs, rows)
+        if weights is None and codes.dtype == np.uint8:
+            _count(codes, labels, schema.offset, values, pairs, threads)
+        else:
+            given = np.ones(rows) if weights is None else np.ascontiguousarray(weights, np.float64)
+            values, pairs = values.astype(np.float64), pairs.astype(np.float64)
+            run(
+                [
+                    lambda first=first, last=last: weigh_pairs(  # type: ignore[misc]
+                        codes, labels, given, schema.offset, first, last, values, pairs
+                    )
+                    for first, last in _attribute_spans(len(codes), threads)
+                ],
+                threads,
+            )
+            values, pairs = values.astype(kind, copy=False), pairs.astype(kind, copy=False)
+        class_counts = np.bincount(labels, weights, minlength=classes).astype(kind)
+        if order == 1:
+            return cls(schema, class_counts, values)
+        _mirror(pairs, schema.offset)
+        at = np.arange(total)
+        pairs[:, at, at] = values
+        return cls(schema, class_counts, pairs)
+
+    @classmethod
+    def zero(cls, schema: Schema, order: int = 2) -> Counts:
+        """Return the counts of no rows."""
+        check_memory(schema, order)
+        classes, total = len(schema.classes), int(schema.offset[-1])
+        shape = (classes, total, total) if order == 2 else (classes, total)
+        return cls(schema, np.zeros(classes, np.int64), np.zeros(shape, np.int64))
+
+    @property
+    def order(self) -> int:
+        """2 where pairs of values were counted, 1 where single values were."""
+        return self.table.ndim - 1
+
+    @property
+    def values(self) -> Array:
+        """How often each value was seen in each class, of shape (classes, values)."""
+        return self.table if self.order == 1 else np.diagonal(self.table, axis1=1, axis2=2)
+
+    def value(self, u: int) -> Array:
+        """Return how often each value of attribute `u` was seen in each class, of shape (classes, arity)."""
+        return self.values[:, self._at(u)]
+
+    def pair(self, u: int, v: int) -> Array:
+        """Return how often each pair of values of two attributes was seen, of shape (classes, arity u, arity v)."""
+        if self.order == 1:
+            raise ValueError("these counts are of single values; count with order=2 for pairs")
+        return self.table[:, self._at(u), self._at(v)]
+
+    def _at(self, u: int) -> slice:
+        return slice(int(self.schema.offset[u]), int(self.schema.offset[u + 1]))
+
+    def has_missing(self) -> NDArray[np.bool_]:
+        """Return which attributes lack a value in some row."""
+        seen = np.add.reduceat(self.values, self.schema.offset[:-1], axis=1)
+        short = seen - self.class_counts[:, None]
+        holes: NDArray[np.bool_] = (np.abs(short) > 1e-9 * np.maximum(self.class_counts[:, None], 1)).any(axis=0)
+        return holes
+
+    def __add__(self, other: Counts) -> Counts:
+        if not isinstance(other, Counts):
+            return NotImplemented
+        a, b = _aligned(self, other)
+        return Counts(a.schema, a.class_counts + b.class_counts, a.table + b.table)
+
+    def __sub__(self, other: Counts) -> Counts:
+        if not isinstance(other, Counts):
+            return NotImplemented
+        a, b = _aligned(self, other)
+        class_counts, table = a.class_counts - b.class_counts, a.table - b.table
+        slack = 1e-9 * max(float(a.class_counts.max(initial=0)), 1.0) if table.dtype.kind == "f" else 0
+        if min(class_counts.min(initial=0), table.min(initial=0)) < -slack:
+            raise ValueError("more rows were subtracted than had been counted")
+        return Counts(a.schema, np.maximum(class_counts, 0), np.maximum(table, 0))
+
+    def __mul__(self, factor: float) -> Counts:
+        if not np.isscalar(factor) or isinstance(factor, str) or not np.isfinite(factor) or factor < 0:
+            raise ValueError(f"counts can be multiplied by a finite number of at least 0, got {factor!r}")
+        return Counts(self.schema, self.class_counts * factor, self.table * factor)
+
+    __rmul__ = __mul__
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Counts):
+            return NotImplemented
+        return (
+            self.schema == other.schema
+            and np.array_equal(self.class_counts, other.class_counts)
+            and np.array_equal(self.table, other.table)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def under(self, schema: Schema) -> Counts:
+        """Return the same counts under a schema that has all levels and classes of this one."""
+        if schema == self.schema:
+            return self
+        rows = _positions(self.schema.classes, schema.classes)
+        places = np.concatenate(
+            [_places(a, b) + start for a, b, start in zip(self.schema.columns, schema.columns, schema.offset)]
+        )
+        empty = Counts.zero(schema, self.order)
+        class_counts = empty.class_counts.astype(self.class_counts.dtype)
+        table = empty.table.astype(self.table.dtype)
+        class_counts[rows] = self.class_counts
+        table[np.ix_(rows, *[places] * self.order)] = self.table
+        return Counts(schema, class_counts, table)
+
+
+def check_memory(schema: Schema, order: int = 2) -> None:
+    """Raise before any work where the counts would need an absurd amount of memory."""
+    total = int(schema.offset[-1])
+    needed = 8 * len(schema.classes) * (total**2 if order == 2 else total)
+    if needed > MOST_BYTES:
+        largest = schema.columns[int(np.argmax(schema.arity))]
+        raise ValueError(
+            f"counting {total:,} values in pairs for {len(schema.classes)} classes needs {needed / 2**30:,.0f} GiB; "
+            f"lower max_levels or drop a column such as {largest.name!r} with its {largest.arity:,} levels"
+        )
+
+
+def _count(
+    codes: Codes, y: NDArray[np.uint16], offset: NDArray[np.int64], values: Array, pairs: Array, threads: int
+) -> None:
+    """Count by threads over blocks of rows with tables of their own, or over attributes where tables are large."""
+    n, rows = codes.shape
+    if threads == 1 or pairs.nbytes > PRIVATE_BYTES:
+        run(
+            [
+                lambda first=first, last=last: count_pairs(  # type: ignore[misc]
+                    codes, y, offset, 0, rows, first, last, values, pairs
+                )
+                for first, last in _attribute_spans(n, threads)
+            ],
+            threads,
+        )
+        return
+    parts = spans(rows, threads, BLOCK)
+    own = [(values, pairs)] + [(np.zeros_like(values), np.zeros_like(pairs)) for _ in parts[1:]]
+    run(
+        [
+            lambda part=part, mine=mine: count_pairs(codes, y, offset, *part, 0, n, *mine)  # type: ignore[misc]
+            for part, mine in zip(parts, own)
+        ],
+        threads,
+    )
+    for other_values, other_pairs in own[1:]:
+        values += other_values
+        pairs += other_pairs
+
+
+def _attribute_spans(n: int, threads: int) -> list[tuple[int, int]]:
+    """Return ranges of attributes that have about equally many pairs with earlier ones."""
+    ends = np.unique(np.rint(n * np.sqrt(np.arange(threads + 1) / threads)).astype(int)).tolist()
+    return list(itertools.pairwise(ends))
+
+
+def _mirror(pairs: Array, offset: NDArray[np.int64]) -> None:
+    """Copy the blocks below the diagonal above it."""
+    for start, stop in itertools.pairwise(offset):
+        pairs[:, :start, start:stop] = pairs[:, start:stop, :start].transpose(0, 2, 1)
+
+
+def _aligned(a: Counts, b: Counts) -> tuple[Counts, Counts]:
+    """Return both counts under one schema."""
+    if a.order != b.order:
+        raise ValueError("counts of pairs and counts of single values cannot be added")
+    if a.schema == b.schema:
+        return a, b
+    schema = a.schema.merge(b.schema)
+    return a.under(schema), b.under(schema)
+
+
+def _positions(labels: tuple[Any, ...], among: tuple[Any, ...]) -> NDArray[np.int64]:
+    at = {label: i for i, label in enumerate(among)}
+    return np.array([at[label] for label in labels], np.int64)
+
+
+def _places(old: Column, new: Column) -> NDArray[np.int64]:
+    """Return where each code of a column stands in the column that replaces it."""
+    if isinstance(old, Category) and isinstance(new, Category):
+        places = _positions(old.levels, new.levels).tolist() + [len(new.levels)] * old.other
+        if not places and not old.missing:
+            places = [0]
+    else:
+        places = list(range(old.arity - old.missing))
+    return np.array(places + [new.arity - 1] * old.missing, np.int64)

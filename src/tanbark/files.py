@@ -1,0 +1,182 @@
+"""Model files: a safetensors file with a JSON header.
+
+Loading one runs no code of its author's: it holds arrays (counts and tables) and plain values (settings, schema,
+structure). Version 1 of the format has the header fields ``format``, ``version``, ``model``, ``params``, ``schema``,
+``parents``, ``state`` and ``sha256``, and the arrays ``class_counts``, ``table`` and ``log_table_<node>``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import tanbark
+from tanbark.classifiers.base import CountsClassifier
+from tanbark.classifiers.registry import REGISTRY
+from tanbark.counts import Counts
+from tanbark.network import Network, Structure
+from tanbark.schema import Encoder, Schema
+from tanbark.schema.columns import plain
+
+FORMAT = 1
+
+Arrays = dict[str, NDArray[Any]]
+
+
+class ModelFileError(ValueError):
+    """A file that is no model, or a model that is damaged or from a later version."""
+
+
+def save(model: CountsClassifier, path: str | os.PathLike[str]) -> None:
+    """Write a fitted classifier to a file, which is replaced whole or not at all.
+
+    Examples
+    --------
+    >>> import tempfile, tanbark
+    >>> from tanbark.datasets import lenses
+    >>> X, y = lenses()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     tanbark.save(tanbark.TAN().fit(X, y), f"{folder}/lenses.tanbark")
+    ...     model = tanbark.load(f"{folder}/lenses.tanbark")
+    >>> model.predict(X[:2]).tolist()
+    ['none', 'soft']
+    """
+    from safetensors.numpy import save as to_bytes
+    from sklearn.utils.validation import check_is_fitted
+
+    name = next((entry.name for entry in REGISTRY.values() if entry.classifier is type(model)), None)
+    if name is None:
+        raise TypeError(f"only tanbark's classifiers can be saved, not {type(model).__name__!r}")
+    check_is_fitted(model)
+    arrays = {
+        "class_counts": model.counts_.class_counts,
+        "table": model.counts_.table,
+        **{f"log_table_{node}": table for node, table in enumerate(model.network_.log_tables)},
+    }
+    arrays = {key: np.ascontiguousarray(array) for key, array in arrays.items()}
+    header = {
+        "format": FORMAT,
+        "version": tanbark.__version__,
+        "model": name,
+        "params": {key: _plain_parameter(key, value) for key, value in model.get_params(deep=False).items()},
+        "schema": model.schema_.to_dict(),
+        "parents": [list(above) for above in model.network_.structure.parents],
+        "state": model.get_state(),
+    }
+    header["sha256"] = _digest(header, arrays)
+    _replace(Path(path), to_bytes(arrays, {"tanbark": json.dumps(header, ensure_ascii=False)}))
+
+
+def load(path: str | os.PathLike[str]) -> CountsClassifier:
+    """Return the classifier that `save` wrote to a file."""
+    header, arrays = _read(Path(path))
+    try:
+        if header["sha256"] != _digest({k: v for k, v in header.items() if k != "sha256"}, arrays):
+            raise ValueError("its checksum does not match")
+        return _restored(header, arrays)
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+        raise ModelFileError(f"{path} is damaged ({error}); take another copy or fit the model again") from error
+
+
+def _read(path: Path) -> tuple[dict[str, Any], Arrays]:
+    """Return the header and the arrays of a file of this format."""
+    from safetensors import SafetensorError, safe_open
+
+    if path.is_dir():
+        raise ModelFileError(f"{path} is a folder, not a tanbark model")
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file {path}")
+    try:
+        with safe_open(str(path), "np") as file:
+            header = json.loads((file.metadata() or {})["tanbark"])
+            arrays = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a dict)
+    except (SafetensorError, KeyError, ValueError, OSError) as error:
+        raise ModelFileError(f"{path} is not a tanbark model, or is cut short; take another copy") from error
+    form = header.get("format") if isinstance(header, dict) else None
+    if not isinstance(form, int):
+        raise ModelFileError(f"{path} is damaged (its header names no format); take another copy")
+    if form > FORMAT:
+        raise ModelFileError(
+            f"{path} was written by tanbark {header.get('version')} in format {form}, but this is tanbark "
+            f"{tanbark.__version__}, which reads format {FORMAT}; upgrade tanbark"
+        )
+    return header, arrays
+
+
+def _restored(header: dict[str, Any], arrays: Arrays) -> CountsClassifier:
+    """Return the classifier that a checked header and its arrays describe."""
+    schema = Schema.from_dict(header["schema"])
+    classes, total = len(schema.classes), int(schema.offset[-1])
+    table, class_counts = arrays["table"], arrays["class_counts"]
+    if table.shape not in ((classes, total), (classes, total, total)) or class_counts.shape != (classes,):
+        raise ValueError("the counts are of another shape than the schema")
+    for array in (table, class_counts):
+        if array.dtype not in (np.dtype(np.int64), np.dtype(np.float64)) or not np.isfinite(array).all():
+            raise ValueError("the counts are not finite numbers")
+        if (array < 0).any():
+            raise ValueError("a count is negative")
+    structure = Structure(tuple(tuple(int(p) for p in above) for above in header["parents"]))
+    log_tables = tuple(arrays[f"log_table_{node}"] for node in range(len(structure.parents)))
+    for log_table in log_tables:
+        if log_table.dtype != np.float64 or np.isnan(log_table).any() or (log_table > 1e-9).any():
+            raise ValueError("a table holds something that is no log probability")
+    classifier = REGISTRY[header["model"]].classifier
+    model = classifier(**{key: _parameter(value) for key, value in header["params"].items()})
+    return model.set_state(Counts(schema, class_counts, table), Network(schema, structure, log_tables), header["state"])
+
+
+def _plain_parameter(name: str, value: Any) -> Any:
+    """Return a parameter as plain values."""
+    if isinstance(value, Encoder):
+        settings = value.get_params(deep=False)
+        return {"encoder": {key: _plain_parameter(key, setting) for key, setting in settings.items()}}
+    if isinstance(value, Schema):
+        return {"schema": value.to_dict()}
+    if isinstance(value, np.ndarray | list | tuple):
+        return [_plain_parameter(name, v) for v in value]
+    value = plain(value)
+    if not isinstance(value, str | int | float | bool | None):
+        raise TypeError(f"the parameter {name!r} of type {type(value).__name__!r} cannot be saved")
+    return value
+
+
+def _parameter(value: Any) -> Any:
+    """Return the parameter that plain values describe."""
+    if isinstance(value, dict) and "encoder" in value:
+        return Encoder(**value["encoder"])
+    if isinstance(value, dict):
+        return Schema.from_dict(value["schema"])
+    return value
+
+
+def _digest(header: dict[str, Any], arrays: Arrays) -> str:
+    """Return a checksum over everything in the file."""
+    digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
+    for key in sorted(arrays):
+        digest.update(f"{key} {arrays[key].dtype} {arrays[key].shape}".encode())
+        digest.update(np.ascontiguousarray(arrays[key]).tobytes())
+    return digest.hexdigest()
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Write a file aside and move it into place, so that a reader sees the old one or the new one."""
+    descriptor, aside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(aside, 0o666 & ~mask)
+        os.replace(aside, path)
+    except BaseException:
+        os.unlink(aside)
+        raise

@@ -1,0 +1,92 @@
+"""From a table's numbers to small codes, reading memory once."""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+TILE = 64
+
+
+@njit(nogil=True, cache=True)
+def narrow_integers(
+    rows: NDArray[np.int64],
+    base: NDArray[np.int64],
+    start: int,
+    out: NDArray[np.uint8],
+    mask: NDArray[np.uint64],
+    reach: NDArray[np.uint64],
+) -> None:
+    """Write each integer's distance from its column's `base` to `out`, one row of memory per column.
+
+    ``out[u, start + i] = rows[i, u] - base[u]``; `reach` is the union of the bits of the distances (below 256 if all of
+    them fitted) and `mask` has bit `d` set where the distance `d`, modulo 64, occurs.
+    """
+    many, n = rows.shape
+    tile = np.empty((TILE, n), np.uint8)
+    for low in range(0, many, TILE):
+        high = min(many, low + TILE)
+        for i in range(low, high):
+            row = rows[i]
+            narrow = tile[i - low]
+            for u in range(n):
+                distance = np.uint64(row[u] - base[u])
+                mask[u] |= np.uint64(1) << (distance & np.uint64(63))
+                reach[u] |= distance
+                narrow[u] = np.uint8(distance & np.uint64(255))
+        for u in range(n):
+            column = out[u]
+            for i in range(high - low):
+                column[start + low + i] = tile[i, u]
+
+
+@njit(nogil=True, cache=True)
+def bin_numbers(
+    rows: NDArray[np.float64],
+    column: int,
+    cuts: NDArray[np.float64],
+    missing: int,
+    out: NDArray[np.unsignedinteger],
+) -> bool:
+    """Write to `out` how many of the ascending `cuts` lie below each number; return whether all were finite or NaN."""
+    clean = True
+    many = len(cuts)
+    for i in range(rows.shape[0]):
+        x = rows[i, column]
+        if np.isnan(x):
+            out[i] = missing
+            continue
+        if np.isinf(x):
+            clean = False
+        low, high = 0, many
+        while low < high:
+            middle = (low + high) // 2
+            if cuts[middle] < x:
+                low = middle + 1
+            else:
+                high = middle
+        out[i] = low
+    return clean
+
+
+@njit(nogil=True, cache=True)
+def few_whole_numbers(rows: NDArray[np.float64], column: int, most: int) -> bool:
+    """Return whether the column holds whole numbers (and NaN) only, of at most `most` distinct values."""
+    seen = np.empty(most, np.float64)
+    many = 0
+    for i in range(rows.shape[0]):
+        x = rows[i, column]
+        if np.isnan(x):
+            continue
+        if np.isinf(x) or x != np.floor(x):
+            return False
+        known = False
+        for j in range(many):
+            if seen[j] == x:
+                known = True
+                break
+        if not known:
+            if many == most:
+                return False
+            seen[many] = x
+            many += 1
+    return True

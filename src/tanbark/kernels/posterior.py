@@ -1,0 +1,46 @@
+"""From log joints to what Bayes' rule makes of them."""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+
+@njit(nogil=True, cache=True)
+def log_evidence(joint: NDArray[np.float64], low: int, high: int, out: NDArray[np.float64]) -> None:
+    """Write ``log sum_k exp(joint[i, k])`` of rows `low` to `high` to `out`, -inf for a row impossible everywhere."""
+    for i in range(low, high):
+        largest = -np.inf
+        for k in range(joint.shape[1]):
+            largest = max(largest, joint[i, k])
+        total = 0.0
+        if largest > -np.inf:
+            for k in range(joint.shape[1]):
+                total += np.exp(joint[i, k] - largest)
+            out[i] = largest + np.log(total)
+        else:
+            out[i] = -np.inf
+
+
+@njit(nogil=True, cache=True)
+def posterior(
+    joint: NDArray[np.float64], prior: NDArray[np.float64], low: int, high: int, out: NDArray[np.float64]
+) -> None:
+    """Write the class probabilities of rows `low` to `high` to `out`: the prior where no class can have made the row.
+
+    `out` may be `joint` itself.
+    """
+    classes = joint.shape[1]
+    for i in range(low, high):
+        largest = -np.inf
+        for k in range(classes):
+            largest = max(largest, joint[i, k])
+        if largest == -np.inf:
+            for k in range(classes):
+                out[i, k] = prior[k]
+            continue
+        total = 0.0
+        for k in range(classes):
+            out[i, k] = np.exp(joint[i, k] - largest)
+            total += out[i, k]
+        for k in range(classes):
+            out[i, k] /= total

@@ -1,0 +1,37 @@
+"""Plain threads over kernels that release the interpreter's lock."""
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+
+from joblib import effective_n_jobs
+
+FEW_ROWS = 10_000
+
+
+def thread_count(n_jobs: int | None, rows: int) -> int:
+    """Return how many threads to use: as `n_jobs` says in scikit-learn, one where the rows are few."""
+    return 1 if rows < FEW_ROWS else int(effective_n_jobs(n_jobs))
+
+
+def run(tasks: Iterable[Callable[[], object]], threads: int) -> None:
+    """Call every task, at most `threads` of them at a time."""
+    if threads == 1:
+        for task in tasks:
+            task()
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        for done in [pool.submit(task) for task in tasks]:
+            done.result()
+
+
+def spans(total: int, parts: int, multiple: int = 1) -> list[tuple[int, int]]:
+    """Return at most `parts` consecutive ranges that cover `total`, each but the last a multiple of `multiple` long.
+
+    >>> spans(10, 3)
+    [(0, 4), (4, 8), (8, 10)]
+    >>> spans(100, 2, multiple=64)
+    [(0, 64), (64, 100)]
+    """
+    length = max(-(-total // parts), 1)
+    length = -(-length // multiple) * multiple
+    return [(start, min(start + length, total)) for start in range(0, total, length)]

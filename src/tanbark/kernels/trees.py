@@ -1,0 +1,218 @@
+"""Log joints, and what they are made of, in trees whose every attribute has the class and at most one attribute above.
+
+A tree is `order` (parents before children), `parent` (-1 for a root) and, for all attributes in one row of memory,
+their tables: the entry of value `j` under the parent's value `i` and class `k` stands at
+``start[u] + (i * arity[u] + j) * classes + k``. A code that is no value of its attribute is missing.
+"""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+BLOCK = 1024
+
+
+@njit(nogil=True, cache=True)
+def _log_sum(terms, count):  # type: ignore[no-untyped-def]
+    """Return the logarithm of the sum of the exponentials of the first `count` terms."""
+    largest = -np.inf
+    for j in range(count):
+        largest = max(largest, terms[j])
+    if largest == -np.inf:
+        return largest
+    total = 0.0
+    for j in range(count):
+        total += np.exp(terms[j] - largest)
+    return largest + np.log(total)
+
+
+@njit(nogil=True, cache=True)
+def _marginal_row(codes, at, order, parent, arity, start, tables, offset, below, touched, terms, out):  # type: ignore[no-untyped-def]
+    """Add to `out` the log joint of one row, summed over what is missing, by passing messages from leaves to roots.
+
+    ``below[offset[u] + j, k]`` is the log probability of all that is known beneath `u` if `u` takes value `j`. Nothing
+    known beneath a missing attribute means that it sums to one: no message.
+    """
+    classes = out.shape[0]
+    for place in range(len(order) - 1, -1, -1):
+        u = order[place]
+        above = parent[u]
+        j = np.int64(codes[u, at])
+        known = j < arity[u]
+        if not known and not touched[u]:
+            continue
+        first, last = np.int64(0), np.int64(1)
+        if above >= 0:
+            value = np.int64(codes[above, at])
+            last = arity[above]
+            if value < last:
+                first, last = value, value + np.int64(1)
+            touched[above] = True
+        for i in range(first, last):
+            for k in range(classes):
+                row = start[u] + i * arity[u] * classes + k
+                if known:
+                    message = tables[row + j * classes] + below[offset[u] + j, k]
+                else:
+                    for b in range(arity[u]):
+                        terms[b] = tables[row + b * classes] + below[offset[u] + b, k]
+                    message = _log_sum(terms, arity[u])
+                if above < 0:
+                    out[k] += message
+                else:
+                    below[offset[above] + i, k] += message
+
+
+@njit(nogil=True, cache=True)
+def tree_log_joint(
+    codes: NDArray[np.unsignedinteger],
+    order: NDArray[np.int64],
+    parent: NDArray[np.int64],
+    arity: NDArray[np.int64],
+    start: NDArray[np.int64],
+    tables: NDArray[np.float64],
+    log_prior: NDArray[np.float64],
+    low: int,
+    high: int,
+    out: NDArray[np.float64],
+) -> None:
+    """Write ``log P(row, class)`` of rows `low` to `high` to `out`, what is missing being summed out exactly."""
+    n = len(order)
+    classes = len(log_prior)
+    offset = np.zeros(n + 1, np.int64)
+    widest = np.int64(1)
+    for u in range(n):
+        offset[u + 1] = offset[u] + arity[u]
+        widest = max(widest, arity[u])
+    below = np.zeros((offset[n], classes))
+    touched = np.zeros(n, np.bool_)
+    terms = np.empty(widest)
+    holes = np.zeros(BLOCK, np.bool_)
+    for begin in range(low, high, BLOCK):
+        end = min(high, begin + BLOCK)
+        holes[:] = False
+        for i in range(begin, end):
+            for k in range(classes):
+                out[i, k] = log_prior[k]
+        for u in range(n):
+            above = parent[u]
+            size = arity[u]
+            column = codes[u]
+            over = codes[above] if above >= 0 else column
+            top = size - 1
+            top_over = arity[above] - 1 if above >= 0 else np.int64(0)
+            for i in range(begin, end):
+                j = np.int64(column[i])
+                if j > top:
+                    holes[i - begin] = True
+                    j = top
+                row = start[u] + (min(np.int64(over[i]), top_over) * size + j) * classes
+                for k in range(classes):
+                    out[i, k] += tables[row + k]
+        for i in range(begin, end):
+            if holes[i - begin]:
+                below[:] = 0.0
+                touched[:] = False
+                for k in range(classes):
+                    out[i, k] = log_prior[k]
+                _marginal_row(codes, i, order, parent, arity, start, tables, offset, below, touched, terms, out[i])
+
+
+@njit(nogil=True, cache=True)
+def tree_evidence(
+    codes: NDArray[np.unsignedinteger],
+    order: NDArray[np.int64],
+    parent: NDArray[np.int64],
+    arity: NDArray[np.int64],
+    start: NDArray[np.int64],
+    tables: NDArray[np.float64],
+    alone: NDArray[np.float64],
+    ratios: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> None:
+    """Add to ``out[row, 1 + u, class]`` each attribute's share of the row's log joint.
+
+    `alone` holds ``log P(j | k)``, one row per value and one column per class; `ratios`, laid out as `tables`, holds
+    ``log P(j | i, k) - log P(j | k)``, which is symmetric in the two ends of an edge. An edge between known attributes
+    is shared by its ends. A connected group of missing attributes says something through the known attributes around
+    it, by whom it is shared.
+    """
+    n, rows = codes.shape
+    classes = alone.shape[1]
+    offset = np.zeros(n + 1, np.int64)
+    widest = np.int64(1)
+    for u in range(n):
+        offset[u + 1] = offset[u] + arity[u]
+        widest = max(widest, arity[u])
+    below = np.zeros((offset[n], classes))
+    terms = np.empty(widest)
+    group = np.empty(n, np.int64)
+    around = np.empty(n, np.int64)
+    message = np.zeros((n, classes))
+    for at in range(rows):
+        holes = False
+        for u in range(n):
+            j = np.int64(codes[u, at])
+            group[u] = -1
+            around[u] = 0
+            if j >= arity[u]:
+                holes = True
+                continue
+            above = parent[u]
+            for k in range(classes):
+                out[at, 1 + u, k] += alone[offset[u] + j, k]
+            if above >= 0 and codes[above, at] < arity[above]:
+                row = start[u] + (codes[above, at] * arity[u] + j) * classes
+                for k in range(classes):
+                    out[at, 1 + u, k] += ratios[row + k] / 2
+                    out[at, 1 + above, k] += ratios[row + k] / 2
+        if not holes:
+            continue
+        for place in range(n):
+            u = order[place]
+            above = parent[u]
+            missing = codes[u, at] >= arity[u]
+            missing_above = above >= 0 and codes[above, at] >= arity[above]
+            if missing:
+                group[u] = group[above] if missing_above else u
+                if above >= 0 and not missing_above:
+                    around[group[u]] += 1
+            elif missing_above:
+                around[group[above]] += 1
+        below[:] = 0.0
+        for place in range(n - 1, -1, -1):
+            u = order[place]
+            above = parent[u]
+            j = np.int64(codes[u, at])
+            missing_above = above >= 0 and codes[above, at] >= arity[above]
+            if j < arity[u]:
+                if missing_above:
+                    for i in range(arity[above]):
+                        for k in range(classes):
+                            below[offset[above] + i, k] += ratios[start[u] + (i * arity[u] + j) * classes + k]
+                continue
+            first, last = np.int64(0), np.int64(1)
+            if missing_above:
+                last = arity[above]
+            elif above >= 0:
+                first = np.int64(codes[above, at])
+                last = first + 1
+            for i in range(first, last):
+                for k in range(classes):
+                    row = start[u] + i * arity[u] * classes + k
+                    for b in range(arity[u]):
+                        terms[b] = tables[row + b * classes] + below[offset[u] + b, k]
+                    said = _log_sum(terms, arity[u])
+                    if missing_above:
+                        below[offset[above] + i, k] += said
+                    else:
+                        message[u, k] = said
+        for u in range(n):
+            above = parent[u]
+            if group[u] == u and above >= 0:
+                for k in range(classes):
+                    out[at, 1 + above, k] += message[u, k] / around[u]
+            if group[u] < 0 and above >= 0 and group[above] >= 0:
+                top = group[above]
+                for k in range(classes):
+                    out[at, 1 + u, k] += message[top, k] / around[top]

@@ -1,0 +1,180 @@
+"""A Bayesian network: structure and tables, immutable, and the questions it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.kernels.posterior import log_evidence
+from tanbark.network.drawing import draw
+from tanbark.network.structure import Structure
+from tanbark.network.tree import Tree
+from tanbark.schema import Category, Number, Schema
+from tanbark.schema.columns import Codes
+from tanbark.schema.table import is_missing
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """The class and the attributes, what each depends on, and how.
+
+    Parameters
+    ----------
+    schema : Schema
+    structure : Structure
+    log_tables : tuple of arrays
+        For each attribute and, last, the class: the log probability of its values, one axis per parent (in the order of
+        ``structure.parents``) and its own values last.
+
+    Examples
+    --------
+    >>> from tanbark import TAN
+    >>> from tanbark.datasets import lenses
+    >>> X, y = lenses()
+    >>> network = TAN().fit(X, y).network_
+    >>> network.parents["x2"]
+    ('x1', 'class')
+    >>> answer = network.query("class", {"x3": "reduced"})
+    >>> max(answer, key=answer.get)
+    'none'
+    """
+
+    schema: Schema
+    structure: Structure
+    log_tables: tuple[Array, ...]
+
+    def __post_init__(self) -> None:
+        arity = [*self.schema.arity.tolist(), len(self.schema.classes)]
+        if len(self.structure.parents) != len(arity) or len(self.log_tables) != len(arity):
+            raise ValueError("a network needs the parents and the table of every column and of the class")
+        for node, table in enumerate(self.log_tables):
+            shape = (*(arity[p] for p in self.structure.parents[node]), arity[node])
+            if table.shape != shape:
+                raise ValueError(f"the table of node {node} has shape {table.shape}, its parents ask for {shape}")
+            table.flags.writeable = False
+        if not self.structure.is_augmented_tree():
+            raise ValueError("each attribute needs the class and at most one attribute as parents")
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The network laid out for inference in trees."""
+        return Tree.of(self.structure, self.schema.arity, self.log_tables)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The nodes' names, the class last."""
+        return (*self.schema.names, self.schema.class_name)
+
+    @property
+    def parents(self) -> dict[str, tuple[str, ...]]:
+        """For every node the names of the nodes it depends on."""
+        names = self.names
+        return {name: tuple(names[p] for p in above) for name, above in zip(names, self.structure.parents)}
+
+    @property
+    def edges(self) -> list[tuple[str, str]]:
+        """The edges between attributes, parent first."""
+        names = self.names
+        return [(names[p], names[u]) for u in range(len(names) - 1) for p in self.structure.attribute_parents(u)]
+
+    def table(self, name: str) -> Array:
+        """Return a node's conditional probabilities, one axis per parent and its own values last."""
+        if name not in self.names:
+            raise ValueError(f"no node is named {name!r}; the nodes are {', '.join(map(repr, self.names))}")
+        return np.exp(self.log_tables[self.names.index(name)])
+
+    def log_joint(self, codes: Codes, n_jobs: int | None = None) -> Array:
+        """Return ``log P(row, class)`` of encoded rows, one column per class, what is missing being summed out."""
+        return self.tree.log_joint(codes, n_jobs)
+
+    def query(self, target: str, evidence: Mapping[str, Any] | None = None) -> dict[Any, float]:
+        """Return the probabilities of the target's values given the values of any other nodes.
+
+        Keys are the labels of a category and the intervals of a number.
+
+        Parameters
+        ----------
+        target : str
+            The name of an attribute or of the class.
+        evidence : mapping of names to values
+            What is known; a value of None is not known. All else is summed out.
+        """
+        evidence = {name: value for name, value in (evidence or {}).items() if not is_missing(value)}
+        for name in (target, *evidence):
+            if name not in self.names:
+                raise ValueError(f"no node is named {name!r}; the nodes are {', '.join(map(repr, self.names))}")
+        if target in evidence:
+            raise ValueError(f"{target!r} is the target and part of the evidence; leave it out of one of them")
+        row = np.full((len(self.schema.columns), 1), self.schema.missing_code, self.schema.dtype)
+        for name, value in evidence.items():
+            if name != self.schema.class_name:
+                row[self.schema.index(name)] = self._code(name, value)
+        classes = slice(None)
+        if self.schema.class_name in evidence:
+            at = int(self.schema.encode_target([evidence[self.schema.class_name]])[0])
+            classes = slice(at, at + 1)
+        if target == self.schema.class_name:
+            return self._normalised(list(self.schema.classes), self.log_joint(row)[0], evidence)
+        u = self.schema.index(target)
+        column = self.schema.columns[u]
+        rows = np.repeat(row, column.arity, axis=1)
+        rows[u] = np.arange(column.arity)
+        joint = self.log_joint(rows)[:, classes]
+        marginal = np.empty(len(joint))
+        log_evidence(np.ascontiguousarray(joint), 0, len(joint), marginal)
+        labels: Sequence[Any] = column.labels
+        if isinstance(column, Category):
+            labels = [*column.levels, *column.labels[len(column.levels) :]]
+        return self._normalised(labels, marginal, evidence)
+
+    def _code(self, name: str, value: Any) -> int:
+        """Return the code of a value of a column; a value that it cannot have is an error."""
+        column = self.schema.columns[self.schema.index(name)]
+        code = int(column.codes_of([value])[0])
+        if code < 0:
+            raise ValueError(f"{name!r} cannot be {value!r}; it is one of {', '.join(map(repr, column.labels))}")
+        if isinstance(column, Number) and not np.isfinite(value):
+            raise ValueError(f"{name!r} cannot be {value!r}; give a finite number")
+        return code
+
+    @staticmethod
+    def _normalised(labels: Sequence[Any], log_weights: Array, evidence: Mapping[str, Any]) -> dict[Any, float]:
+        largest = log_weights.max()
+        if largest == -np.inf:
+            raise ValueError(f"the evidence {dict(evidence)} has probability zero, so nothing follows from it")
+        weights = np.exp(log_weights - largest)
+        return dict(zip(labels, (weights / weights.sum()).tolist()))
+
+    def sample_codes(self, n: int, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return codes of `n` rows drawn from the joint distribution, and their classes."""
+        nodes = len(self.names)
+        drawn = np.zeros((nodes, n), np.int64)
+        for node in self.structure.topological_order():
+            above = tuple(drawn[p] for p in self.structure.parents[node])
+            probabilities = np.exp(self.log_tables[node][above])
+            cumulative = np.cumsum(np.broadcast_to(probabilities, (n, probabilities.shape[-1])), axis=1)
+            point = rng.random(n) * cumulative[:, -1]
+            drawn[node] = (cumulative <= point[:, None]).sum(axis=1)
+        return drawn[:-1], drawn[-1]
+
+    def sample(self, n: int = 1, random_state: Any = 0) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return `n` rows drawn from the joint distribution, and their classes.
+
+        Labels are drawn as they are, numbers uniformly from their interval; the outer intervals end where the training
+        data did.
+        """
+        if not isinstance(n, int | np.integer) or n < 0:
+            raise ValueError(f"the number of rows to draw must be a whole number of at least 0, got {n!r}")
+        rng = np.random.default_rng(random_state)
+        codes, classes = self.sample_codes(int(n), rng)
+        return self.schema.decode(codes, rng), self.schema.class_labels[classes]
+
+    def __str__(self) -> str:
+        return draw(self.names, self.structure)

@@ -1,0 +1,70 @@
+"""Which node depends on which."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Structure:
+    """The parents of each node: the attributes in column order, then the class.
+
+    Parameters
+    ----------
+    parents : tuple of tuples of int
+        For each node the nodes it depends on; node ``len(parents) - 1`` is the class.
+
+    Examples
+    --------
+    >>> Structure.augmented((-1, 0, 0)).parents
+    ((3,), (0, 3), (0, 3), ())
+    """
+
+    parents: tuple[tuple[int, ...], ...]
+
+    def __post_init__(self) -> None:
+        nodes = len(self.parents)
+        for node, above in enumerate(self.parents):
+            if len(set(above)) != len(above) or node in above or any(not 0 <= p < nodes for p in above):
+                raise ValueError(f"node {node} cannot have the parents {above}")
+        if len(self.topological_order()) != nodes:
+            raise ValueError("the edges form a cycle")
+
+    @classmethod
+    def augmented(cls, parent: Sequence[int]) -> Structure:
+        """Return the structure in which each attribute has the class and at most one attribute (-1: none) above."""
+        of_class = len(parent)
+        return cls((*((of_class,) if p < 0 else (p, of_class) for p in parent), ()))
+
+    @property
+    def of_class(self) -> int:
+        """The node of the class."""
+        return len(self.parents) - 1
+
+    def attribute_parents(self, node: int) -> tuple[int, ...]:
+        """Return the attributes among a node's parents."""
+        return tuple(p for p in self.parents[node] if p != self.of_class)
+
+    def is_augmented_tree(self) -> bool:
+        """Return whether the class is above every attribute, beside at most one attribute, and below none."""
+        attributes = self.parents[:-1]
+        return not self.parents[-1] and all(len(p) <= 2 and self.of_class in p for p in attributes)
+
+    def topological_order(self) -> list[int]:
+        """Return the nodes, parents before children, otherwise in column order; nodes on a cycle are left out."""
+        below: list[list[int]] = [[] for _ in self.parents]
+        waiting_for = [len(p) for p in self.parents]
+        for node, above in enumerate(self.parents):
+            for p in above:
+                below[p].append(node)
+        order: list[int] = []
+        ready = sorted((n for n, many in enumerate(waiting_for) if not many), reverse=True)
+        while ready:
+            node = ready.pop()
+            order.append(node)
+            for child in below[node]:
+                waiting_for[child] -= 1
+                if not waiting_for[child]:
+                    ready.append(child)
+        return order

@@ -1,0 +1,46 @@
+"""Five ways from the counts of a family to the conditional probabilities of its child.
+
+Each takes `seen`, the counts of the child's values (last axis) under each configuration of its parents, the counts
+`overall` of those values whatever the parents, and `ess`; each returns an array of the shape of `seen` whose last axis
+sums to one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+def _shares(seen: Array) -> Array:
+    """Return `seen` divided by its sum over the last axis, uniform where nothing was seen."""
+    total = seen.sum(axis=-1, keepdims=True)
+    uniform = np.full_like(seen, 1.0 / seen.shape[-1])
+    shares: Array = np.divide(seen, total, out=uniform, where=total > 0)
+    return shares
+
+
+def maximum_likelihood(seen: Array, overall: Array, ess: float) -> Array:
+    """Return relative frequencies (eq 2 of Cerquides and Lopez de Mantaras 2003)."""
+    return _shares(seen)
+
+
+def softened(seen: Array, overall: Array, ess: float) -> Array:
+    """Return frequencies drawn towards the child's own by `ess` rows (eq 3, with N0 = ess; Friedman et al. 1997)."""
+    return _shares(seen + ess * _shares(overall))
+
+
+def dirichlet(seen: Array, overall: Array, ess: float) -> Array:
+    """Return the mean under a Dirichlet prior of `ess` rows spread evenly over the family's cells (eq 4; BDeu)."""
+    return _shares(seen + ess / seen.size)
+
+
+def laplace(seen: Array, overall: Array, ess: float) -> Array:
+    """Return frequencies after one more row for every cell."""
+    return _shares(seen + 1.0)
+
+
+def m_estimate(seen: Array, overall: Array, ess: float) -> Array:
+    """Return frequencies after `ess` more rows, spread evenly, under each parents' value (Mitchell 1997)."""
+    return _shares(seen + ess / seen.shape[-1])

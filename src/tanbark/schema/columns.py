@@ -1,0 +1,191 @@
+"""One column of a schema: a category with its levels, or a number with its cut points."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Label = str | int | float | bool
+Codes = NDArray[np.unsignedinteger]
+
+UNKNOWN = -1
+OTHER = "(other)"
+MISSING = "(missing)"
+
+
+def plain(value: Any) -> Any:
+    """Return a value as the plain Python scalar that a file can hold."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def in_order(label: Any) -> tuple[bool, Any]:
+    """Return a key by which labels sort: numbers and booleans first, then text."""
+    return isinstance(label, str), label
+
+
+def holds(values: Sequence[Any]) -> str:
+    """Return in a word what kind of labels these are: text, numbers, or nothing."""
+    if not values:
+        return "nothing"
+    return "text" if any(isinstance(v, str) for v in values) else "numbers"
+
+
+@dataclass(frozen=True)
+class Category:
+    """A column of labels.
+
+    Parameters
+    ----------
+    name : str
+    levels : tuple
+        The labels, in the order of their codes.
+    other : bool
+        Whether a label that is not among `levels` shares one further code with its like.
+    missing : bool
+        Whether a missing value is a level of its own, the last one.
+    """
+
+    name: str
+    levels: tuple[Label, ...]
+    other: bool = False
+    missing: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "levels", tuple(plain(level) for level in self.levels))
+        if len(set(self.levels)) != len(self.levels):
+            raise ValueError(f"column {self.name!r}: a level is listed twice; list each once")
+
+    @property
+    def arity(self) -> int:
+        """How many codes the column has."""
+        return max(len(self.levels) + self.other + self.missing, 1)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What each code is called when shown to a person."""
+        named = [str(v) for v in self.levels] + [OTHER] * self.other + [MISSING] * self.missing
+        return tuple(named) or (MISSING,)
+
+    @cached_property
+    def _code(self) -> dict[Label, int]:
+        return {level: code for code, level in enumerate(self.levels)}
+
+    @cached_property
+    def _sorted(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        numbers = np.array(self.levels, np.float64)
+        order = np.argsort(numbers, kind="stable")
+        return numbers[order], order
+
+    def codes_of(self, values: Sequence[Any]) -> NDArray[np.int64]:
+        """Return the code of each of a few distinct labels, `UNKNOWN` for a label never seen."""
+        kinds = holds(values), holds(self.levels)
+        if kinds in {("text", "numbers"), ("numbers", "text")}:
+            raise ValueError(
+                f"column {self.name!r} holds {kinds[0]} but the model learned {kinds[1]} there; convert the column"
+            )
+        fallback = len(self.levels) if self.other else UNKNOWN
+        return np.array([self._code.get(value, fallback) for value in values], np.int64)
+
+    def codes_of_numbers(self, numbers: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the code of each of many numbers; NaN is `UNKNOWN` too."""
+        if holds(self.levels) == "text" and not np.isnan(numbers).all():
+            self.codes_of([0.0])
+        if holds(self.levels) != "numbers":
+            return np.full(len(numbers), UNKNOWN)
+        levels, order = self._sorted
+        at = np.minimum(np.searchsorted(levels, numbers), len(levels) - 1)
+        known = levels[at] == numbers
+        unseen = np.where(np.isnan(numbers), UNKNOWN, len(self.levels) if self.other else UNKNOWN)
+        codes: NDArray[np.int64] = np.where(known, order[at], unseen)
+        return codes
+
+    def value_of(self, codes: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
+        """Return the label behind each code, as objects; a missing value is None."""
+        lookup = np.empty(self.arity + 1, object)
+        named: list[Any] = [*self.levels, *[OTHER] * self.other]
+        lookup[: len(named)] = named
+        labels: NDArray[Any] = lookup[np.minimum(codes, self.arity)]
+        return labels
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the column as plain values."""
+        return {"name": self.name, "levels": list(self.levels), "other": self.other, "missing": self.missing}
+
+
+@dataclass(frozen=True)
+class Number:
+    """A column of numbers, cut into intervals that are closed on the right.
+
+    Parameters
+    ----------
+    name : str
+    cuts : tuple of float
+        Ascending cut points; a number equal to a cut point lies below it.
+    low, high : float
+        The range seen in training, where the outer intervals end when values are drawn.
+    missing : bool
+        Whether a missing value is a level of its own, the last one.
+    """
+
+    name: str
+    cuts: tuple[float, ...]
+    low: float = 0.0
+    high: float = 1.0
+    missing: bool = False
+
+    def __post_init__(self) -> None:
+        cuts = tuple(float(c) for c in self.cuts)
+        if not all(np.isfinite(cuts)) or any(a >= b for a, b in itertools.pairwise(cuts)):
+            raise ValueError(f"column {self.name!r}: cut points must be finite and ascending, got {list(cuts)}")
+        object.__setattr__(self, "cuts", cuts)
+
+    @property
+    def arity(self) -> int:
+        """How many codes the column has."""
+        return len(self.cuts) + 1 + self.missing
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What each code is called when shown to a person."""
+        cuts = [f"{c:g}" for c in self.cuts]
+        if not cuts:
+            named = ["any number"]
+        else:
+            between = [f"({a}, {b}]" for a, b in itertools.pairwise(cuts)]
+            named = [f"<= {cuts[0]}", *between, f"> {cuts[-1]}"]
+        return tuple(named + [MISSING] * self.missing)
+
+    def codes_of(self, values: Sequence[Any]) -> NDArray[np.int64]:
+        """Return the code of each of a few distinct numbers."""
+        if holds(values) == "text":
+            raise ValueError(f"column {self.name!r} holds text but the model learned numbers there; convert the column")
+        return np.searchsorted(np.array(self.cuts), np.array(values, np.float64), side="left").astype(np.int64)
+
+    def value_of(self, codes: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
+        """Return for each code a number drawn uniformly from its interval; a missing value is NaN."""
+        low, high = min(self.low, *self.cuts, self.high), max(self.high, *self.cuts, self.low)
+        edges = np.array([low, *self.cuts, high])
+        inside = np.minimum(codes, len(self.cuts))
+        drawn = edges[inside + 1] - (edges[inside + 1] - edges[inside]) * rng.random(len(codes))
+        return np.where(codes <= len(self.cuts), drawn, np.nan)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the column as plain values."""
+        range_ = {"low": self.low, "high": self.high}
+        return {"name": self.name, "cuts": list(self.cuts), **range_, "missing": self.missing}
+
+
+Column = Category | Number
+
+
+def column_from_dict(plain_values: dict[str, Any]) -> Column:
+    """Return the column that `to_dict` described."""
+    if "levels" in plain_values:
+        return Category(**(plain_values | {"levels": tuple(plain_values["levels"])}))
+    return Number(**(plain_values | {"cuts": tuple(plain_values["cuts"])}))

@@ -1,0 +1,161 @@
+"""Learning a schema from a table."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from tanbark.schema.bins import quantile_cuts, width_cuts
+from tanbark.schema.columns import Category, Column, Number
+from tanbark.schema.mdlp import mdlp_cuts
+from tanbark.schema.schema import Schema
+from tanbark.schema.table import Labels, RawColumn, Table, read_table
+from tanbark.schema.target import Target, read_target
+
+MANY_LEVELS = 10
+
+
+class Encoder(BaseEstimator):
+    """Settings by which a table becomes codes.
+
+    Parameters
+    ----------
+    categorical : "auto", "all", or a list of column names or positions
+        Which columns are categories. Strings, booleans and declared categories always are; under "auto" so are
+        whole numbers of at most ten distinct values; a list names all columns of numbers that are.
+    bins : {"quantile", "width", "mdlp"}
+        How numbers are cut: equal frequency, equal width, or by Fayyad and Irani's criterion.
+    n_bins : int
+        Into how many intervals ("mdlp" finds that out by itself).
+    max_levels : int
+        Beyond so many levels the rarest of a category share one.
+    missing : {"marginalize", "state"}
+        Whether a missing value is left open or is a level of its own.
+    unseen : {"marginalize", "error"}
+        What to do with a label that training did not have.
+
+    Attributes
+    ----------
+    schema_ : Schema
+
+    Examples
+    --------
+    >>> from tanbark import Encoder
+    >>> schema = Encoder(n_bins=2).fit([[1.5, 0], [2.5, 1], [3.5, 1], [4.5, 0]], ["a", "b", "b", "a"]).schema_
+    >>> [column.labels for column in schema.columns]
+    [('<= 2.5', '> 2.5'), ('0', '1')]
+    """
+
+    def __init__(
+        self,
+        *,
+        categorical: str | Iterable[str | int] = "auto",
+        bins: str = "quantile",
+        n_bins: int = 5,
+        max_levels: int = 255,
+        missing: str = "marginalize",
+        unseen: str = "marginalize",
+    ) -> None:
+        self.categorical = categorical
+        self.bins = bins
+        self.n_bins = n_bins
+        self.max_levels = max_levels
+        self.missing = missing
+        self.unseen = unseen
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn the schema of a table and its classes."""
+        table = read_table(X)
+        target = read_target(y)
+        weights = None if sample_weight is None else np.asarray(sample_weight, np.float64)
+        self.schema_ = self.learn(table, target, weights)
+        return self
+
+    def learn(self, table: Table, target: Target, weights: NDArray[np.float64] | None) -> Schema:
+        """Return the schema of a table that was read already."""
+        self.check()
+        names = table.names or tuple(f"x{u}" for u in range(len(table.columns)))
+        forced = self._forced(names)
+        columns = []
+        for u, (name, raw) in enumerate(zip(names, table.columns)):
+            category = raw.few_whole if forced is None else u in forced
+            if category or isinstance(raw, Labels):
+                columns.append(self._category(name, raw, table.rows, weights))
+            else:
+                columns.append(self._number(name, raw, target, weights))
+        class_name = target.name_beside(names)
+        classes = tuple(target.labels.tolist())
+        return Schema(
+            tuple(columns), classes, class_name, self.unseen, table.names is not None, target.labels.dtype.str
+        )
+
+    def check(self) -> None:
+        """Raise a sentence that names the parameter whose value cannot be."""
+        choices = {
+            "bins": ("quantile", "width", "mdlp"),
+            "missing": ("marginalize", "state"),
+            "unseen": ("marginalize", "error"),
+        }
+        for name, allowed in choices.items():
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {getattr(self, name)!r}")
+        for name, least, most in (("n_bins", 1, 65_000), ("max_levels", 2, 65_000)):
+            value = getattr(self, name)
+            if not isinstance(value, int | np.integer) or isinstance(value, bool) or not least <= value <= most:
+                raise ValueError(f"{name} must be a whole number from {least} to {most}, got {value!r}")
+        if isinstance(self.categorical, str) and self.categorical not in ("auto", "all"):
+            raise ValueError(f"categorical must be 'auto', 'all' or a list of columns, got {self.categorical!r}")
+
+    def _forced(self, names: tuple[str, ...]) -> set[int] | None:
+        """Return the positions of the columns that are categories by the user's word, None where none was given."""
+        if isinstance(self.categorical, str):
+            return None if self.categorical == "auto" else set(range(len(names)))
+        positions = set()
+        for given in self.categorical:
+            known = given in names if isinstance(given, str) else -len(names) <= given < len(names)
+            if not known:
+                raise ValueError(f"categorical names the column {given!r}, which the table does not have")
+            positions.add(names.index(given) if isinstance(given, str) else given % len(names))
+        return positions
+
+    def _category(self, name: str, raw: RawColumn, rows: int, weights: NDArray[np.float64] | None) -> Column:
+        levels = raw.levels()
+        state = self.missing == "state" and raw.has_missing
+        if len(levels) > MANY_LEVELS and len(levels) > rows / 2:
+            warnings.warn(
+                f"column {name!r} has {len(levels)} levels in {rows} rows: it looks like an identifier; drop it",
+                UserWarning,
+                stacklevel=4,
+            )
+        room = self.max_levels - state
+        if len(levels) <= room:
+            return Category(name, tuple(levels), missing=state)
+        warnings.warn(
+            f"column {name!r} has {len(levels)} levels: the rarest {len(levels) - room + 1} share one (max_levels)",
+            UserWarning,
+            stacklevel=4,
+        )
+        seen = np.bincount(raw.index() + 1, weights, minlength=len(levels) + 1)[1:]
+        kept = np.sort(np.argsort(-seen, kind="stable")[: room - 1])
+        return Category(name, tuple(levels[i] for i in kept), other=True, missing=state)
+
+    def _number(self, name: str, raw: RawColumn, target: Target, weights: NDArray[np.float64] | None) -> Column:
+        numbers = raw.floats()
+        known = ~np.isnan(numbers)
+        y = target.codes
+        if not known.all():
+            numbers, y = numbers[known], y[known]
+            weights = None if weights is None else weights[known]
+        if self.bins == "quantile":
+            cuts = quantile_cuts(numbers, weights, self.n_bins)
+        elif self.bins == "width":
+            cuts = width_cuts(numbers, self.n_bins)
+        else:
+            cuts = mdlp_cuts(numbers, y, weights, len(target.labels))
+        low, high = (float(numbers.min()), float(numbers.max())) if len(numbers) else (0.0, 1.0)
+        return Number(name, tuple(cuts), low, high, missing=self.missing == "state" and not known.all())

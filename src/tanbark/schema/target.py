@@ -1,0 +1,98 @@
+"""Reading the class column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import column_or_1d
+
+from tanbark.schema.columns import UNKNOWN
+from tanbark.schema.table import Labels, Numbers, read_column
+
+
+@dataclass(frozen=True)
+class Target:
+    """The distinct classes in order, and for each row the index of its class, -1 where it is missing."""
+
+    labels: NDArray[Any]
+    codes: NDArray[np.int64]
+    name: str | None
+
+    def name_beside(self, names: tuple[str, ...]) -> str:
+        """Return what to call the class beside columns of these names."""
+        if self.name is not None:
+            if self.name in names:
+                raise ValueError(f"the target {self.name!r} is among the columns of X; drop it from X")
+            return self.name
+        name = "class"
+        while name in names:
+            name += "_"
+        return name
+
+    def keep(self, rows: NDArray[np.bool_]) -> Target:
+        """Return the classes of some of the rows, those no longer in use left out."""
+        codes = self.codes[rows]
+        used = np.bincount(codes + 1, minlength=len(self.labels) + 1)[1:] > 0
+        place = np.append(np.cumsum(used) - 1, UNKNOWN)
+        return Target(self.labels[used], place[codes], self.name)
+
+    def among(self, classes: Any) -> Target:
+        """Return the same rows with the given classes, which must hold all of them."""
+        given = read_target(np.asarray(classes))
+        return Target(given.labels, self.codes_under(given.labels.tolist()), self.name)
+
+    def codes_under(self, classes: Sequence[Any]) -> NDArray[np.int64]:
+        """Return each row's class as an index into `classes`."""
+        at = {label: i for i, label in enumerate(classes)}
+        mine = self.labels.tolist()
+        strange = next((label for label in mine if label not in at), None)
+        if strange is not None:
+            raise ValueError(f"the class {strange!r} is not among the classes {list(classes)}")
+        places = np.array([at[label] for label in mine], np.int64)
+        return self.codes if np.array_equal(places, np.arange(len(mine))) else np.append(places, UNKNOWN)[self.codes]
+
+
+def read_target(y: Any) -> Target:
+    """Return the classes of a column of labels: those that occur, sorted, as scikit-learn's scorers expect them."""
+    if y is None:
+        raise ValueError("this classifier requires y to be passed, but the target y is None")
+    name = getattr(y, "name", None)
+    name = name if isinstance(name, str) and name else None
+    values = y
+    if not hasattr(y, "__arrow_c_stream__") and not hasattr(y, "__arrow_c_array__"):
+        values = column_or_1d(y, warn=True)
+    raw = read_column(values, name or "y")
+    if isinstance(raw, Numbers):
+        _refuse_measurements(raw.rows[:, raw.at])
+    elif isinstance(raw, Labels):
+        raw = Labels(raw.distinct, raw.position, raw.name)
+    labels, codes = raw.levels(), raw.index()
+    if not labels and len(codes):
+        raise ValueError(f"every value of the class {name or 'y'!r} is missing; there is nothing to learn")
+    return Target(_as_array(labels, values), codes, name)
+
+
+def _refuse_measurements(values: NDArray[np.float64]) -> None:
+    if np.isinf(values).any():
+        raise ValueError("Input y contains infinity; the class must be labels")
+    known = values[~np.isnan(values)]
+    if (known != np.floor(known)).any():
+        raise ValueError("Unknown label type: continuous. The class must be labels, not measurements; cut y into bins")
+
+
+def _as_array(labels: list[Any], values: Any) -> NDArray[Any]:
+    """Return the labels as an array of the type in which the target came, where it has one."""
+    out = np.empty(len(labels), object)
+    out[:] = labels
+    dtype = getattr(values, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtype.kind in "iufbU":
+        return out.astype(dtype)
+    if labels and all(type(v) is bool for v in labels):
+        return out.astype(np.bool_)
+    if labels and all(type(v) is int for v in labels):
+        return out.astype(np.int64)
+    return out

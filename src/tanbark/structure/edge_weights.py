@@ -1,0 +1,57 @@
+"""How much an edge between two attributes is worth, for every pair."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import xlogy
+
+from tanbark.counts import Counts
+from tanbark.kernels.weights import conditional_information, dirichlet_evidence
+
+Matrix = NDArray[np.float64]
+
+
+def cmi_weights(counts: Counts, ess: float) -> Matrix:
+    """Return the conditional mutual information ``I(U; V | C)`` in nats (Friedman, Geiger and Goldszmidt 1997).
+
+    Where values are missing, a pair's information is that of the rows that have both, times their share of all rows:
+    the gain in log likelihood per training row. With margins of more rows than the pair has, edges to columns full of
+    holes would look wonderful.
+    """
+    out = np.zeros((len(counts.schema.columns),) * 2)
+    conditional_information(counts.table.astype(np.float64, copy=False), counts.schema.offset, out)
+    return out / max(float(counts.class_counts.sum()), 1.0)
+
+
+def bdeu_weights(counts: Counts, ess: float) -> Matrix:
+    """Return ``score(v | u, C) - score(v | C)`` under BDeu, the log Bayes factor of an edge against none.
+
+    This is ``log W`` of eq 22 of Cerquides and Lopez de Mantaras (2003) and the class term that eq 22 leaves out. With
+    complete rows that term is the same for every pair and moves no tree; where values are missing each pair needs its
+    own.
+    """
+    out = np.zeros((len(counts.schema.columns),) * 2)
+    dirichlet_evidence(counts.table.astype(np.float64, copy=False), counts.schema.offset, ess, out)
+    return out
+
+
+EDGE_WEIGHTS: dict[str, Callable[[Counts, float], Matrix]] = {"cmi": cmi_weights, "bdeu": bdeu_weights}
+
+
+def class_information(counts: Counts) -> Matrix:
+    """Return ``I(X; C)`` in nats of each attribute, over the rows that have it, times their share of all rows."""
+    offset = counts.schema.offset[:-1]
+    seen = counts.values.astype(np.float64)
+    in_class = np.add.reduceat(seen, offset, axis=1)
+    in_value = seen.sum(axis=0)
+    total = in_class.sum(axis=0)
+    information = (
+        np.add.reduceat(xlogy(seen, seen).sum(axis=0) - xlogy(in_value, in_value), offset)
+        - xlogy(in_class, in_class).sum(axis=0)
+        + xlogy(total, total)
+    )
+    gain: Matrix = np.maximum(information, 0.0)
+    return gain / max(float(counts.class_counts.sum()), 1.0)
