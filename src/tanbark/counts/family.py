@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from tanbark.schema import Schema
 from tanbark.schema.columns import Codes
 
 MOST_CELLS = 2**22
+MOST_DENSE = 2**28
 ROOM = 2**62
 
 
@@ -40,10 +42,8 @@ class FamilyCounts:
 
     def dense(self) -> NDArray[Any]:
         """Return the counts as an array of the family's shape."""
-        cells = 1
-        for length in self.shape:
-            cells *= length
-        if cells > MOST_CELLS * 64:
+        cells = math.prod(self.shape)
+        if cells > MOST_DENSE:
             raise ValueError(f"a table of shape {self.shape} has {cells:,} cells; use the sparse counts")
         table = np.zeros(cells, self.counts.dtype)
         table[self.keys] = self.counts
@@ -65,9 +65,7 @@ def count_family(
     columns = tuple(int(u) for u in columns)
     arity = schema.arity[list(columns)] + missing_as_level
     shape = (len(schema.classes), *(int(r) for r in arity))
-    cells = 1
-    for length in shape:
-        cells *= length
+    cells = math.prod(shape)
     if cells >= ROOM:
         raise ValueError(f"a family of shape {shape} has more cells than can be numbered; use fewer attributes")
     keys = np.asarray(y).astype(np.int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -47,7 +47,7 @@ class Schema:
     class_name: str = "class"
     unseen: str = "marginalize"
     named: bool = True
-    class_dtype: str = ""
+    class_dtype: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(self.columns))

@@ -1,0 +1,252 @@
+"""Every classifier of the registry is a scikit-learn classifier and keeps the promises of all of them."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import softmax
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.estimator_checks import check_estimator
+
+from tanbark import Counts, Encoder
+from tanbark.classifiers import REGISTRY
+from tanbark.datasets import iris
+
+CLASSIFIERS = [entry.classifier for entry in REGISTRY.values()]
+every = pytest.mark.parametrize("classifier", CLASSIFIERS)
+
+
+def mixed_table(rows=120, seed=0):
+    """A frame with text, integers, numbers and holes, and three classes that depend on them."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, rows)
+    frame = pd.DataFrame(
+        {
+            "colour": np.array(["red", "green", "blue"], object)[(y + rng.integers(0, 2, rows)) % 3],
+            "doors": rng.integers(2, 6, rows) + y,
+            "weight": rng.normal(size=rows) + y,
+            "used": rng.random(rows) < 0.3,
+        }
+    )
+    for column, missing in zip(frame.columns[:3], (0.1, 0.2, 0.1)):
+        frame[column] = frame[column].where(rng.random(rows) > missing)
+    return frame, np.array(["a", "b", "c"])[y]
+
+
+@every
+@pytest.mark.filterwarnings("ignore")
+def test_every_check_of_scikit_learn_passes_and_none_is_skipped(classifier):
+    outcome = check_estimator(classifier(), on_skip=None, on_fail=None)
+    assert len(outcome) > 50
+    assert [(c["check_name"], repr(c["exception"])) for c in outcome if c["status"] != "passed"] == []
+
+
+@every
+def test_it_works_in_pipelines_searches_and_calibration(classifier):
+    X, y = iris()
+    pipeline = make_pipeline(FunctionTransformer(), classifier())
+    assert cross_val_score(pipeline, X, y, cv=5, n_jobs=2).mean() > 0.9
+    search = GridSearchCV(classifier(), {"encoder__n_bins": [2, 4], "encoder__bins": ["quantile", "width"]}, cv=3)
+    assert search.fit(X, y).best_estimator_.encoder.n_bins in (2, 4)
+    proba = CalibratedClassifierCV(classifier(), cv=3).fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+
+
+@every
+def test_setting_a_nested_parameter_first_gives_it_an_encoder(classifier):
+    model = classifier().set_params(encoder__n_bins=7)
+    assert model.encoder.n_bins == 7
+    assert clone(model).encoder.n_bins == 7
+    assert classifier().encoder is None
+
+
+@every
+def test_pickles_and_clones(classifier):
+    X, y = mixed_table()
+    model = classifier().fit(X, y)
+    again = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert not hasattr(clone(model), "network_")
+
+
+@every
+@pytest.mark.parametrize("missing", ["marginalize", "state"])
+def test_a_weight_is_a_repetition(classifier, missing):
+    X, y = mixed_table(seed=1)
+    times = np.random.default_rng(0).integers(0, 4, len(y))
+    encoder = Encoder(missing=missing)
+    weighted = classifier(encoder=encoder).fit(X, y, sample_weight=times)
+    repeated = classifier(encoder=encoder).fit(X.loc[X.index.repeat(times)], np.repeat(y, times))
+    assert weighted.schema_ == repeated.schema_
+    assert weighted.counts_ == repeated.counts_
+    assert np.array_equal(weighted.predict_proba(X), repeated.predict_proba(X))
+
+
+@every
+@settings(max_examples=25, deadline=None)
+@given(cuts=st.lists(st.integers(0, 120), max_size=4), seed=st.integers(0, 10))
+def test_partial_fit_over_any_split_is_fit_bit_for_bit(classifier, cuts, seed):
+    X, y = mixed_table(seed=seed)
+    whole = classifier().fit(X, y)
+    parts = classifier(encoder=whole.schema_)
+    edges = [0, *sorted(cuts), 120]
+    for start, stop in zip(edges, edges[1:]):
+        if stop > start:
+            parts.partial_fit(X.iloc[start:stop], y[start:stop])
+    assert parts.counts_ == whole.counts_
+    for a, b in zip(parts.network_.log_tables, whole.network_.log_tables):
+        assert np.array_equal(a, b)
+    assert np.array_equal(parts.predict_proba(X), whole.predict_proba(X))
+
+
+@every
+def test_fit_counts_is_fit(classifier):
+    X, y = mixed_table()
+    model = classifier().fit(X, y)
+    counts = Counts.of(model.schema_, model.schema_.encode(X), model.schema_.encode_target(y))
+    again = classifier().fit_counts(counts)
+    assert np.array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert list(again.feature_names_in_) == list(X.columns)
+
+
+@every
+def test_the_order_of_the_rows_changes_nothing(classifier):
+    X, y = mixed_table()
+    order = np.random.default_rng(0).permutation(len(y))
+    a, b = classifier().fit(X, y), classifier().fit(X.iloc[order], y[order])
+    assert a.counts_ == b.counts_
+    assert np.array_equal(a.predict_proba(X), b.predict_proba(X))
+
+
+@every
+def test_the_order_of_the_columns_changes_nothing_but_rounding(classifier):
+    X, y = mixed_table()
+    a, b = classifier().fit(X, y), classifier().fit(X[X.columns[::-1]], y)
+    np.testing.assert_allclose(b.predict_proba(X[X.columns[::-1]]), a.predict_proba(X), rtol=1e-9, atol=1e-12)
+
+
+@every
+def test_what_it_says_of_a_row_does_not_depend_on_the_other_rows(classifier):
+    X, y = mixed_table()
+    model = classifier().fit(X, y)
+    whole = model.predict_proba(X)
+    for i in range(0, 120, 17):
+        assert np.array_equal(model.predict_proba(X.iloc[[i]])[0], whole[i])
+
+
+@every
+@pytest.mark.parametrize("parameters", ["dirichlet", "ml", "softened", "laplace", "m"])
+def test_all_that_is_said_of_a_row_agrees(classifier, parameters):
+    X, y = mixed_table()
+    model = classifier(parameters=parameters).fit(X.iloc[:40], y[:40])
+    proba = model.predict_proba(X)
+    assert np.isfinite(proba).all()
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0, rtol=1e-13)
+    assert np.array_equal(model.predict(X), model.classes_[proba.argmax(axis=1)])
+    with np.errstate(divide="ignore"):
+        np.testing.assert_allclose(model.predict_log_proba(X), np.log(proba), rtol=1e-9, atol=1e-12)
+    joint = model.predict_joint_log_proba(X)
+    possible = np.isfinite(model.score_samples(X))
+    np.testing.assert_allclose(np.exp(joint[possible]).sum(axis=1), np.exp(model.score_samples(X)[possible]), rtol=1e-9)
+    np.testing.assert_allclose(proba[~possible], np.tile(np.exp(model.network_.log_tables[-1]), ((~possible).sum(), 1)))
+    evidence = model.explain(X)
+    assert evidence.shape == (120, 5, 3)
+    assert not np.isnan(evidence).any()
+    np.testing.assert_allclose(softmax(evidence.sum(axis=1), axis=1), proba, rtol=1e-9, atol=1e-12)
+    finite = np.isfinite(evidence).all(axis=2)
+    np.testing.assert_allclose(evidence[finite].sum(axis=-1), 0.0, atol=1e-9)
+
+
+@every
+def test_a_given_class_prior_replaces_the_learned_one(classifier):
+    X, y = mixed_table()
+    learned = classifier().fit(X, y)
+    given_prior = classifier(class_prior=[0.5, 0.3, 0.2]).fit(X, y)
+    shifted = learned.predict_joint_log_proba(X) - learned.network_.log_tables[-1] + np.log([0.5, 0.3, 0.2])
+    np.testing.assert_allclose(given_prior.predict_proba(X), softmax(shifted, axis=1), rtol=1e-10)
+
+
+@every
+def test_one_class_is_certain(classifier):
+    model = classifier().fit([[1, 2], [3, 4]], ["only", "only"])
+    assert model.predict([[9, None]]).tolist() == ["only"]
+    assert model.predict_proba([[1, 2]]).tolist() == [[1.0]]
+
+
+@every
+@pytest.mark.parametrize(
+    ("X", "y"),
+    [
+        ([[1]], ["a"]),
+        ([[0], [1], [0]], [0, 1, 1]),
+        ([[5, 5], [5, 5]], ["a", "b"]),
+        ([[None, 1], [None, 2]], ["a", "b"]),
+        ([[None], [None]], ["a", "b"]),
+    ],
+    ids=["one row", "one attribute", "constant columns", "a column all missing", "nothing but missing"],
+)
+@pytest.mark.parametrize("parameters", ["dirichlet", "ml", "softened", "laplace", "m"])
+def test_the_smallest_tables_give_true_posteriors(classifier, X, y, parameters):
+    X = np.array(X, object)
+    model = classifier(parameters=parameters).fit(X, y)
+    proba = model.predict_proba(np.vstack([X, [[None] * X.shape[1]], [[77] * X.shape[1]]]))
+    assert np.isfinite(proba).all()
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    # Nothing known of a row means the class prior.
+    np.testing.assert_allclose(proba[-2], np.exp(model.network_.log_tables[-1]))
+
+
+@every
+def test_a_row_that_no_class_can_have_made_gets_the_prior(classifier):
+    X, y = [[0, 0], [0, 0], [1, 1], [1, 1], [1, 1]], [0, 0, 1, 1, 1]
+    model = classifier(parameters="ml").fit(X, y)
+    np.testing.assert_allclose(model.predict_proba([[0, 1]]), [[0.4, 0.6]])
+    assert model.score_samples([[0, 1]]).tolist() == [-np.inf]
+    np.testing.assert_allclose(model.predict_log_proba([[0, 1]]), np.log([[0.4, 0.6]]))
+    np.testing.assert_allclose(softmax(model.explain([[0, 1]]).sum(axis=1), axis=1), [[0.4, 0.6]])
+
+
+@every
+def test_samples_look_like_the_table(classifier):
+    X, y = mixed_table()
+    drawn, classes = classifier().fit(X, y).sample(500)
+    assert drawn.shape == (500, 4)
+    assert set(classes) <= {"a", "b", "c"}
+    assert set(drawn[:, 0]) <= {"red", "green", "blue"}
+
+
+@every
+@pytest.mark.parametrize("name", ["congressional_voting", "mushroom", "hypothyroid"])
+@pytest.mark.filterwarnings("ignore:column")
+def test_tables_full_of_holes_are_learned(classifier, name, read_text):
+    X, y, _ = read_text(name)
+    model = classifier(encoder=Encoder(max_levels=20)).fit(X, y)
+    proba = model.predict_proba(X)
+    assert np.isfinite(proba).all()
+    # Better than knowing nothing but how often each class occurs.
+    right = np.searchsorted(model.classes_.astype(str), y.astype(str))
+    shares = np.bincount(right) / len(y)
+    assert np.log(proba[np.arange(len(y)), right]).mean() > np.log(shares[right]).mean()
+
+
+@every
+def test_rows_without_a_class_are_dropped_aloud(classifier):
+    X, y = mixed_table()
+    holed = y.astype(object)
+    holed[::7] = None
+    with pytest.warns(UserWarning, match="18 rows without a class are dropped"):
+        model = classifier().fit(X, holed)
+    known = np.arange(120) % 7 != 0
+    assert model.counts_ == classifier().fit(X[known], y[known]).counts_
+
+
+@every
+def test_settings_survive_the_representation(classifier):
+    assert repr(classifier(ess=3.0)) == f"{classifier.__name__}(ess=3.0)"

@@ -1,0 +1,61 @@
+"""What the tests share: real tables where the data folder is there, and small random ones."""
+
+import csv
+import gzip
+import json
+import os
+from pathlib import Path
+
+# Without it scikit-learn skips one of its estimator checks; scipy reads it when it is imported.
+os.environ.setdefault("SCIPY_ARRAY_API", "1")
+
+import numpy as np
+import pytest
+
+from tanbark import Category, Schema
+
+HERE = Path(__file__).parent
+DATA = HERE.parent.parent / "shared" / "data"
+
+
+@pytest.fixture(scope="session")
+def read_text():
+    """Return a function from the name of a real table to its cells as text (None where empty), class last, and names."""
+    if not DATA.is_dir():
+        pytest.skip(f"the folder of real tables is not there: {DATA}")
+
+    def read(name):
+        path = next(p for p in (DATA / f"{name}.csv", DATA / f"{name}.csv.gz") if p.exists())
+        with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as file:
+            rows = list(csv.reader(file))
+        cells = np.array(rows[1:], object)
+        cells[cells == ""] = None
+        return cells[:, :-1], cells[:, -1], rows[0]
+
+    return read
+
+
+@pytest.fixture(scope="session")
+def reference():
+    """Return a function from the name of a file of peers' figures to its content."""
+    return lambda name: json.loads((HERE / "reference" / f"{name}.json").read_text())
+
+
+@pytest.fixture
+def random_table():
+    """Return a function that makes a schema, codes (one row of memory per attribute) and classes."""
+
+    def make(seed, rows, arity, classes, holes=0.0):
+        rng = np.random.default_rng(seed)
+        columns = [Category(f"a{u}", tuple(range(r))) for u, r in enumerate(arity)]
+        schema = Schema(columns, tuple(range(classes)))
+        y = rng.integers(0, classes, rows)
+        # Neighbouring attributes and the class depend on each other, so that trees differ in weight.
+        codes = np.zeros((len(arity), rows), schema.dtype)
+        for u, r in enumerate(arity):
+            before = codes[u - 1].astype(int) if u else y
+            codes[u] = np.where(rng.random(rows) < 0.5, (before + y) % r, rng.integers(0, r, rows))
+        codes[rng.random(codes.shape) < holes] = schema.missing_code
+        return schema, codes, y
+
+    return make

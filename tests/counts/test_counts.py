@@ -1,0 +1,158 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tanbark import Category, Counts, Number, Schema
+from tanbark.counts import counts as module
+
+
+def burt(schema, codes, y, weights=None):
+    """The table by definition: a row adds its weight to every pair of values it has."""
+    weights = np.ones(len(y), np.int64) if weights is None else weights
+    total = int(schema.offset[-1])
+    table = np.zeros((len(schema.classes), total, total), weights.dtype)
+    for i in range(len(y)):
+        held = [schema.offset[u] + codes[u, i] for u in range(len(codes)) if codes[u, i] < schema.arity[u]]
+        for a in held:
+            for b in held:
+                table[y[i], a, b] += weights[i]
+    return table
+
+
+@pytest.mark.parametrize("arity", [(2,), (2, 3, 4), (1, 5, 2, 3), (40, 60, 3), (255, 2)])
+@pytest.mark.parametrize("classes", [1, 2, 7])
+@pytest.mark.parametrize("holes", [0.0, 0.3])
+def test_counts_are_the_burt_table_by_definition(random_table, arity, classes, holes):
+    schema, codes, y = random_table(1, 300, arity, classes, holes)
+    counts = Counts.of(schema, codes, y)
+    assert np.array_equal(counts.table, burt(schema, codes, y))
+    assert np.array_equal(counts.class_counts, np.bincount(y, minlength=classes))
+    assert counts.table.dtype == np.int64
+
+
+def test_more_than_255_levels_are_counted_too(random_table):
+    schema, codes, y = random_table(2, 500, (300, 3), 2, 0.1)
+    assert codes.dtype == np.uint16
+    counts = Counts.of(schema, codes, y)
+    assert np.array_equal(counts.table, burt(schema, codes, y))
+    assert counts.table.dtype == np.int64
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_number_of_threads_changes_no_bit(random_table, order, weighted):
+    schema, codes, y = random_table(3, 70_001, (4, 3, 12, 30, 2), 3, 0.05)
+    weights = np.random.default_rng(0).random(len(y)) if weighted else None
+    one, two, three = (Counts.of(schema, codes, y, weights, order, n_jobs=j) for j in (1, 2, 3))
+    assert one == two == three
+
+
+def test_large_tables_are_counted_by_threads_over_attributes(random_table, monkeypatch):
+    schema, codes, y = random_table(4, 40_000, (4, 3, 12, 30, 2), 3, 0.05)
+    expected = Counts.of(schema, codes, y, n_jobs=2)
+    monkeypatch.setattr(module, "PRIVATE_BYTES", 0)
+    assert Counts.of(schema, codes, y, n_jobs=2) == expected
+
+
+def test_blocks_of_rows_join_seamlessly(random_table):
+    schema, codes, y = random_table(5, 2 * 32768 + 77, (3, 20, 2), 4, 0.1)
+    pair = np.zeros((4, 3, 20), int)
+    both = (codes[0] < 3) & (codes[1] < 20)
+    np.add.at(pair, (y[both], codes[0][both], codes[1][both]), 1)
+    assert np.array_equal(Counts.of(schema, codes, y).pair(0, 1), pair)
+
+
+def test_weights_are_summed(random_table):
+    schema, codes, y = random_table(6, 200, (3, 4, 2), 3, 0.2)
+    weights = np.random.default_rng(1).random(200)
+    counts = Counts.of(schema, codes, y, weights)
+    np.testing.assert_allclose(counts.table, burt(schema, codes, y, weights), rtol=1e-12)
+    np.testing.assert_allclose(counts.class_counts, np.bincount(y, weights), rtol=1e-12)
+
+
+def test_whole_weights_are_repetitions(random_table):
+    schema, codes, y = random_table(7, 200, (3, 4, 2), 3, 0.2)
+    times = np.random.default_rng(1).integers(0, 4, 200)
+    assert Counts.of(schema, codes, y, times.astype(float)) == Counts.of(
+        schema, np.repeat(codes, times, axis=1), np.repeat(y, times)
+    )
+
+
+def test_order_one_is_the_diagonal(random_table):
+    schema, codes, y = random_table(8, 300, (3, 4, 30), 3, 0.2)
+    assert np.array_equal(Counts.of(schema, codes, y, order=1).values, Counts.of(schema, codes, y).values)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.integers(1, 5), min_size=1, max_size=4), st.integers(1, 3), st.integers(0, 60), st.integers(0, 99))
+def test_counts_are_a_vector_space(arity, classes, rows, seed):
+    rng = np.random.default_rng(seed)
+    schema = Schema([Category(f"a{u}", tuple(range(r))) for u, r in enumerate(arity)], tuple(range(classes)))
+    codes = np.array([rng.integers(0, r + 1, rows) for r in arity], np.uint8).reshape(len(arity), rows)
+    codes[codes == np.array(arity)[:, None]] = 255
+    y = rng.integers(0, classes, rows)
+    cut = int(rng.integers(0, rows + 1))
+    whole = Counts.of(schema, codes, y)
+    first, rest = Counts.of(schema, codes[:, :cut], y[:cut]), Counts.of(schema, codes[:, cut:], y[cut:])
+    shuffled = rng.permutation(rows)
+    assert first + rest == whole == rest + first
+    assert whole - rest == first
+    assert whole - whole == Counts.zero(schema)
+    assert whole + whole == whole * 2 == 2 * whole
+    assert Counts.of(schema, codes[:, shuffled], y[shuffled]) == whole
+
+
+def test_taking_out_more_than_there_is_is_refused(random_table):
+    schema, codes, y = random_table(9, 20, (2, 2), 2)
+    whole = Counts.of(schema, codes, y)
+    with pytest.raises(ValueError, match="more rows were subtracted"):
+        whole - whole * 2
+
+
+@pytest.mark.parametrize("factor", [-1, np.nan, np.inf])
+def test_counts_are_multiplied_by_sensible_numbers_only(random_table, factor):
+    schema, codes, y = random_table(9, 20, (2, 2), 2)
+    with pytest.raises(ValueError, match="finite number"):
+        Counts.of(schema, codes, y) * factor
+
+
+def test_counts_of_different_schemas_are_aligned_by_label():
+    a = Schema([Category("x", ("p", "r")), Number("z", (0.5,))], classes=("no", "yes"))
+    b = Schema([Category("x", ("q", "r")), Number("z", (0.5,))], classes=("maybe", "yes"))
+    rows_a = np.array([["p", 0.0], ["r", 1.0], [None, 1.0]], object)
+    rows_b = np.array([["q", 0.0], ["r", 1.0]], object)
+    together = Counts.of(a, a.encode(rows_a), np.array([0, 1, 1])) + Counts.of(b, b.encode(rows_b), np.array([0, 1]))
+    schema = together.schema
+    assert schema.classes == ("maybe", "no", "yes")
+    assert schema.columns[0].levels == ("p", "q", "r")
+    codes = schema.encode(np.concatenate([rows_a, rows_b]))
+    assert together == Counts.of(schema, codes, schema.encode_target(["no", "yes", "yes", "maybe", "yes"]))
+
+
+def test_schemas_of_other_columns_or_cuts_do_not_add():
+    def zero(*columns):
+        return Counts.zero(Schema(columns, (0, 1)))
+
+    with pytest.raises(ValueError, match="different columns"):
+        zero(Category("x", (0, 1))) + zero(Category("y", (0, 1)))
+    with pytest.raises(ValueError, match="column 'x' is cut differently"):
+        zero(Number("x", (1.0,))) + zero(Number("x", (2.0,)))
+
+
+def test_absurd_tables_are_refused_before_counting():
+    schema = Schema([Category(f"a{u}", tuple(range(60_000))) for u in range(2)], tuple(range(9)))
+    with pytest.raises(ValueError, match=r"needs [\d,]+ GiB; lower max_levels or drop a column such as 'a0'"):
+        Counts.zero(schema)
+
+
+def test_has_missing_names_the_columns_with_holes(random_table):
+    schema, codes, y = random_table(10, 50, (2, 3, 2), 2)
+    codes[1, 7] = schema.missing_code
+    assert Counts.of(schema, codes, y).has_missing().tolist() == [False, True, False]
+
+
+def test_counts_cannot_be_changed_by_accident(random_table):
+    schema, codes, y = random_table(11, 20, (2, 2), 2)
+    with pytest.raises(ValueError, match="read-only"):
+        Counts.of(schema, codes, y).table[0, 0, 0] = 5

@@ -1,0 +1,143 @@
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from tanbark import TAN, Counts, Encoder
+from tanbark.kernels.rake import rake
+from tanbark.network import Network, Structure
+from tanbark.parameters import PARAMETERS, raked_pair, smoothed_values, tree_tables
+from tanbark.structure import rooted
+
+
+def pair_counts(codes, y, u, v, k, i, j):
+    return int(((y == k) & (codes[u] == i) & (codes[v] == j)).sum())
+
+
+FORMULAS = {
+    # n: cell, m: the parents' configuration, f: the child's own frequency, r: its arity, q: configurations, s: ess
+    "ml": lambda n, m, f, r, q, s: n / m if m else 1 / r,
+    "softened": lambda n, m, f, r, q, s: (n + s * f) / (m + s),
+    "dirichlet": lambda n, m, f, r, q, s: (n + s / (r * q)) / (m + s / q),
+    "laplace": lambda n, m, f, r, q, s: (n + 1) / (m + r),
+    "m": lambda n, m, f, r, q, s: (n + s / r) / (m + s),
+}
+
+
+@pytest.mark.parametrize("parameters", FORMULAS)
+@pytest.mark.parametrize("rows", [5, 200])
+def test_tables_follow_the_published_formulas(random_table, parameters, rows):
+    schema, codes, y = random_table(1, rows, (3, 4), 3)
+    counts = Counts.of(schema, codes, y)
+    root, child, prior = (np.exp(t) for t in tree_tables(counts, (-1, 0), parameters, 10.0))
+    formula = FORMULAS[parameters]
+    for k in range(3):
+        n_k = int((y == k).sum())
+        assert prior[k] == pytest.approx(formula(n_k, rows, n_k / rows, 3, 1, 10.0))
+        for i in range(3):
+            m = int(((y == k) & (codes[0] == i)).sum())
+            assert root[k, i] == pytest.approx(formula(m, n_k, np.mean(codes[0] == i), 3, 3, 10.0))
+            for j in range(4):
+                n = pair_counts(codes, y, 0, 1, k, i, j)
+                assert child[i, k, j] == pytest.approx(formula(n, m, np.mean(codes[1] == j), 4, 9, 10.0))
+
+
+@pytest.mark.parametrize("parameters", PARAMETERS)
+@pytest.mark.parametrize("holes", [0.0, 0.4, 1.0])
+def test_every_conditional_sums_to_one(random_table, parameters, holes):
+    schema, codes, y = random_table(2, 60, (3, 4, 2), 3, holes)
+    for table in tree_tables(Counts.of(schema, codes, y), (-1, 0, 1), parameters, 0.5):
+        np.testing.assert_allclose(np.exp(table).sum(axis=-1), 1.0, rtol=1e-13)
+
+
+def joint(schema, codes, tables, parent):
+    return Network(schema, Structure.augmented(parent), tables).log_joint(codes)
+
+
+def every_row(arity):
+    return np.array(list(np.ndindex(*arity)), np.uint8).T.copy()
+
+
+@pytest.mark.parametrize("holes", [0.0, 0.1, 0.6])
+@pytest.mark.parametrize("ess", [1e-6, 1.0, 10.0, 1e6])
+def test_with_dirichlet_parameters_the_root_does_not_change_the_joint(random_table, holes, ess):
+    schema, codes, y = random_table(3, 120, (3, 2, 4, 2), 3, holes)
+    counts = Counts.of(schema, codes, y)
+    rows = every_row(schema.arity)
+    # The tree 0 - 1 - 2, 1 - 3 hung from each of its attributes.
+    hung = [(-1, 0, 1, 1), (1, -1, 1, 1), (1, 2, -1, 1), (1, 3, 1, -1)]
+    joints = [joint(schema, rows, tree_tables(counts, parent, "dirichlet", ess), parent) for parent in hung]
+    assert np.exp(joints[0]).sum() == pytest.approx(1.0, rel=1e-12)
+    for other in joints[1:]:
+        np.testing.assert_allclose(other, joints[0], rtol=0, atol=1e-9)
+
+
+def test_hypothyroid_has_no_complete_row_and_still_one_joint(read_text):
+    X, y, names = read_text("hypothyroid")
+    model = TAN(encoder=Encoder(categorical="all", max_levels=8))
+    with pytest.warns(UserWarning, match="share one"):
+        model.fit(X, y)
+    codes = model.schema_.encode(X)
+    edges = [(u, v) for u, v, _ in model.tree_edges_]
+    expected = model.network_.log_joint(codes)
+    for root in (0, 17, 27):
+        parent = rooted(len(names) - 1, edges, root)
+        other = joint(model.schema_, codes, tree_tables(model.counts_, parent, "dirichlet", 10.0), parent)
+        np.testing.assert_allclose(other, expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("ess", [1e-9, 1.0, 1e9])
+def test_raked_pairs_have_the_margins_of_the_values(random_table, ess):
+    schema, codes, y = random_table(4, 80, (3, 5), 2, 0.5)
+    counts = Counts.of(schema, codes, y)
+    table = raked_pair(counts, 0, 1, ess)
+    np.testing.assert_allclose(table.sum(axis=2), smoothed_values(counts, 0, ess), rtol=1e-13)
+    np.testing.assert_allclose(table.sum(axis=1), smoothed_values(counts, 1, ess), rtol=1e-13)
+    np.testing.assert_allclose(table.sum(axis=(1, 2)), counts.class_counts + ess / 2, rtol=1e-13)
+    assert np.array_equal(raked_pair(counts, 1, 0, ess), table.transpose(0, 2, 1))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    arrays(float, (3, 4), elements=st.floats(1e-12, 1e6)),
+    arrays(float, 3, elements=st.floats(1e-6, 1e3)),
+    arrays(float, 4, elements=st.floats(1e-6, 1e3)),
+)
+def test_raking_meets_any_positive_margins_and_keeps_odds_ratios_when_it_converges(table, rows, columns):
+    columns = columns * (rows.sum() / columns.sum())
+    raked = table.copy()
+    rake(raked, rows, columns)
+    assert (raked >= 0).all()
+    np.testing.assert_allclose(raked.sum(axis=1), rows, rtol=1e-9)
+    np.testing.assert_allclose(raked.sum(axis=0), columns, rtol=1e-9)
+
+
+def test_raking_keeps_odds_ratios():
+    table = np.array([[3.0, 1.0, 2.0], [1.0, 5.0, 0.5]])
+    raked = table.copy()
+    rake(raked, np.array([2.0, 4.0]), np.array([1.0, 2.0, 3.0]))
+
+    def odds(t):
+        return t[0, :-1] * t[1, 1:] / (t[0, 1:] * t[1, :-1])
+
+    np.testing.assert_allclose(odds(raked), odds(table), rtol=1e-12)
+    np.testing.assert_allclose(raked.sum(axis=0), [1.0, 2.0, 3.0], rtol=1e-14)
+    np.testing.assert_allclose(raked.sum(axis=1), [2.0, 4.0], rtol=1e-14)
+
+
+def test_tables_equal_pgmpys_bdeu_with_ten_rows_of_prior(read_text, reference):
+    figures = reference("pgmpy_tan")
+    X, y, names = read_text("car_evaluation")
+    X = pd.DataFrame(X, columns=names[:-1])
+    schema = Encoder(categorical="all").fit(X, y).schema_
+    counts = Counts.of(schema, schema.encode(X), schema.encode_target(y))
+    above = {child: parent for parent, child in figures["attribute_arcs"]}
+    parent = tuple(names.index(above[name]) if name in above else -1 for name in names[:-1])
+    network = Network(schema, Structure.augmented(parent), tree_tables(counts, parent, "dirichlet", 10.0))
+    for name, cpd in figures["cpds"].items():
+        mine = network.table(name)
+        axes = [*network.parents[name], name]
+        wanted = np.array(cpd["values"])
+        np.testing.assert_allclose(mine.transpose([axes.index(a) for a in cpd["axes"]]), wanted, rtol=1e-9)

@@ -1,0 +1,90 @@
+import mpmath
+import numpy as np
+import pytest
+from sklearn.feature_selection import mutual_info_classif
+from sklearn.metrics import mutual_info_score
+
+from tanbark import Counts, Encoder
+from tanbark.structure import EDGE_WEIGHTS, class_information
+
+
+def conditional_information(a, b, y):
+    """I(A; B | Y) in nats as the mean over classes of scikit-learn's mutual information."""
+    return sum(mutual_info_score(a[y == k], b[y == k]) * np.mean(y == k) for k in np.unique(y))
+
+
+def test_cmi_is_the_mean_over_classes_of_mutual_information(random_table):
+    schema, codes, y = random_table(1, 500, (3, 4, 2, 5), 3)
+    weights = EDGE_WEIGHTS["cmi"](Counts.of(schema, codes, y), 10.0)
+    for u in range(4):
+        for v in range(u):
+            assert weights[u, v] == pytest.approx(conditional_information(codes[u], codes[v], y), rel=1e-10)
+    assert np.array_equal(weights, weights.T)
+
+
+def test_cmi_with_holes_is_that_of_the_rows_that_have_both_times_their_share(random_table):
+    schema, codes, y = random_table(2, 600, (3, 4, 2), 3, 0.3)
+    weights = EDGE_WEIGHTS["cmi"](Counts.of(schema, codes, y), 10.0)
+    for u in range(3):
+        for v in range(u):
+            both = (codes[u] < 255) & (codes[v] < 255)
+            own = conditional_information(codes[u][both], codes[v][both], y[both])
+            assert weights[u, v] == pytest.approx(own * both.mean(), rel=1e-10)
+
+
+@pytest.mark.parametrize("criterion", ["cmi", "bdeu"])
+def test_holes_alone_make_no_edge_wonderful(criterion):
+    """A column missing nearly everywhere is independent of all: its edges must weigh less than a real dependence."""
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 2, 4000)
+    a = rng.integers(0, 3, 4000)
+    b = np.where(rng.random(4000) < 0.3, a, rng.integers(0, 3, 4000))
+    holed = rng.integers(0, 3, 4000).astype(float)
+    holed[rng.random(4000) < 0.97] = np.nan
+    X = np.column_stack([a, b, holed])
+    schema = Encoder().fit(X, y).schema_
+    weights = EDGE_WEIGHTS[criterion](Counts.of(schema, schema.encode(X), y), 10.0)
+    assert weights[0, 1] > 10 * max(weights[0, 2], weights[1, 2])
+
+
+def bdeu(child, parents, y, arity, parent_arity, classes, ess):
+    """The BDeu score of a family whose parents are the class and the given attributes, in 40 digits."""
+    with mpmath.workdps(40):
+        q = classes * int(np.prod(parent_arity, initial=1))
+        total = mpmath.mpf(0)
+        cell, row = mpmath.mpf(ess) / (q * arity), mpmath.mpf(ess) / q
+        for k in range(classes):
+            for configuration in np.ndindex(*parent_arity):
+                here = (y == k) & np.all([p == c for p, c in zip(parents, configuration)], axis=0)
+                total += mpmath.loggamma(row) - mpmath.loggamma(row + int(here.sum()))
+                for j in range(arity):
+                    total += mpmath.loggamma(cell + int((here & (child == j)).sum())) - mpmath.loggamma(cell)
+        return float(total)
+
+
+@pytest.mark.parametrize("ess", [1e-3, 1.0, 10.0])
+def test_bdeu_weight_is_the_difference_of_two_scores(random_table, ess):
+    schema, codes, y = random_table(4, 300, (3, 4, 2), 3)
+    weights = EDGE_WEIGHTS["bdeu"](Counts.of(schema, codes, y), ess)
+    for u in range(3):
+        for v in range(3):
+            if u != v:
+                r, s = int(schema.arity[u]), int(schema.arity[v])
+                alone = bdeu(codes[v], [np.zeros(len(y))], y, s, [1], 3, ess)
+                gain = bdeu(codes[v], [codes[u]], y, s, [r], 3, ess) - alone
+                assert weights[u, v] == pytest.approx(gain, rel=1e-9, abs=1e-9)
+
+
+def test_cmi_equals_pgmpy_on_a_real_table(read_text, reference):
+    figures = reference("pgmpy_tan")
+    X, y, names = read_text("car_evaluation")
+    schema = Encoder(categorical="all").fit(X, y).schema_
+    weights = EDGE_WEIGHTS["cmi"](Counts.of(schema, schema.encode(X), schema.encode_target(y)), 10.0)
+    for a, b, weight in figures["weights"]:
+        assert weights[names.index(a), names.index(b)] == pytest.approx(weight, rel=1e-9, abs=1e-12)
+
+
+def test_class_information_is_scikit_learns_mutual_information(random_table):
+    schema, codes, y = random_table(5, 500, (3, 4, 2), 3)
+    expected = mutual_info_classif(codes.T, y, discrete_features=True)
+    np.testing.assert_allclose(class_information(Counts.of(schema, codes, y)), expected, rtol=1e-9, atol=1e-12)
