@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test bench format clean
+.PHONY: demo test peers bench format clean
 
 demo: .venv/.installed
 	@$(BIN)/tanbark demo
@@ -13,6 +13,10 @@ test: .venv/.developer
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/pytest -n 2
+
+peers:
+	$(PYTHON) -m venv bench/.peers/pyagrum && bench/.peers/pyagrum/bin/pip install --quiet pyagrum scikit-learn pandas
+	$(PYTHON) -m venv bench/.peers/pgmpy && bench/.peers/pgmpy/bin/pip install --quiet torch==2.13.0 pgmpy
 
 bench: .venv/.developer
 	$(BIN)/python -m bench

@@ -41,9 +41,9 @@ def best(function, repeat):
     return shortest, result
 
 
-def report(peer, version, fit_seconds, predict_seconds, predict_rows, peak_mb=None):
+def report(peer, version, fit_seconds, predict_seconds, predict_rows, peak_mb=None, **more):
     """Print the line; the peak is the resident memory of this whole process unless given."""
     if peak_mb is None:
         peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
     line = {"peer": peer, "version": version, "fit_seconds": fit_seconds, "predict_seconds": predict_seconds}
-    print(json.dumps(line | {"predict_rows": predict_rows, "peak_mb": round(peak_mb, 1)}))
+    print(json.dumps(line | {"predict_rows": predict_rows, "peak_mb": round(peak_mb, 1)} | more))

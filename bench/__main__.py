@@ -1,0 +1,230 @@
+"""Measure tanbark beside its peers: python -m bench [--quick]. One program at a time, each in a process of its own.
+
+Peers live in environments of their own, ``bench/.peers/NAME`` (``make peers`` makes them); scikit-learn comes with
+tanbark, Weka with the system. One that is not there is named as absent.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+HERE = Path(__file__).parent
+PEERS = {
+    "tanbark TAN": ("tanbark_tan.py", None, {}),
+    "tanbark TAN, one thread": ("tanbark_tan.py", None, {"n-jobs": 1}),
+    "scikit-learn CategoricalNB": ("sklearn_nb.py", None, {}),
+    "Weka TAN": ("weka_tan.py", None, {}),
+    "pyAgrum TAN": ("pyagrum_tan.py", "pyagrum", {}),
+    "pgmpy TAN": ("pgmpy_tan.py", "pgmpy", {"predict-rows": 1000}),
+}
+FAST = ("tanbark TAN", "tanbark TAN, one thread", "scikit-learn CategoricalNB")
+
+
+def random_tan(rows, attributes, levels=4, classes=3, seed=0):
+    """Return rows drawn from a random tree-augmented network, as int64."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, classes, rows)
+    X = np.empty((rows, attributes), np.int64)
+    for u in range(attributes):
+        above = X[:, rng.integers(0, u)] if u else np.zeros(rows, np.int64)
+        cumulative = rng.dirichlet(np.ones(levels), (classes, levels)).cumsum(axis=-1)
+        point = rng.random(rows)
+        X[:, u] = np.minimum((point[:, None] > cumulative[y, above]).sum(axis=1), levels - 1)
+    return X, y
+
+
+def measure(peer, data, repeat):
+    """Return what a peer reports of itself, or None and why it is absent."""
+    script, environment, options = PEERS[peer]
+    python = Path(sys.executable)
+    if environment is not None:
+        python = HERE / ".peers" / environment / "bin" / "python"
+        if not python.exists():
+            return None, f"no environment bench/.peers/{environment}"
+    command = [str(python), str(HERE / "peers" / script), "--data", data, "--repeat", str(repeat)]
+    for name, value in options.items():
+        command += [f"--{name}", str(value)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode == 3:
+        return None, done.stderr.strip()
+    if done.returncode:
+        raise SystemExit(f"{peer} failed:\n{done.stderr}")
+    return json.loads(done.stdout.splitlines()[-1]), None
+
+
+def seconds(value):
+    return f"{value * 1e3:.1f} ms" if value < 1 else f"{value:.2f} s"
+
+
+def compare(rows, attributes, predict_rows, peers, repeat, folder):
+    """Return Markdown lines: every peer on the same table."""
+    X, y = random_tan(rows, attributes)
+    X_test = X[:predict_rows]
+    data = os.path.join(folder, "data.npz")
+    np.savez(data, X=X, y=y, X_test=X_test)
+    del X, y, X_test
+    lines = [
+        f"## {rows:,} rows x {attributes} attributes x 4 levels x 3 classes, predicting {predict_rows:,} rows",
+        "",
+        "| program | fit | tanbark / it | predict_proba a row | tanbark / it | peak MB |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    own = None
+    for peer in peers:
+        print(f"  {peer} ...", end=" ", flush=True)
+        figures, why = measure(peer, data, repeat if peer in FAST else max(1, repeat // 3))
+        if figures is None:
+            print("absent")
+            lines.append(f"| {peer} | absent: {why} | | | | |")
+            continue
+        each = figures["predict_seconds"] / figures["predict_rows"]
+        if own is None:
+            own = (figures["fit_seconds"], each, figures)
+        print(seconds(figures["fit_seconds"]))
+        lines.append(
+            f"| {peer} {figures['version']} | {seconds(figures['fit_seconds'])} "
+            f"| {own[0] / figures['fit_seconds']:.3g} "
+            f"| {each * 1e6:.3g} us | {own[1] / each:.3g} | {figures['peak_mb']:,.0f} |"
+        )
+    figures = own[2]
+    lines += [
+        "",
+        f"Counting alone: {seconds(figures['count_seconds'])}. Memory beyond the input during fit: "
+        f"{figures['extra_mb']} MB, {figures['extra_mb'] / figures['input_mb']:.2f} of the input's "
+        f"{figures['input_mb']} MB.",
+        "",
+    ]
+    return lines
+
+
+def growth(tables, label, folder):
+    """Return Markdown lines: how the time to fit grows over tables of growing size."""
+    lines = ["| " + label + " | fit | times the size | times the time |", "| --- | --- | --- | --- |"]
+    before = None
+    for size, (rows, attributes) in tables.items():
+        X, y = random_tan(rows, attributes)
+        data = os.path.join(folder, "data.npz")
+        np.savez(data, X=X, y=y, X_test=X[:10])
+        del X, y
+        figures, _ = measure("tanbark TAN", data, 3)
+        took = figures["fit_seconds"]
+        ratio = f"{size / before[0]:.3g} | {took / before[1]:.3g}" if before else " | "
+        lines.append(f"| {size:,} | {seconds(took)} | {ratio} |")
+        print(f"  {label} {size:,}: {seconds(took)}")
+        before = (size, took)
+    return [*lines, ""]
+
+
+FIRST_FIT = """
+import time, numpy as np
+rng = np.random.default_rng(0)
+X, y = rng.integers(0, 4, (2000, 20)), rng.integers(0, 3, 2000)
+start = time.perf_counter()
+from tanbark import TAN
+imported = time.perf_counter() - start
+start = time.perf_counter()
+TAN().fit(X, y)
+fitted = time.perf_counter() - start
+start = time.perf_counter()
+model = TAN().fit(X, y)
+warm = time.perf_counter() - start
+print(imported, fitted, warm)
+"""
+
+
+def cold():
+    """Return Markdown lines: what a new process pays before its first answer."""
+
+    def wall(code):
+        def once():
+            start = time.perf_counter()
+            subprocess.run([sys.executable, "-c", code], check=True)
+            return time.perf_counter() - start
+
+        return min(once() for _ in range(5))
+
+    base = wall("import sklearn.base")
+    with_tanbark = wall("import sklearn.base, tanbark")
+    with_classifier = wall("import sklearn.base; from tanbark import TAN")
+
+    def first_fit(cache):
+        run = subprocess.run(
+            [sys.executable, "-c", FIRST_FIT],
+            env={**os.environ, "NUMBA_CACHE_DIR": cache},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return [float(x) for x in run.stdout.split()]
+
+    with tempfile.TemporaryDirectory() as cache:
+        fresh = first_fit(cache)
+        later = min((first_fit(cache) for _ in range(3)), key=lambda figures: figures[1])
+    return [
+        "## Cold start",
+        "",
+        "| what | time |",
+        "| --- | --- |",
+        f"| `import sklearn.base` | {seconds(base)} |",
+        f"| `import tanbark` on top of it | {seconds(max(with_tanbark - base, 0))} |",
+        f"| `from tanbark import TAN` on top of it | {seconds(max(with_classifier - base, 0))} |",
+        f"| first `fit` of a fresh install, compiling | {seconds(fresh[1])} |",
+        f"| first `fit` of a later process, from the compile cache | {seconds(later[1])} |",
+        f"| the same `fit` once more | {seconds(later[2])} |",
+        "",
+    ]
+
+
+def machine():
+    """Return Markdown lines: where and when."""
+    model = platform.processor()
+    if Path("/proc/cpuinfo").exists():
+        names = [x for x in Path("/proc/cpuinfo").read_text().splitlines() if x.startswith("model name")]
+        model = names[0].split(":")[1].strip() if names else model
+    return [
+        f"{datetime.date.today()}, {model}, {os.cpu_count()} cores, {platform.system()}, "
+        f"Python {platform.python_version()}, numpy {np.__version__}. Each figure is the best of several runs, each "
+        "program in a process of its own, one at a time; ratios are between figures of this one run.",
+        "",
+    ]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="small tables only, to see that all of it runs")
+    options = parser.parse_args()
+    lines = ["# From a table to a TAN", "", *machine()]
+    with tempfile.TemporaryDirectory() as folder:
+        sizes = [(10_000, 20, 10_000, tuple(PEERS), 15)]
+        if not options.quick:
+            sizes += [(100_000, 30, 10_000, tuple(PEERS), 6), (1_000_000, 30, 10_000, tuple(PEERS), 5)]
+            sizes += [(1_000_000, 30, 1_000_000, FAST, 7)]
+        for rows, attributes, predict_rows, peers, repeat in sizes:
+            print(f"{rows:,} x {attributes}, predicting {predict_rows:,}")
+            lines += compare(rows, attributes, predict_rows, peers, repeat, folder)
+        lines += cold()
+        most = 100_000 if options.quick else 10_000_000
+        lines += ["## Growth", ""]
+        lines += growth(
+            {n: (n, 30) for n in (10_000, 100_000, 1_000_000, 10_000_000) if n <= most}, "rows, of 30", folder
+        )
+        many = (25, 50, 100) if options.quick else (25, 50, 100, 200, 400)
+        lines += growth({n: (100_000, n) for n in many}, "attributes in 100,000 rows", folder)
+    results = HERE / "results"
+    results.mkdir(exist_ok=True)
+    target = results / ("quick.md" if options.quick else "foundation.md")
+    target.write_text("\n".join(lines))
+    print(f"written to {target.relative_to(HERE.parent)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,195 @@
+"""Model files: nothing is lost, nothing runs, and what is broken says so."""
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from safetensors.numpy import load_file, save_file
+
+import tanbark
+from tanbark import TAN, Encoder, NaiveBayes
+from tanbark.classifiers import REGISTRY
+from tanbark.files import ModelFileError
+
+CLASSIFIERS = [entry.classifier for entry in REGISTRY.values()]
+
+
+def table(rows=80, seed=0):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "größe, cm": rng.normal(size=rows),
+            'a "quoted" name': np.array(["ja", "nein", "日本"], object)[rng.integers(0, 3, rows)],
+            "count": rng.integers(0, 4, rows),
+            "flag": rng.random(rows) < 0.5,
+        }
+    )
+    frame = frame.mask(rng.random(frame.shape) < 0.1)
+    return frame, rng.integers(0, 3, rows)
+
+
+@pytest.fixture
+def saved(tmp_path):
+    X, y = table()
+    model = TAN().fit(X, y)
+    tanbark.save(model, tmp_path / "model.tanbark")
+    return model, tmp_path / "model.tanbark", X, y
+
+
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_saving_and_loading_changes_no_bit(classifier, weighted, tmp_path):
+    X, y = table()
+    weights = np.random.default_rng(1).random(len(y)) if weighted else None
+    model = classifier(encoder=Encoder(n_bins=3, missing="state")).fit(X, y, sample_weight=weights)
+    tanbark.save(model, tmp_path / "m")
+    again = tanbark.load(tmp_path / "m")
+    assert again.counts_ == model.counts_
+    assert again.counts_.table.dtype == model.counts_.table.dtype
+    assert again.network_.structure == model.network_.structure
+    assert np.array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert np.array_equal(again.explain(X), model.explain(X))
+    assert {k: v for k, v in again.get_params().items() if k != "encoder"} == {
+        k: v for k, v in model.get_params().items() if k != "encoder"
+    }
+    assert list(again.feature_names_in_) == list(model.feature_names_in_)
+
+
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
+def test_a_loaded_model_goes_on_learning(classifier, tmp_path):
+    X, y = table()
+    whole = classifier().fit(X, y)
+    tanbark.save(classifier(encoder=whole.schema_).fit(X[:50], y[:50]), tmp_path / "m")
+    again = tanbark.load(tmp_path / "m").partial_fit(X[50:], y[50:])
+    assert again.counts_ == whole.counts_
+    assert np.array_equal(again.predict_proba(X), whole.predict_proba(X))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [[0, 1], [1.0, 2.0], ["1", "2"], [False, True], np.array([3, 7], np.int16), pd.Series(["a", "b"]), ["ä,\n", '"']],
+    ids=str,
+)
+def test_the_types_of_labels_survive(labels, tmp_path):
+    y = np.asarray(labels)[[0, 1, 0, 1]]
+    model = NaiveBayes().fit([[0], [1], [0], [1]], y)
+    tanbark.save(model, tmp_path / "m")
+    again = tanbark.load(tmp_path / "m")
+    assert again.classes_.dtype == model.classes_.dtype
+    assert again.classes_.tolist() == model.classes_.tolist()
+    assert [type(v) for v in again.predict([[0], [1]]).tolist()] == [type(v) for v in y[:2].tolist()]
+
+
+@pytest.mark.parametrize("levels", [[0, 1], ["0", "1"], [False, True]], ids=str)
+def test_the_types_of_levels_survive(levels, tmp_path):
+    X = np.array(levels, object)[[0, 1, 0, 1]].reshape(-1, 1)
+    tanbark.save(NaiveBayes().fit(X, [0, 1, 1, 1]), tmp_path / "m")
+    kept = tanbark.load(tmp_path / "m").schema_.columns[0].levels
+    assert [(type(v), v) for v in kept] == [(type(v), v) for v in levels]
+
+
+def test_settings_with_arrays_and_schemas_survive(tmp_path):
+    X, y = table()
+    schema = TAN().fit(X, y).schema_
+    tanbark.save(TAN(encoder=schema, class_prior=np.array([0.2, 0.3, 0.5])).fit(X, y), tmp_path / "m")
+    again = tanbark.load(tmp_path / "m")
+    assert again.encoder == schema
+    assert again.class_prior == [0.2, 0.3, 0.5]
+    again.fit(X, y)
+
+
+def test_a_file_cut_short_anywhere_gets_one_sentence(saved, tmp_path):
+    _, path, _, _ = saved
+    content = path.read_bytes()
+    for length in [0, 1, 7, 8, 9, 100, len(content) // 2, len(content) - 1]:
+        (tmp_path / "cut").write_bytes(content[:length])
+        with pytest.raises(ModelFileError, match="cut is not a tanbark model, or is cut short") as caught:
+            tanbark.load(tmp_path / "cut")
+        assert "\n" not in str(caught.value)
+
+
+def test_a_flipped_bit_anywhere_is_noticed(saved, tmp_path):
+    _, path, _, _ = saved
+    content = path.read_bytes()
+    rng = np.random.default_rng(0)
+    for at in rng.integers(0, len(content), 150):
+        broken = bytearray(content)
+        broken[at] ^= 1 << int(rng.integers(0, 8))
+        (tmp_path / "broken").write_bytes(broken)
+        with pytest.raises(ModelFileError):
+            tanbark.load(tmp_path / "broken")
+
+
+def test_foreign_files_are_named_as_such(tmp_path):
+    (tmp_path / "text").write_text("hello")
+    save_file({"weights": np.zeros(3)}, tmp_path / "other.safetensors")
+    for name in ("text", "other.safetensors"):
+        with pytest.raises(ModelFileError, match=f"{name} is not a tanbark model"):
+            tanbark.load(tmp_path / name)
+    with pytest.raises(ModelFileError, match="is a folder"):
+        tanbark.load(tmp_path)
+    with pytest.raises(FileNotFoundError, match="there is no file"):
+        tanbark.load(tmp_path / "nothing")
+
+
+def with_header(path, target, change):
+    """Write the model anew with its header changed."""
+    from safetensors import safe_open
+
+    with safe_open(str(path), "np") as file:
+        header = json.loads(file.metadata()["tanbark"])
+    change(header)
+    save_file(load_file(path), target, {"tanbark": json.dumps(header)})
+
+
+def test_a_file_from_the_future_names_both_versions(saved, tmp_path):
+    _, path, _, _ = saved
+    with_header(path, tmp_path / "new", lambda header: header.update(format=2, version="9.9"))
+    with pytest.raises(ModelFileError, match=rf"tanbark 9\.9 in format 2, but this is tanbark {tanbark.__version__}"):
+        tanbark.load(tmp_path / "new")
+
+
+@pytest.mark.parametrize("field", ["schema", "parents", "params", "model", "state", "sha256"])
+def test_a_header_that_was_tampered_with_is_refused(field, saved, tmp_path):
+    _, path, _, _ = saved
+    with_header(path, tmp_path / "odd", lambda header: header.update({field: "nonsense"}))
+    with pytest.raises(ModelFileError, match="is damaged"):
+        tanbark.load(tmp_path / "odd")
+
+
+def test_only_fitted_classifiers_of_ours_are_saved(tmp_path):
+    with pytest.raises(TypeError, match="only tanbark's classifiers"):
+        tanbark.save("text", tmp_path / "m")
+    with pytest.raises(Exception, match="not fitted"):
+        tanbark.save(TAN(), tmp_path / "m")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_saving_replaces_the_old_file_whole_and_leaves_no_litter(saved):
+    _, path, X, y = saved
+    tanbark.save(NaiveBayes().fit(X, y), path)
+    assert isinstance(tanbark.load(path), NaiveBayes)
+    assert [p.name for p in path.parent.iterdir()] == [path.name]
+    mask = os.umask(0)
+    os.umask(mask)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~mask
+
+
+def test_a_folder_that_is_not_there_is_an_error_without_litter(saved, tmp_path):
+    model, _, _, _ = saved
+    with pytest.raises(FileNotFoundError):
+        tanbark.save(model, tmp_path / "nowhere" / "m")
+
+
+@pytest.mark.parametrize("release", sorted((Path(__file__).parent / "releases").iterdir()), ids=lambda p: p.name)
+def test_the_file_of_each_release_still_answers_as_pyagrum_does(release, reference):
+    """Each release saved a TAN of car_evaluation.csv (ess=10); pyAgrum computed the same network's answers."""
+    figures = reference("pyagrum_tan")["sets"]["car_evaluation"]["BDeu, weight 10, given the maximum tree"]
+    model = tanbark.load(release)
+    for case in figures["queries"]:
+        answer = model.network_.query(case["target"], case["evidence"])
+        np.testing.assert_allclose(list(answer.values()), case["proba"], rtol=1e-9)
