@@ -20,7 +20,7 @@ DATA = HERE.parent.parent / "shared" / "data"
 
 @pytest.fixture(scope="session")
 def read_text():
-    """Return a function from the name of a real table to its cells as text (None where empty), class last, and names."""
+    """Return a function from the name of a real table to its attributes as text (None: empty), classes and names."""
     if not DATA.is_dir():
         pytest.skip(f"the folder of real tables is not there: {DATA}")
 

@@ -1,5 +1,6 @@
 """Every classifier of the registry is a scikit-learn classifier and keeps the promises of all of them."""
 
+import itertools
 import pickle
 
 import numpy as np
@@ -97,7 +98,7 @@ def test_partial_fit_over_any_split_is_fit_bit_for_bit(classifier, cuts, seed):
     whole = classifier().fit(X, y)
     parts = classifier(encoder=whole.schema_)
     edges = [0, *sorted(cuts), 120]
-    for start, stop in zip(edges, edges[1:]):
+    for start, stop in itertools.pairwise(edges):
         if stop > start:
             parts.partial_fit(X.iloc[start:stop], y[start:stop])
     assert parts.counts_ == whole.counts_

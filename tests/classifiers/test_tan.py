@@ -49,7 +49,7 @@ def test_from_table_to_posterior_it_is_pyagrums_given_the_same_tree(name, read_t
 
 
 def numpy_tan(X, y, ess):
-    """TAN by the textbook for complete integer codes: information by scikit-learn, a tree by Kruskal, tables by hand."""
+    """TAN by the textbook for complete codes: information by scikit-learn, a tree by Kruskal, tables by hand."""
     n, classes = X.shape[1], int(y.max()) + 1
     arity = X.max(axis=0) + 1
 

@@ -80,7 +80,7 @@ def test_evidence_adds_up_to_the_log_joint_whatever_is_missing(random_table, par
     rows = rows_with_every_pattern(network.schema)
     parts = network.tree.evidence(rows)
     np.testing.assert_allclose(parts.sum(axis=1), network.log_joint(rows), rtol=1e-11, atol=1e-11)
-    missing = rows.T == network.schema.missing_code
+    missing = network.schema.missing_code == rows.T
     assert (parts[:, 1:][missing] == 0).all()
 
 

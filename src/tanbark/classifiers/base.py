@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ from tanbark.network import Network
 from tanbark.parameters import PARAMETERS
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.columns import Codes
+from tanbark.schema.rows import usable_rows
 from tanbark.schema.table import Table, as_known_table, read_table
 from tanbark.schema.target import Target, read_target
 
@@ -85,11 +85,14 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             if not hasattr(self, "counts_"):
                 self._start(X, y, sample_weight, classes)
                 return self
-            if classes is not None and not set(np.asarray(classes).tolist()) <= set(self.schema_.classes):
-                raise ValueError("classes names a class that the first call to partial_fit did not")
+            known = set(self.schema_.classes)
+            strange = [c for c in np.asarray([] if classes is None else classes).tolist() if c not in known]
+            if strange:
+                raise ValueError(f"classes names {strange[0]!r}, which is not among {list(self.schema_.classes)}")
             table = self._read(X, reset=False)
             target = read_target(y)
-            table, target, weights = _usable_rows(table, target, sample_weight)
+            target.name_beside(self.schema_.names)
+            table, target, weights = usable_rows(table, target, sample_weight)
             self._set(self.counts_ + self._count(self.schema_, table, target, weights))
         return self
 
@@ -97,6 +100,8 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """Learn from counts, wherever they were counted."""
         with self._unchanged_on_error():
             self._check_parameters()
+            if not isinstance(counts, Counts):
+                raise TypeError(f"counts must be Counts, got {type(counts).__name__!r}")
             if counts.order < self._order:
                 raise ValueError(f"{type(self).__name__} learns from counts of pairs; count with order=2")
             if counts.order > self._order:
@@ -126,7 +131,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def _start(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> None:
         table = self._read(X, reset=True)
         target = read_target(y)
-        table, target, weights = _usable_rows(table, target, sample_weight)
+        table, target, weights = usable_rows(table, target, sample_weight)
         if classes is not None:
             target = target.among(classes)
         if isinstance(self.encoder, Schema):
@@ -134,6 +139,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             _check_against(schema, table)
         else:
             schema = (self.encoder or Encoder()).learn(table, target, weights)
+        self._checked_prior(len(schema.classes))
         self._set(self._count(schema, table, target, weights))
 
     def _count(self, schema: Schema, table: Table, target: Target, weights: Array | None) -> Counts:
@@ -142,10 +148,23 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _set(self, counts: Counts) -> None:
         network = self._learn(counts)
-        if self.class_prior is not None:
-            log_prior = _checked_prior(self.class_prior, len(counts.schema.classes))
+        log_prior = self._checked_prior(len(counts.schema.classes))
+        if log_prior is not None:
             network = Network(network.schema, network.structure, (*network.log_tables[:-1], log_prior))
         self._take(counts, network)
+
+    def _checked_prior(self, classes: int) -> Array | None:
+        """Return the logarithm of the class prior that was given, or None."""
+        if self.class_prior is None:
+            return None
+        try:
+            prior = np.asarray(self.class_prior, np.float64)
+        except (TypeError, ValueError):
+            prior = np.empty(0)
+        if prior.shape != (classes,) or not (prior >= 0).all() or not np.isclose(prior.sum(), 1.0):
+            raise ValueError(f"class_prior must be {classes} probabilities that sum to 1, in the order of classes_")
+        with np.errstate(divide="ignore"):
+            return np.log(prior)
 
     def _take(self, counts: Counts, network: Network) -> None:
         self.schema_ = counts.schema
@@ -158,7 +177,9 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         X = as_known_table(X)
         table = read_table(X, self.n_jobs)
         if not table.columns:
-            raise ValueError(f"0 feature(s) (shape=({table.rows}, 0)) while a minimum of 1 is required.")
+            raise ValueError(
+                f"Found array with 0 feature(s) (shape=({table.rows}, 0)) while a minimum of 1 is required."
+            )
         if reset and not table.rows:
             raise ValueError(
                 f"Found array with 0 sample(s) (shape=(0, {len(table.columns)})) while a minimum of 1 is required."
@@ -264,7 +285,8 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 def check_choice(name: str, value: Any, allowed: Any) -> None:
     """Raise a sentence naming the parameter where its value is not among those allowed."""
     if not isinstance(value, str) or value not in allowed:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
+        words = " or ".join(map(repr, allowed))
+        raise ValueError(f"{name} must be {words}, got {value!r}")
 
 
 def _centred(parts: Array) -> Array:
@@ -276,14 +298,6 @@ def _centred(parts: Array) -> Array:
     return centred
 
 
-def _checked_prior(given: Any, classes: int) -> Array:
-    prior = np.asarray(given, np.float64)
-    if prior.shape != (classes,) or not (prior >= 0).all() or not np.isclose(prior.sum(), 1.0):
-        raise ValueError(f"class_prior must be {classes} probabilities that sum to 1, in the order of classes_")
-    with np.errstate(divide="ignore"):
-        return np.log(prior)
-
-
 def _check_against(schema: Schema, table: Table) -> None:
     """Raise where a table cannot be of a given schema."""
     if len(table.columns) != len(schema.columns):
@@ -291,29 +305,3 @@ def _check_against(schema: Schema, table: Table) -> None:
     if schema.named and table.names is not None and table.names != schema.names:
         strange = next(a for a, b in zip(table.names, schema.names) if a != b)
         raise ValueError(f"column {strange!r} is not where the schema given as encoder has it")
-
-
-def _usable_rows(table: Table, target: Target, sample_weight: Any) -> tuple[Table, Target, Array | None]:
-    """Return the rows that have a class and a weight above zero."""
-    if len(target.codes) != table.rows:
-        raise ValueError(
-            f"Found input variables with inconsistent numbers of samples: X has {table.rows}, y has {len(target.codes)}"
-        )
-    weights = None
-    keep = target.codes >= 0
-    if not keep.all():
-        warnings.warn(f"{int((~keep).sum())} rows without a class are dropped", UserWarning, stacklevel=5)
-    if sample_weight is not None:
-        weights = np.asarray(sample_weight, np.float64)
-        if weights.shape != (table.rows,):
-            raise ValueError(f"sample_weight has shape {weights.shape}, expected ({table.rows},): one weight a row")
-        if not np.isfinite(weights).all() or (weights < 0).any():
-            raise ValueError("sample_weight must be finite and not negative")
-        keep = keep & (weights > 0)
-        if not keep.any():
-            raise ValueError("sample_weight is zero for every row; there is nothing to learn")
-        weights = weights[keep]
-    if not keep.all():
-        table = table.keep(keep)
-        target = target.keep(keep)
-    return table, target, weights

@@ -97,7 +97,8 @@ class Network:
     def query(self, target: str, evidence: Mapping[str, Any] | None = None) -> dict[Any, float]:
         """Return the probabilities of the target's values given the values of any other nodes.
 
-        Keys are the labels of a category and the intervals of a number.
+        Keys are the labels of a category and the intervals of a number; None is the level of missing values, where the
+        schema has one.
 
         Parameters
         ----------
@@ -129,9 +130,11 @@ class Network:
         joint = self.log_joint(rows)[:, classes]
         marginal = np.empty(len(joint))
         log_evidence(np.ascontiguousarray(joint), 0, len(joint), marginal)
-        labels: Sequence[Any] = column.labels
+        labels: list[Any] = list(column.labels)
         if isinstance(column, Category):
-            labels = [*column.levels, *column.labels[len(column.levels) :]]
+            labels[: len(column.levels)] = column.levels
+        if column.missing:
+            labels[-1] = None
         return self._normalised(labels, marginal, evidence)
 
     def _code(self, name: str, value: Any) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -58,6 +59,9 @@ class Category:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "levels", tuple(plain(level) for level in self.levels))
+        for level in self.levels:
+            if not isinstance(level, str | int | float | bool) or level != level:
+                raise ValueError(f"column {self.name!r}: a level must be text, a number or a boolean, got {level!r}")
         if len(set(self.levels)) != len(self.levels):
             raise ValueError(f"column {self.name!r}: a level is listed twice; list each once")
 
@@ -82,22 +86,26 @@ class Category:
         order = np.argsort(numbers, kind="stable")
         return numbers[order], order
 
-    def codes_of(self, values: Sequence[Any]) -> NDArray[np.int64]:
-        """Return the code of each of a few distinct labels, `UNKNOWN` for a label never seen."""
-        kinds = holds(values), holds(self.levels)
-        if kinds in {("text", "numbers"), ("numbers", "text")}:
+    @cached_property
+    def _holds(self) -> str:
+        return holds(self.levels)
+
+    def codes_of(self, values: Sequence[Any]) -> list[int]:
+        """Return the code of each of a few labels, `UNKNOWN` for a label never seen."""
+        kind = holds(values)
+        if kind != self._holds and "nothing" not in (kind, self._holds):
             raise ValueError(
-                f"column {self.name!r} holds {kinds[0]} but the model learned {kinds[1]} there; convert the column"
+                f"column {self.name!r} holds {kind} but the model learned {self._holds} there; convert the column"
             )
         fallback = len(self.levels) if self.other else UNKNOWN
-        return np.array([self._code.get(value, fallback) for value in values], np.int64)
+        return [self._code.get(value, fallback) for value in values]
 
     def codes_of_numbers(self, numbers: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return the code of each of many numbers; NaN is `UNKNOWN` too."""
-        if holds(self.levels) == "text" and not np.isnan(numbers).all():
+        if self._holds == "text" and not np.isnan(numbers).all():
             self.codes_of([0.0])
-        if holds(self.levels) != "numbers":
-            return np.full(len(numbers), UNKNOWN)
+        if self._holds != "numbers":
+            return np.where(np.isnan(numbers) | (not self.other), UNKNOWN, len(self.levels))
         levels, order = self._sorted
         at = np.minimum(np.searchsorted(levels, numbers), len(levels) - 1)
         known = levels[at] == numbers
@@ -144,6 +152,8 @@ class Number:
         if not all(np.isfinite(cuts)) or any(a >= b for a, b in itertools.pairwise(cuts)):
             raise ValueError(f"column {self.name!r}: cut points must be finite and ascending, got {list(cuts)}")
         object.__setattr__(self, "cuts", cuts)
+        object.__setattr__(self, "low", float(self.low))
+        object.__setattr__(self, "high", float(self.high))
 
     @property
     def arity(self) -> int:
@@ -153,7 +163,7 @@ class Number:
     @property
     def labels(self) -> tuple[str, ...]:
         """What each code is called when shown to a person."""
-        cuts = [f"{c:g}" for c in self.cuts]
+        cuts = _shortest(self.cuts)
         if not cuts:
             named = ["any number"]
         else:
@@ -161,11 +171,11 @@ class Number:
             named = [f"<= {cuts[0]}", *between, f"> {cuts[-1]}"]
         return tuple(named + [MISSING] * self.missing)
 
-    def codes_of(self, values: Sequence[Any]) -> NDArray[np.int64]:
-        """Return the code of each of a few distinct numbers."""
+    def codes_of(self, values: Sequence[Any]) -> list[int]:
+        """Return the code of each of a few numbers."""
         if holds(values) == "text":
             raise ValueError(f"column {self.name!r} holds text but the model learned numbers there; convert the column")
-        return np.searchsorted(np.array(self.cuts), np.array(values, np.float64), side="left").astype(np.int64)
+        return [bisect_left(self.cuts, value) for value in values]
 
     def value_of(self, codes: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
         """Return for each code a number drawn uniformly from its interval; a missing value is NaN."""
@@ -179,6 +189,19 @@ class Number:
         """Return the column as plain values."""
         range_ = {"low": self.low, "high": self.high}
         return {"name": self.name, "cuts": list(self.cuts), **range_, "missing": self.missing}
+
+
+def _shortest(numbers: Sequence[float]) -> list[str]:
+    """Return the numbers as text of six digits, or of as many as tell them apart.
+
+    >>> _shortest([1.0, 2.5]), _shortest([1000000.25, 1000000.5])
+    (['1', '2.5'], ['1000000.2', '1000000.5'])
+    """
+    for digits in range(6, 18):
+        text = [f"{c:.{digits}g}" for c in numbers]
+        if len(set(text)) == len(text):
+            break
+    return text
 
 
 Column = Category | Number

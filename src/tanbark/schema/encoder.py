@@ -13,8 +13,10 @@ from sklearn.base import BaseEstimator
 from tanbark.schema.bins import quantile_cuts, width_cuts
 from tanbark.schema.columns import Category, Column, Number
 from tanbark.schema.mdlp import mdlp_cuts
+from tanbark.schema.raw import RawColumn
+from tanbark.schema.rows import usable_rows
 from tanbark.schema.schema import Schema
-from tanbark.schema.table import Labels, RawColumn, Table, read_table
+from tanbark.schema.table import Table, read_table
 from tanbark.schema.target import Target, read_target
 
 MANY_LEVELS = 10
@@ -70,25 +72,23 @@ class Encoder(BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the schema of a table and its classes."""
-        table = read_table(X)
-        target = read_target(y)
-        weights = None if sample_weight is None else np.asarray(sample_weight, np.float64)
-        self.schema_ = self.learn(table, target, weights)
+        self.check()
+        self.schema_ = self.learn(*usable_rows(read_table(X), read_target(y), sample_weight))
         return self
 
     def learn(self, table: Table, target: Target, weights: NDArray[np.float64] | None) -> Schema:
         """Return the schema of a table that was read already."""
         self.check()
         names = table.names or tuple(f"x{u}" for u in range(len(table.columns)))
+        class_name = target.name_beside(names)
         forced = self._forced(names)
         columns = []
         for u, (name, raw) in enumerate(zip(names, table.columns)):
             category = raw.few_whole if forced is None else u in forced
-            if category or isinstance(raw, Labels):
+            if category or not raw.measurable:
                 columns.append(self._category(name, raw, table.rows, weights))
             else:
                 columns.append(self._number(name, raw, target, weights))
-        class_name = target.name_beside(names)
         classes = tuple(target.labels.tolist())
         return Schema(
             tuple(columns), classes, class_name, self.unseen, table.names is not None, target.labels.dtype.str
@@ -103,13 +103,21 @@ class Encoder(BaseEstimator):
         }
         for name, allowed in choices.items():
             if getattr(self, name) not in allowed:
-                raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {getattr(self, name)!r}")
+                raise ValueError(f"{name} must be {' or '.join(map(repr, allowed))}, got {getattr(self, name)!r}")
         for name, least, most in (("n_bins", 1, 65_000), ("max_levels", 2, 65_000)):
             value = getattr(self, name)
             if not isinstance(value, int | np.integer) or isinstance(value, bool) or not least <= value <= most:
                 raise ValueError(f"{name} must be a whole number from {least} to {most}, got {value!r}")
-        if isinstance(self.categorical, str) and self.categorical not in ("auto", "all"):
-            raise ValueError(f"categorical must be 'auto', 'all' or a list of columns, got {self.categorical!r}")
+        if isinstance(self.categorical, str):
+            sensible = self.categorical in ("auto", "all")
+        else:
+            sensible = isinstance(self.categorical, Iterable) and all(
+                isinstance(c, str | int | np.integer) and not isinstance(c, bool) for c in self.categorical
+            )
+        if not sensible:
+            raise ValueError(
+                f"categorical must be 'auto', 'all' or a list of column names or positions, got {self.categorical!r}"
+            )
 
     def _forced(self, names: tuple[str, ...]) -> set[int] | None:
         """Return the positions of the columns that are categories by the user's word, None where none was given."""

@@ -43,6 +43,12 @@ def _best_cut(counts: Numbers) -> int | None:
     return best + 1 if gain > (np.log2(total - 1) + delta) / total else None
 
 
+def _between(low: float, high: float) -> float:
+    """Return the point half-way between two numbers, which lies below the upper one also where they are neighbours."""
+    half = low / 2 + high / 2 if abs(low) > 1e300 or abs(high) > 1e300 else (low + high) / 2
+    return half if half < high else low
+
+
 def mdlp_cuts(values: Numbers, y: NDArray[np.integer], weights: Numbers | None, classes: int) -> list[float]:
     """Return the accepted cut points, each half-way between two neighbouring values.
 
@@ -59,6 +65,6 @@ def mdlp_cuts(values: Numbers, y: NDArray[np.integer], weights: Numbers | None, 
         size = _best_cut(counts[start:stop])
         if size is not None:
             middle = start + size
-            cuts.append(float(distinct[middle - 1] + (distinct[middle] - distinct[middle - 1]) / 2))
+            cuts.append(_between(float(distinct[middle - 1]), float(distinct[middle])))
             waiting += [(start, middle), (middle, stop)]
     return sorted(cuts)

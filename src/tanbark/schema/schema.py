@@ -11,9 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.kernels.threads import run, thread_count
-from tanbark.schema.columns import Category, Codes, Column, Label, Number, column_from_dict, in_order, plain
-from tanbark.schema.table import RawColumn, Table, read_table
+from tanbark.schema.columns import UNKNOWN, Category, Codes, Column, Label, Number, column_from_dict, in_order, plain
+from tanbark.schema.raw import RawColumn
+from tanbark.schema.table import Table, read_table
 from tanbark.schema.target import read_target
+
+MOST_CODES = 65_535
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,9 @@ class Schema:
             raise ValueError(f"the class is named {self.class_name!r} like one of the columns; rename one")
         if len(set(self.classes)) != len(self.classes):
             raise ValueError("a class is listed twice; list each once")
+        widest = max(self.columns, key=lambda column: column.arity, default=None)
+        if widest is not None and widest.arity > MOST_CODES:
+            raise ValueError(f"column {widest.name!r} has {widest.arity:,} levels; at most {MOST_CODES:,} can be coded")
         if self.unseen not in ("marginalize", "error"):
             raise ValueError(f"unseen must be 'marginalize' or 'error', got {self.unseen!r}")
 
@@ -122,7 +128,8 @@ class Schema:
         def encode(u: int) -> None:
             unseen = table.columns[u].encode(self.columns[u], self.missing_code, codes[u])
             if unseen and self.unseen == "error":
-                raise ValueError(f"column {self.columns[u].name!r} holds a value that was not seen in training")
+                strange = _unseen(self.columns[u], table.columns[u])
+                raise ValueError(f"column {self.columns[u].name!r} holds {strange!r}, which was not seen in training")
 
         tasks = [lambda u=u: encode(u) for u in range(len(self.columns))]
         run(tasks, thread_count(n_jobs, table.rows))
@@ -131,9 +138,8 @@ class Schema:
     def _counts_from_zero(self, raw: Sequence[RawColumn]) -> bool:
         """Return whether every value is its own code already."""
         for column, values in zip(self.columns, raw):
-            distinct = np.array(values.levels(), np.int64)
-            codes = column.codes_of(distinct.tolist())
-            if not np.array_equal(codes, distinct):
+            levels = values.levels()
+            if column.codes_of(levels) != levels:
                 return False
         return True
 
@@ -185,6 +191,13 @@ class Schema:
         """Return the schema that `to_dict` described."""
         columns = tuple(column_from_dict(c) for c in plain_values["columns"])
         return cls(**(plain_values | {"columns": columns, "classes": tuple(plain_values["classes"])}))
+
+
+def _unseen(column: Column, raw: RawColumn) -> Any:
+    """Return the first value that occurs and is no level of the column."""
+    levels = raw.levels()
+    used = set(raw.index().tolist())
+    return next(v for at, v in enumerate(levels) if at in used and column.codes_of([v]) == [UNKNOWN])
 
 
 def _merge(a: Column, b: Column) -> Column:

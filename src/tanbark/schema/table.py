@@ -1,223 +1,25 @@
-"""Reading a table of any make into columns of three sorts: small integers, numbers, labels."""
+"""Reading a table of any make into columns."""
 
 from __future__ import annotations
 
 import datetime
 import numbers
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from tanbark.kernels.narrow import bin_numbers, few_whole_numbers, narrow_integers
+from tanbark.kernels.narrow import narrow_integers
 from tanbark.kernels.threads import run, spans, thread_count
-from tanbark.schema.columns import UNKNOWN, Category, Codes, Column, in_order, plain
+from tanbark.schema.columns import UNKNOWN, plain
+from tanbark.schema.raw import CHUNK, FEW_ROWS, NARROW, Labels, Numbers, RawColumn, SmallIntegers
 
-AUTO_LEVELS = 10
-NARROW = 256
-CHUNK = 4096
-
-
-class RawColumn(Protocol):
-    """A column as it was read, before any schema."""
-
-    @property
-    def has_missing(self) -> bool:
-        """Whether a value is missing."""
-
-    @property
-    def few_whole(self) -> bool:
-        """Whether a person would take its values for categories."""
-
-    def levels(self) -> list[Any]:
-        """Return its distinct labels in order."""
-
-    def index(self) -> NDArray[np.int64]:
-        """Return for each row the position of its label among the levels, -1 where missing."""
-
-    def floats(self) -> NDArray[np.float64]:
-        """Return its numbers, NaN where missing."""
-
-    def encode(self, column: Column, missing: int, out: Codes) -> bool:
-        """Write the code of each row to `out`; return whether a value never seen was met."""
-
-    def keep(self, rows: NDArray[np.bool_]) -> RawColumn:
-        """Return the column with some of its rows."""
-
-
-def _spread(code: NDArray[np.int64], at: NDArray[Any], column: Column, missing: int, out: Codes) -> bool:
-    """Write ``code[at]`` to `out`, with what is unknown and what is missing (the last entry) in their places."""
-    absent = column.arity - 1 if column.missing else missing
-    lookup = np.append(np.where(code == UNKNOWN, missing, code), absent).astype(out.dtype)
-    np.take(lookup, at, out=out, mode="wrap")
-    if not (code == UNKNOWN).any():
-        return False
-    used = np.zeros(len(code) + 1, np.bool_)
-    used[at] = True
-    return bool((used[:-1] & (code == UNKNOWN)).any())
-
-
-@dataclass(frozen=True)
-class SmallIntegers:
-    """Integers within a range of 256, as distances from the smallest."""
-
-    distance: NDArray[np.uint8]
-    base: int
-    name: str
-
-    has_missing = False
-
-    @cached_property
-    def distinct(self) -> NDArray[np.int64]:
-        """The distances that occur."""
-        return np.flatnonzero(np.bincount(self.distance, minlength=NARROW))
-
-    @property
-    def few_whole(self) -> bool:
-        """Whether there are at most ten of them."""
-        return len(self.distinct) <= AUTO_LEVELS
-
-    def levels(self) -> list[Any]:
-        """Return the distinct integers."""
-        return [int(self.base + d) for d in self.distinct]
-
-    def index(self) -> NDArray[np.int64]:
-        """Return for each row the position of its integer among the levels."""
-        position = np.zeros(NARROW, np.int64)
-        position[self.distinct] = np.arange(len(self.distinct))
-        return position[self.distance]
-
-    def floats(self) -> NDArray[np.float64]:
-        """Return the integers as floats."""
-        return self.distance.astype(np.float64) + self.base
-
-    def encode(self, column: Column, missing: int, out: Codes) -> bool:
-        """Write the code of each row to `out`; return whether a value never seen was met."""
-        code = np.full(NARROW, UNKNOWN)
-        code[self.distinct] = column.codes_of(self.levels())
-        unseen = bool((code[self.distinct] == UNKNOWN).any())
-        np.take(np.where(code == UNKNOWN, missing, code).astype(out.dtype), self.distance, out=out)
-        return unseen
-
-    def keep(self, rows: NDArray[np.bool_]) -> SmallIntegers:
-        """Return the column with some of its rows."""
-        return SmallIntegers(self.distance[rows], self.base, self.name)
-
-
-@dataclass(frozen=True)
-class Numbers:
-    """Floating-point numbers, NaN where missing: one column of a row-major array."""
-
-    rows: NDArray[np.float64]
-    at: int
-    name: str
-
-    @cached_property
-    def has_missing(self) -> bool:
-        """Whether a value is missing."""
-        return bool(np.isnan(self.rows[:, self.at]).any())
-
-    @property
-    def few_whole(self) -> bool:
-        """Whether they are whole numbers of at most ten values: integers with holes, as a data frame has them."""
-        return bool(few_whole_numbers(self.rows, self.at, AUTO_LEVELS))
-
-    def levels(self) -> list[Any]:
-        """Return the distinct numbers, as integers where all are whole."""
-        distinct = np.unique(self.floats())
-        distinct = distinct[~np.isnan(distinct)]
-        whole = bool((distinct == np.floor(distinct)).all())
-        return [int(v) if whole else float(v) for v in distinct]
-
-    def index(self) -> NDArray[np.int64]:
-        """Return for each row the position of its number among the levels, -1 where missing."""
-        values = self.floats()
-        return np.where(np.isnan(values), UNKNOWN, np.searchsorted(np.array(self.levels(), np.float64), values))
-
-    def floats(self) -> NDArray[np.float64]:
-        """Return the numbers, checked to be finite."""
-        values = np.ascontiguousarray(self.rows[:, self.at])
-        if np.isinf(values).any():
-            raise self._infinite()
-        return values
-
-    def encode(self, column: Column, missing: int, out: Codes) -> bool:
-        """Write the code of each row to `out`; return whether a value never seen was met."""
-        absent = column.arity - 1 if column.missing else missing
-        if isinstance(column, Category):
-            values = self.floats()
-            code = column.codes_of_numbers(values)
-            holes = np.isnan(values)
-            out[:] = np.where(holes, absent, np.where(code == UNKNOWN, missing, code))
-            return bool(((code == UNKNOWN) & ~holes).any())
-        cuts = np.array(column.cuts, np.float64)
-        for low in range(0, len(out), CHUNK):
-            if not bin_numbers(self.rows[low : low + CHUNK], self.at, cuts, absent, out[low : low + CHUNK]):
-                raise self._infinite()
-        return False
-
-    def keep(self, rows: NDArray[np.bool_]) -> Numbers:
-        """Return the column with some of its rows."""
-        return Numbers(self.rows[rows, self.at].reshape(-1, 1), 0, self.name)
-
-    def _infinite(self) -> ValueError:
-        return ValueError(
-            f"column {self.name!r}: Input X contains infinity or a value too large; replace it or make it missing"
-        )
-
-
-@dataclass(frozen=True)
-class Labels:
-    """Distinct labels and each row's position among them, -1 where missing; `declared` labels keep their order."""
-
-    distinct: list[Any]
-    position: NDArray[np.integer]
-    name: str
-    declared: bool = False
-
-    few_whole = True
-
-    @property
-    def has_missing(self) -> bool:
-        """Whether a value is missing."""
-        return bool((self.position < 0).any())
-
-    @cached_property
-    def _order(self) -> list[int]:
-        """The labels' positions in the order of the levels: as declared, else those that occur, sorted."""
-        if self.declared:
-            return list(range(len(self.distinct)))
-        used = np.bincount(self.position + 1, minlength=len(self.distinct) + 1)[1:]
-        return sorted(np.flatnonzero(used).tolist(), key=lambda i: in_order(self.distinct[i]))
-
-    def levels(self) -> list[Any]:
-        """Return the labels in order."""
-        return [self.distinct[i] for i in self._order]
-
-    def index(self) -> NDArray[np.int64]:
-        """Return for each row the position of its label among the levels, -1 where missing."""
-        place = np.full(len(self.distinct) + 1, UNKNOWN)
-        place[self._order] = np.arange(len(self._order))
-        index: NDArray[np.int64] = place[self.position]
-        return index
-
-    def floats(self) -> NDArray[np.float64]:
-        """Return labels that are numbers, NaN where missing."""
-        numbers: NDArray[np.float64] = np.array([*self.distinct, np.nan], np.float64)[self.position]
-        return numbers
-
-    def encode(self, column: Column, missing: int, out: Codes) -> bool:
-        """Write the code of each row to `out`; return whether a value never seen was met."""
-        return _spread(column.codes_of(self.distinct), self.position, column, missing, out)
-
-    def keep(self, rows: NDArray[np.bool_]) -> Labels:
-        """Return the column with some of its rows."""
-        return Labels(self.distinct, self.position[rows], self.name, self.declared)
+EXACT = 2**53
+"""Beyond it a float does not hold every integer."""
 
 
 @dataclass(frozen=True)
@@ -237,44 +39,74 @@ class Table:
 
 def as_known_table(X: Any) -> Any:
     """Return a table as it is, or as an Arrow table where it only streams Arrow data (a DuckDB relation, say)."""
-    if hasattr(X, "__arrow_c_stream__") and not hasattr(X, "shape"):
-        import pyarrow
+    if not hasattr(X, "__arrow_c_stream__") and not hasattr(X, "__arrow_c_array__"):
+        return X
+    from narwhals import dependencies
 
-        return pyarrow.table(X)
-    return X
+    if dependencies.is_into_dataframe(X) or dependencies.is_into_series(X):
+        return X
+    import pyarrow
+
+    return X if isinstance(X, pyarrow.Array) else pyarrow.table(X)
 
 
 def read_table(X: Any, n_jobs: int | None = None) -> Table:
     """Return the columns of a numpy array, a data frame, an Arrow table or a list of rows."""
     if issparse(X):
         raise TypeError("Sparse data was passed, but dense data is required; use X.toarray() to convert")
-    if hasattr(X, "__arrow_c_stream__") or hasattr(X, "__dataframe__") or hasattr(X, "iloc"):
+    if hasattr(X, "collect") and hasattr(X, "collect_schema"):
+        raise TypeError("X is a lazy frame; call X.collect() to read it")
+    X = as_known_table(X)
+    if _is_frame(X):
         return _read_frame(X, n_jobs)
-    array = np.asarray(X)
+    array = _as_array(X)
     if array.ndim == 0:
         raise ValueError(f"Expected 2D array, got scalar array instead: {array!r}. Pass a table of rows and columns")
     if array.ndim == 1:
         raise ValueError("Expected 2D array, got 1D array instead. Reshape your data: one row is X.reshape(1, -1)")
     if array.ndim > 2:
         raise ValueError(f"Found array with dim {array.ndim}, but a table has two: rows and columns")
-    return _read_array(array, n_jobs)
+    return _read_array(array, [f"x{u}" for u in range(array.shape[1])], n_jobs)
 
 
 def read_column(values: Any, name: str) -> RawColumn:
     """Return one column of anything: an array, a list, a series of a data frame or an Arrow array."""
-    if hasattr(values, "__arrow_c_stream__") or hasattr(values, "iloc") or hasattr(values, "__arrow_c_array__"):
+    if hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__") or hasattr(values, "iloc"):
         import narwhals as nw
+        import pyarrow
 
+        if isinstance(values, pyarrow.Array):
+            values = pyarrow.chunked_array([values])
         return _read_series(nw.from_native(values, series_only=True), name)
-    array = np.asarray(values)
-    if array.ndim != 1:
-        raise ValueError(f"{name!r}: expected one column of values, got an array of shape {array.shape}")
-    return _read_vector(array, name)
+    return _read_vector(_as_array(values), name)
 
 
-def _read_array(array: NDArray[Any], n_jobs: int | None) -> Table:
+def _is_frame(X: Any) -> bool:
+    """Return whether this is a data frame or an Arrow table."""
+    if isinstance(X, np.ndarray | list | tuple):
+        return False
+    from narwhals import dependencies
+
+    return bool(dependencies.is_into_dataframe(X))
+
+
+def _as_array(X: Any) -> NDArray[Any]:
+    """Return a numpy array of what is no data frame; in lists numbers beside text stay numbers."""
+    if isinstance(X, np.ma.MaskedArray):
+        unmasked: NDArray[Any] = X.astype(object)
+        return np.asarray(np.ma.filled(unmasked, None))
+    try:
+        array = np.asarray(X)
+    except ValueError as error:
+        raise ValueError("the rows are of different lengths; give every row a value for every column") from error
+    if array.dtype.kind == "U" and not isinstance(X, np.ndarray):
+        array = np.asarray(X, object)
+    return array
+
+
+def _read_array(array: NDArray[Any], names: Sequence[str], n_jobs: int | None) -> Table:
+    """Return the columns of a two-dimensional array."""
     rows, n = array.shape
-    names = [f"x{u}" for u in range(n)]
     if array.dtype.kind in "iu":
         columns, small = _read_integers(array, names, n_jobs)
         return Table(columns, None, rows, small)
@@ -288,6 +120,11 @@ def _read_integers(
 ) -> tuple[tuple[RawColumn, ...], NDArray[np.uint8] | None]:
     """Return integer columns in one pass over memory; those with a range beyond 256 are read again one by one."""
     rows, n = array.shape
+    if 0 < rows <= FEW_ROWS and array.min(initial=0) > -EXACT and array.max(initial=0) < EXACT:
+        exact = np.ascontiguousarray(array, np.float64)
+        return tuple(Numbers(exact, u, names[u]) for u in range(n)), None
+    if array.dtype == np.uint64 and array.max(initial=0) > np.iinfo(np.int64).max:
+        return tuple(_read_wide_integers(array[:, u], names[u]) for u in range(n)), None
     head = array[: min(rows, 1000)].astype(np.int64)
     lowest = head.min(axis=0, initial=np.iinfo(np.int64).max)
     highest = head.max(axis=0, initial=np.iinfo(np.int64).min)
@@ -310,9 +147,7 @@ def _read_integers(
     all_reach = np.bitwise_or.reduce(reach, axis=0, initial=np.uint64(0))
     columns: list[RawColumn] = []
     for u in range(n):
-        if array.dtype == np.uint64 and rows and array[:, u].max() > np.iinfo(np.int64).max:
-            columns.append(_read_vector(array[:, u].astype(np.float64), names[u]))
-        elif all_reach[u] >= NARROW:
+        if all_reach[u] >= NARROW:
             columns.append(_read_wide_integers(array[:, u], names[u]))
         else:
             column = SmallIntegers(distance[u], int(base[u]), names[u])
@@ -324,16 +159,18 @@ def _read_integers(
     return tuple(columns), distance if counted_from_zero else None
 
 
-def _read_wide_integers(values: NDArray[np.integer], name: str) -> RawColumn:
-    """Return integers of a wide range: labels where they are few, since a float may not hold them, else numbers."""
-    distinct = np.unique(values[:CHUNK])
-    if len(distinct) <= AUTO_LEVELS and len(distinct := np.unique(values)) <= AUTO_LEVELS:
-        return Labels([int(v) for v in distinct], np.searchsorted(distinct, values), name)
-    return Numbers(values.astype(np.float64).reshape(-1, 1), 0, name)
+def _read_wide_integers(values: NDArray[np.integer], name: str) -> Numbers | Labels:
+    """Return integers of a wide range: as numbers where a float holds each of them, else as labels."""
+    if len(values) == 0 or (int(values.min()) > -EXACT and int(values.max()) < EXACT):
+        return Numbers(values.astype(np.float64).reshape(-1, 1), 0, name)
+    distinct, position = np.unique(values, return_inverse=True)
+    return Labels([int(v) for v in distinct], position, name)
 
 
 def _read_vector(values: NDArray[Any], name: str) -> RawColumn:
     """Return one column of a numpy array of any type."""
+    if values.ndim != 1:
+        raise ValueError(f"{name!r}: expected one column of values, got an array of shape {values.shape}")
     kind = values.dtype.kind
     if kind == "b":
         return Labels([False, True], values.astype(np.int64), name)
@@ -344,21 +181,13 @@ def _read_vector(values: NDArray[Any], name: str) -> RawColumn:
     if kind == "U":
         distinct, index = np.unique(values, return_inverse=True)
         return Labels([str(v) for v in distinct], index, name)
-    if kind == "T":
-        return _read_objects(values.astype(object), name)
-    if kind == "O":
-        return _read_objects(values, name)
+    if kind in "OT":
+        return _read_objects(values.tolist(), name)
     if kind == "c":
-        raise ValueError(f"column {name!r}: Complex data not supported; split it into real and imaginary columns")
+        raise _complex(name)
     if kind in "mM":
         raise _date(name)
-    raise TypeError(f"column {name!r}: argument must be a string or a number, not {values.dtype.name!r}")
-
-
-def _date(name: str) -> TypeError:
-    return TypeError(
-        f"column {name!r} holds dates or times; turn it into numbers (year, month, days since an event) or drop it"
-    )
+    raise TypeError(f"column {name!r}: argument must be a string or a number, not {values.dtype.type.__name__!r}")
 
 
 def is_missing(value: Any) -> bool:
@@ -372,14 +201,14 @@ def is_missing(value: Any) -> bool:
     return isinstance(value, float | np.floating | Decimal | np.datetime64 | np.timedelta64) and bool(value != value)
 
 
-def _read_objects(values: NDArray[Any], name: str) -> RawColumn:
+def _read_objects(values: Iterable[Any], name: str) -> RawColumn:
     """Return a column of Python objects: all numbers, or labels."""
     position: dict[tuple[type, Any], int] = {}
-    index = np.empty(len(values), np.int64)
+    index = []
     text = number = False
-    for i, value in enumerate(values.tolist()):
+    for value in values:
         if is_missing(value):
-            index[i] = UNKNOWN
+            index.append(UNKNOWN)
             continue
         value = plain(value)
         if isinstance(value, str | bool):
@@ -389,98 +218,153 @@ def _read_objects(values: NDArray[Any], name: str) -> RawColumn:
         else:
             raise _not_a_value(value, name)
         if text and number:
-            raise ValueError(f"column {name!r} mixes numbers with strings or booleans; make it one or the other")
-        index[i] = position.setdefault((type(value), value), len(position))
+            raise _mixed(name)
+        try:
+            index.append(position.setdefault((type(value), value), len(position)))
+        except TypeError:
+            raise _not_a_value(value, name) from None
     distinct = [value for _, value in position]
-    if number:
-        as_float = np.array([float(v) for v in distinct] + [np.nan])
-        return Numbers(as_float[index].reshape(-1, 1), 0, name)
-    return Labels([str(v) if isinstance(v, str) else v for v in distinct], index, name)
+    at = np.array(index, np.int64)
+    if not number:
+        return Labels([str(v) if isinstance(v, str) else v for v in distinct], at, name)
+    if all(isinstance(v, int) for v in distinct) and any(abs(v) >= EXACT for v in distinct):
+        if max(abs(v) for v in distinct) >= 2**64:
+            raise ValueError(f"column {name!r} holds an integer of more than 64 bits; make it text")
+        return Labels(distinct, at, name)
+    as_float = np.array([float(v) for v in distinct] + [np.nan])
+    return Numbers(as_float[at].reshape(-1, 1), 0, name)
+
+
+def _mixed(name: str) -> ValueError:
+    return ValueError(f"column {name!r} mixes numbers with strings or booleans; make it one or the other")
+
+
+def _complex(name: str) -> ValueError:
+    return ValueError(f"column {name!r}: Complex data not supported; split it into real and imaginary columns")
+
+
+def _date(name: str) -> TypeError:
+    return TypeError(
+        f"column {name!r} holds dates or times; turn it into numbers (year, month, days since an event) or drop it"
+    )
 
 
 def _not_a_value(value: Any, name: str) -> Exception:
     if isinstance(value, complex):
-        return ValueError(f"column {name!r}: Complex data not supported; split it into real and imaginary columns")
-    if isinstance(value, datetime.date | datetime.time | datetime.timedelta | np.datetime64 | np.timedelta64):
+        return _complex(name)
+    dates = datetime.date | datetime.time | datetime.timedelta | np.datetime64 | np.timedelta64
+    if isinstance(value, dates) or type(value).__name__ == "Period":
         return _date(name)
     return TypeError(f"column {name!r}: argument must be a string or a number, not {type(value).__name__!r}")
 
 
 def _read_frame(X: Any, n_jobs: int | None) -> Table:
-    """Return the columns of a data frame or of anything that streams Arrow data."""
+    """Return the columns of a data frame or an Arrow table."""
     import narwhals as nw
 
-    duplicated = _duplicated(getattr(X, "columns", ()) if hasattr(X, "iloc") else getattr(X, "column_names", ()))
+    given = list(X.columns if hasattr(X, "iloc") else getattr(X, "column_names", ()))
+    duplicated = next((name for name in given if given.count(name) > 1), None)
     if duplicated is not None:
         raise ValueError(f"the table has two columns named {duplicated!r}; rename one")
-    frame = nw.from_native(as_known_table(X), eager_only=True)
-    names = list(frame.columns)
-    text = [n for n in names if isinstance(n, str)]
-    columns = [_read_series(frame.get_column(n), str(n)) for n in names]
-    return Table(tuple(columns), tuple(text) if len(text) == len(names) else None, frame.shape[0])
+    frame = nw.from_native(X, eager_only=True)
+    named = all(isinstance(name, str) for name in frame.columns)
+    names = list(frame.columns) if named else [f"x{u}" for u in range(len(frame.columns))]
+    columns = _read_blocks(X, names, n_jobs) if hasattr(X, "iloc") else {}
+    for u, name in enumerate(frame.columns):
+        if u not in columns:
+            columns[u] = _read_series(frame.get_column(name), names[u])
+    return Table(tuple(columns[u] for u in range(len(names))), tuple(names) if named else None, frame.shape[0])
 
 
-def _duplicated(names: Any) -> Any:
-    seen = set()
-    for name in names:
-        if name in seen:
-            return name
-        seen.add(name)
-    return None
+def _read_blocks(X: Any, names: Sequence[str], n_jobs: int | None) -> dict[int, RawColumn]:
+    """Return the numpy columns of a small pandas frame by position, read together: one by one they are slow."""
+    columns: dict[int, RawColumn] = {}
+    if len(X) > CHUNK:
+        return columns
+    dtypes = list(X.dtypes)
+    for kind in "iuf":
+        at = [u for u, dtype in enumerate(dtypes) if isinstance(dtype, np.dtype) and dtype.kind == kind]
+        if at:
+            block = X.iloc[:, at].to_numpy()
+            columns |= zip(at, _read_array(block, [names[u] for u in at], n_jobs).columns)
+    if len(X) <= FEW_ROWS:
+        at = [u for u, dtype in enumerate(dtypes) if str(dtype) in ("object", "str", "string")]
+        block = X.iloc[:, at].to_numpy(object) if at else np.empty((len(X), 0), object)
+        columns |= {u: _read_objects(block[:, place].tolist(), names[u]) for place, u in enumerate(at)}
+    return columns
 
 
 def _read_series(series: Any, name: str) -> RawColumn:
     """Return one column of a data frame, seen through narwhals."""
     import narwhals as nw
 
-    dtype = series.dtype
-    native = series.to_native()
-    if getattr(native, "dtype", None) is np.dtype(object):
-        return _read_objects(np.asarray(native, dtype=object), name)
-    if hasattr(native, "sparse") and "Sparse" in str(getattr(native, "dtype", "")):
+    native_dtype = getattr(series.to_native(), "dtype", None)
+    if isinstance(native_dtype, np.dtype):
+        return _read_vector(np.asarray(series.to_native()), name)
+    if type(native_dtype).__name__ == "SparseDtype":
         raise TypeError(f"column {name!r}: Sparse data was passed, but dense data is required; convert the column")
+    dtype = series.dtype
+    if dtype == nw.Int128 or dtype == nw.UInt128 or dtype == nw.Decimal:
+        return _read_objects(series.to_list(), name)
+    if dtype.is_integer() and series.null_count():
+        return _read_holed_integers(series, name)
     if dtype.is_numeric():
-        if series.null_count():
-            return _read_vector(series.cast(nw.Float64).to_numpy().astype(np.float64), name)
-        return _read_vector(np.asarray(series.to_numpy()), name)
-    if dtype == nw.Boolean or dtype == nw.String or dtype == nw.Categorical or dtype == nw.Enum:
+        values = series.cast(nw.Float64) if dtype.is_float() else series
+        return _read_vector(np.asarray(values.to_numpy()), name)
+    if dtype == nw.String and len(series) <= FEW_ROWS:
+        return _read_objects(series.to_list(), name)
+    if dtype in (nw.Boolean, nw.String, nw.Categorical, nw.Enum):
         return _read_arrow_labels(series, name)
     if dtype.is_temporal():
         raise _date(name)
-    if dtype == nw.Unknown and series.null_count() == len(series):
-        return Labels([], np.full(len(series), UNKNOWN), name)
-    return _read_objects(np.array([*series.to_list(), None], object)[:-1], name)
+    return _read_objects(series.to_list(), name)
+
+
+def _read_holed_integers(series: Any, name: str) -> RawColumn:
+    """Return a column of integers with nulls: as numbers where a float holds each of them, else as labels."""
+    holes = series.is_null().to_numpy().astype(np.bool_)
+    column = _read_wide_integers(np.asarray(series.fill_null(0).to_numpy()), name)
+    if isinstance(column, Labels):
+        return Labels(column.distinct, np.where(holes, UNKNOWN, column.position), name)
+    column.rows[holes] = np.nan
+    return column
 
 
 def _read_arrow_labels(series: Any, name: str) -> RawColumn:
-    """Return a column of strings, booleans or declared categories, through an Arrow dictionary."""
+    """Return a column of strings, booleans or categories, through an Arrow dictionary.
+
+    Levels are declared by a pandas categorical, a polars Enum, or an Arrow dictionary that says it is ordered; any
+    other dictionary is only a way of storing.
+    """
     import narwhals as nw
     import pyarrow
 
-    declared: list[Any] | None = None
     native = series.to_native()
     if hasattr(native, "cat") and hasattr(native.cat, "categories"):
-        declared = [plain(v) for v in native.cat.categories]
-        return _declared(declared, np.asarray(native.cat.codes, np.int64), name)
-    if series.dtype == nw.Enum:
-        declared = list(series.dtype.categories)
+        return _labels([plain(v) for v in native.cat.categories], np.asarray(native.cat.codes, np.int64), name, True)
     arrow = series.to_arrow()
     if isinstance(arrow, pyarrow.ChunkedArray):
-        arrow = arrow.combine_chunks()
-    if isinstance(arrow, pyarrow.ChunkedArray):
+        arrow = arrow.unify_dictionaries()
         arrow = pyarrow.concat_arrays(arrow.chunks) if arrow.num_chunks else pyarrow.array([], arrow.type)
     if not pyarrow.types.is_dictionary(arrow.type):
         arrow = arrow.dictionary_encode()
-    distinct = arrow.dictionary.to_pylist()
-    index = arrow.indices.fill_null(UNKNOWN).to_numpy(zero_copy_only=False).astype(np.int64)
-    if declared is not None:
-        order = np.array([declared.index(v) for v in distinct] + [UNKNOWN], np.int64)
-        return _declared(declared, order[index], name)
-    return Labels(distinct, index, name)
+    stored = arrow.dictionary.to_pylist()
+    index = arrow.indices.cast(pyarrow.int64()).fill_null(UNKNOWN).to_numpy(zero_copy_only=False)
+    declared = series.dtype == nw.Enum or (arrow.type.ordered and isinstance(native, pyarrow.ChunkedArray))
+    levels = list(series.dtype.categories) if series.dtype == nw.Enum else stored
+    levels = list(dict.fromkeys(v for v in levels if not is_missing(v)))
+    place = {v: i for i, v in enumerate(levels)}
+    position = np.array([*(UNKNOWN if is_missing(v) else place[v] for v in stored), UNKNOWN], np.int64)
+    return _labels(levels, position[index], name, declared)
 
 
-def _declared(levels: list[Any], index: NDArray[np.int64], name: str) -> RawColumn:
+def _labels(levels: list[Any], position: NDArray[np.int64], name: str, declared: bool) -> RawColumn:
+    """Return a column of levels, each of which must be a label."""
     for level in levels:
         if not isinstance(level, str | int | float | bool):
             raise _not_a_value(level, name)
-    return Labels(levels, index, name, declared=True)
+        if isinstance(level, float) and not np.isfinite(level):
+            raise ValueError(f"column {name!r} has infinity as a level; replace it or make it missing")
+    if len({isinstance(level, str) for level in levels}) > 1:
+        raise _mixed(name)
+    return Labels(levels, position, name, declared)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import column_or_1d
 
 from tanbark.schema.columns import UNKNOWN
-from tanbark.schema.table import Labels, Numbers, read_column
+from tanbark.schema.raw import Labels, Numbers
+from tanbark.schema.table import read_column
 
 
 @dataclass(frozen=True)
@@ -62,10 +66,11 @@ def read_target(y: Any) -> Target:
         raise ValueError("this classifier requires y to be passed, but the target y is None")
     name = getattr(y, "name", None)
     name = name if isinstance(name, str) and name else None
-    values = y
-    if not hasattr(y, "__arrow_c_stream__") and not hasattr(y, "__arrow_c_array__"):
-        values = column_or_1d(y, warn=True)
-    raw = read_column(values, name or "y")
+    values = _one_column(y)
+    try:
+        raw = read_column(values, name or "y")
+    except TypeError as error:
+        raise TypeError(f"the class {name or 'y'!r} must be labels: text, whole numbers or booleans") from error
     if isinstance(raw, Numbers):
         _refuse_measurements(raw.rows[:, raw.at])
     elif isinstance(raw, Labels):
@@ -74,6 +79,30 @@ def read_target(y: Any) -> Target:
     if not labels and len(codes):
         raise ValueError(f"every value of the class {name or 'y'!r} is missing; there is nothing to learn")
     return Target(_as_array(labels, values), codes, name)
+
+
+def _one_column(y: Any) -> Any:
+    """Return the target as one column: a table of one column is taken as that, with a warning."""
+    from narwhals import dependencies, from_native
+
+    if not isinstance(y, np.ndarray | list | tuple) and dependencies.is_into_dataframe(y):
+        frame = from_native(y, eager_only=True)
+        if len(frame.columns) != 1:
+            raise ValueError(f"y should be a 1d array, got an array of shape {frame.shape} instead.")
+        warnings.warn("A column-vector y was passed when a 1d array was expected", DataConversionWarning, stacklevel=5)
+        return frame.get_column(frame.columns[0]).to_native()
+    if hasattr(y, "__arrow_c_stream__") or hasattr(y, "__arrow_c_array__"):
+        return y
+    if isinstance(y, np.ma.MaskedArray):
+        return np.ma.filled(y.astype(object), None)
+    if issparse(y):
+        raise TypeError("Sparse data was passed for y, but dense data is required; use y.toarray().ravel()")
+    array = np.asarray(y)
+    if array.dtype.kind == "U" and not isinstance(y, np.ndarray) and not all(isinstance(v, str) for v in y):
+        array = np.asarray(y, object)
+    if array.dtype.kind == "c":
+        raise ValueError("Complex data not supported: the class y must be labels")
+    return column_or_1d(array, warn=True)
 
 
 def _refuse_measurements(values: NDArray[np.float64]) -> None:

@@ -1,0 +1,199 @@
+"""Reading ARFF, the format of Weka: a header that declares every attribute, then rows of values."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from tanbark.cli.errors import CommandError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ROWS = 65_536
+
+_QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
+_ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s{{]+)\s*(.*)$", re.IGNORECASE)
+_VALUE = re.compile(rf"\s*({_QUOTED}|[^,]*?)\s*(,|$)")
+_ESCAPE = re.compile(r"\\(.)")
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A column of an ARFF file: its levels where it is nominal, else None, and whether it holds numbers."""
+
+    name: str
+    levels: tuple[str, ...] | None
+    numeric: bool
+
+
+@dataclass(frozen=True)
+class Header:
+    """The attributes of an ARFF file, and on which line (from 1) the rows begin."""
+
+    attributes: tuple[Attribute, ...]
+    first_row: int
+
+
+def read_header(path: Path) -> Header:
+    """Return what an ARFF file declares."""
+    attributes: list[Attribute] = []
+    with _open(path) as file:
+        for number, line in _lines(path, file):
+            text = line.strip()
+            keyword = text.split(maxsplit=1)[0].lower() if text else ""
+            if not text or text.startswith("%") or keyword == "@relation":
+                continue
+            if keyword == "@data":
+                if not attributes:
+                    raise CommandError(f"{path} declares no attributes; an ARFF file needs @attribute lines")
+                _refuse_repeated(path, attributes)
+                return Header(tuple(attributes), number + 1)
+            if keyword != "@attribute":
+                raise CommandError(f"{path}, line {number}: expected @attribute or @data, found {text[:40]!r}")
+            attributes.append(_attribute(path, number, text))
+    raise CommandError(f"{path} has no @data line; is it an ARFF file?")
+
+
+def batches(path: Path, header: Header, missing: tuple[str, ...], typed: bool) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of an ARFF file.
+
+    Parameters
+    ----------
+    path : Path
+    header : Header
+    missing : tuple of str
+        What else than ``?`` is no value. A declared level always is one.
+    typed : bool
+        Whether numbers are float64 and nominal values dictionaries with all declared levels; otherwise all is text.
+    """
+    import pyarrow as pa
+
+    columns = header.attributes
+    absent = [set(missing) - set(column.levels or ()) for column in columns]
+    with _open(path) as file:
+        rows = _rows(path, file, header)
+        while chunk := list(islice(rows, ROWS)):
+            arrays = [
+                _array(path, column, [None if v in none else v for v in values], typed)
+                for column, none, values in zip(columns, absent, zip(*chunk))
+            ]
+            yield pa.record_batch(arrays, names=[column.name for column in columns])
+
+
+def _rows(path: Path, file: IO[str], header: Header) -> Iterator[list[str | None]]:
+    """Yield the values of each row; an unquoted ``?`` is None."""
+    wanted = len(header.attributes)
+    for number, line in _lines(path, file):
+        text = line.strip()
+        if number < header.first_row or not text or text.startswith("%"):
+            continue
+        if text.startswith("{"):
+            raise CommandError(f"{path}, line {number}: this is a sparse ARFF file; convert it to a dense one")
+        values: list[str | None]
+        if "'" in text or '"' in text:
+            values = _split(text)
+        else:
+            values = [None if v == "?" else v for v in map(str.strip, text.split(","))]
+        if len(values) != wanted:
+            raise CommandError(f"{path}, line {number}: {len(values)} values where {wanted} attributes are declared")
+        yield values
+
+
+def _split(text: str) -> list[str | None]:
+    """Return the values of a line in which some are quoted.
+
+    >>> _split("1, 'it\\\\'s, so', ?, \\"?\\"")
+    ['1', "it's, so", None, '?']
+    """
+    values: list[str | None] = []
+    at = 0
+    while match := _VALUE.match(text, at):
+        values.append(None if match[1] == "?" else _unquoted(match[1]))
+        at = match.end()
+        if not match[2]:
+            return values
+    raise CommandError(f"a quote is not closed in the row {text[:60]!r}")
+
+
+def _unquoted(value: str) -> str:
+    if len(value) >= 2 and value[0] == value[-1] and value[0] in "'\"":
+        return _ESCAPE.sub(lambda found: _ESCAPED.get(found[1], found[1]), value[1:-1])
+    return value
+
+
+def _attribute(path: Path, number: int, text: str) -> Attribute:
+    match = _ATTRIBUTE.match(text)
+    if match is None or not match[2]:
+        raise CommandError(f"{path}, line {number}: an attribute needs a name and a type")
+    name, kind = _unquoted(match[1]), match[2].split("%")[0].strip() if not match[2].startswith("{") else match[2]
+    if kind.startswith("{"):
+        if "}" not in kind:
+            raise CommandError(f"{path}, line {number}: the levels of {name!r} lack a closing brace")
+        levels = tuple(str(v) if v is not None else "?" for v in _split(kind[1 : kind.rindex("}")].strip().rstrip(",")))
+        if len(set(levels)) != len(levels):
+            twice = next(level for level in levels if levels.count(level) > 1)
+            raise CommandError(f"{path}, line {number}: {name!r} declares the level {twice!r} twice")
+        return Attribute(name, levels, False)
+    word = kind.split()[0].lower()
+    if word in {"numeric", "real", "integer"}:
+        return Attribute(name, None, True)
+    if word == "string":
+        return Attribute(name, None, False)
+    if word == "date":
+        raise CommandError(f"column {name!r} of {path} holds dates; turn it into numbers or remove it from the file")
+    raise CommandError(f"{path}, line {number}: {name!r} is of type {word!r}; numeric, string and nominal can be read")
+
+
+def _array(path: Path, column: Attribute, values: list[str | None], typed: bool) -> pa.Array:
+    import pyarrow as pa
+
+    if not typed:
+        return pa.array(values, pa.string())
+    if column.levels is not None:
+        place: dict[str | None, int] = {level: code for code, level in enumerate(column.levels)}
+        codes = [None if v is None else place.get(v, -1) for v in values]
+        if -1 in codes:
+            strange = values[codes.index(-1)]
+            raise CommandError(f"column {column.name!r} of {path} holds {strange!r}, which it does not declare")
+        indices, levels = pa.array(codes, pa.int32()), pa.array(column.levels, pa.string())
+        # An ordered dictionary is how Arrow says that these levels are declared and not merely those stored.
+        return pa.DictionaryArray.from_arrays(indices, levels, ordered=True)
+    if not column.numeric:
+        return pa.array(values, pa.string())
+    try:
+        return pa.array([None if v is None else float(v) for v in values], pa.float64())
+    except ValueError as error:
+        strange = str(error).rsplit(":", 1)[-1].strip()
+        raise CommandError(
+            f"column {column.name!r} of {path} is declared numeric but holds {strange}; "
+            "if that means missing, say so with --missing"
+        ) from error
+
+
+def _refuse_repeated(path: Path, attributes: list[Attribute]) -> None:
+    names = [a.name for a in attributes]
+    for name in names:
+        if names.count(name) > 1:
+            raise CommandError(f"{path} has two columns named {name!r}; rename one")
+
+
+def _open(path: Path) -> IO[str]:
+    if path.suffix == ".gz":
+        return gzip.open(path, "rt", encoding="utf-8-sig")
+    return path.open(encoding="utf-8-sig")
+
+
+def _lines(path: Path, file: IO[str]) -> Iterator[tuple[int, str]]:
+    try:
+        yield from enumerate(file, start=1)
+    except UnicodeDecodeError as error:
+        raise CommandError(f"{path} is not UTF-8 text; convert it, for example with iconv") from error
+    except (gzip.BadGzipFile, EOFError) as error:
+        raise CommandError(f"{path} is not a whole gzip file ({error})") from error

@@ -1,0 +1,92 @@
+"""The terminal: where results, notes and progress are written."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
+
+WIDTH_OF_NO_TERMINAL = 100
+
+
+def out() -> Console:
+    """Return the console of results. What it prints is taken literally: labels may hold brackets."""
+    return _console(stderr=False)
+
+
+def err() -> Console:
+    """Return the console of notes and progress."""
+    return _console(stderr=True)
+
+
+def _console(stderr: bool) -> Console:
+    from rich.console import Console
+
+    stream: Any = sys.stderr if stderr else sys.stdout
+    if hasattr(stream, "reconfigure"):
+        stream.reconfigure(errors="replace")
+    console = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
+    if not console.is_terminal and console.width == 80:
+        console = Console(stderr=stderr, highlight=False, markup=False, emoji=False, width=WIDTH_OF_NO_TERMINAL)
+    return console
+
+
+@contextmanager
+def progress() -> Iterator[Progress]:
+    """Show progress on stderr while it lasts, and only to a person."""
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    console = err()
+    with Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=30),
+        TextColumn("{task.fields[detail]}"),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    ) as bar:
+        yield bar
+
+
+def rows_read(bar: Progress, what: str, batches: Iterable[Any], total: int | None = None) -> Iterator[Any]:
+    """Yield record batches, showing how many rows went by and how fast."""
+    task = bar.add_task(what, total=total, detail="")
+    rows = 0
+    for batch in batches:
+        yield batch
+        rows += batch.num_rows
+        speed = bar.tasks[bar.task_ids.index(task)].speed
+        pace = f" ({speed:,.0f} rows/s)" if speed else ""
+        bar.update(task, completed=rows, detail=f"{rows:,} rows{pace}")
+    bar.remove_task(task)
+
+
+def listed(names: Iterable[str], most: int = 8) -> str:
+    """Return names in quotes, separated by commas; of a long list the first few.
+
+    >>> listed(["a", "b", "c"], most=2)
+    "'a', 'b' and 1 more"
+    """
+    names = list(names)
+    shown = ", ".join(map(repr, names[:most]))
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, with as many digits as it takes to tell it from none and all.
+
+    >>> percent(0.5), percent(0.99996), percent(1.0)
+    ('50.0%', '99.996%', '100.0%')
+    """
+    for digits in (1, 2, 3):
+        shown = f"{share:.{digits}%}"
+        if share in (0.0, 1.0) or float(shown[:-1]) not in (0.0, 100.0):
+            break
+    return shown

@@ -1,0 +1,52 @@
+"""Which rows of a table can be learned from."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.schema.table import Table
+from tanbark.schema.target import Target
+
+Weights = NDArray[np.float64]
+
+
+def usable_rows(table: Table, target: Target, sample_weight: Any) -> tuple[Table, Target, Weights | None]:
+    """Return the rows that have a class and a weight above zero, and their weights."""
+    if len(target.codes) != table.rows:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: X has {table.rows}, y has {len(target.codes)}"
+        )
+    weights = None if sample_weight is None else _checked(sample_weight, table.rows)
+    keep = target.codes >= 0
+    dropped = int((~keep).sum())
+    if dropped:
+        some = "1 row without a class is" if dropped == 1 else f"{dropped} rows without a class are"
+        warnings.warn(f"{some} dropped", UserWarning, stacklevel=5)
+    if weights is not None:
+        keep = keep & (weights > 0)
+        if not keep.any():
+            raise ValueError("sample_weight is zero for every row; there is nothing to learn")
+        weights = weights[keep]
+    if not keep.all():
+        table = table.keep(keep)
+        target = target.keep(keep)
+    return table, target, weights
+
+
+def _checked(sample_weight: Any, rows: int) -> Weights:
+    given = np.asarray(sample_weight)
+    try:
+        weights = given.astype(np.float64) if given.dtype.kind in "biufO" else None
+    except (TypeError, ValueError):
+        weights = None
+    if weights is None:
+        raise ValueError("sample_weight must be numbers, one for each row")
+    if weights.shape != (rows,):
+        raise ValueError(f"sample_weight has shape {weights.shape}, expected ({rows},): one weight a row")
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise ValueError("sample_weight must be finite and not negative")
+    return weights

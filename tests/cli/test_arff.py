@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import re
+
+import pyarrow as pa
+import pytest
+
+from tanbark.cli import arff
+from tanbark.cli.errors import CommandError
+
+
+def read(tmp_path, text, typed=True):
+    path = tmp_path / "t.arff"
+    path.write_text(text, encoding="utf-8")
+    header = arff.read_header(path)
+    return pa.Table.from_batches(list(arff.batches(path, header, ("", "NA"), typed)))
+
+
+def test_comments_case_quotes_and_spaces_are_understood(tmp_path):
+    table = read(
+        tmp_path,
+        "% a comment\n\n@RELATION r\n@Attribute 'a name' REAL\n@ATTRIBUTE\tcolour {red, 'dark blue',\"it's\" }\n"
+        "@attribute note string\n@DATA\n% another\n1.5, red , hello\n?,'dark blue','a, b'\n2,\"it's\",'don\\'t'\n",
+    )
+    assert table.column_names == ["a name", "colour", "note"]
+    assert table.to_pylist() == [
+        {"a name": 1.5, "colour": "red", "note": "hello"},
+        {"a name": None, "colour": "dark blue", "note": "a, b"},
+        {"a name": 2.0, "colour": "it's", "note": "don't"},
+    ]
+    assert table.column("colour").chunk(0).dictionary.to_pylist() == ["red", "dark blue", "it's"]
+
+
+def test_a_declared_level_is_no_missing_value(tmp_path):
+    table = read(tmp_path, "@relation r\n@attribute a {NA, x}\n@attribute b string\n@data\nNA,NA\nx,?\n")
+    assert table.column("a").to_pylist() == ["NA", "x"]
+    assert table.column("b").to_pylist() == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("@relation r\n@attribute a date\n@data\n", "holds dates"),
+        ("@relation r\n@attribute a numeric\n@data\n{0 1}\n", "sparse ARFF"),
+        ("@relation r\n@attribute a numeric\n@data\n1,2\n", "line 4: 2 values where 1 attributes are declared"),
+        ("@relation r\n@attribute a {x}\n@data\ny\n", "holds 'y', which it does not declare"),
+        ("@relation r\n@attribute a numeric\n@data\nhigh\n", "declared numeric but holds 'high'"),
+        ("@relation r\n@attribute a numeric\n", "no @data line"),
+        ("@relation r\n@data\n", "declares no attributes"),
+        ("@relation r\n@attribute a\n@data\n", "needs a name and a type"),
+        ("@relation r\n@attribute a {x, x}\n@data\n", "declares the level 'x' twice"),
+        ("@relation r\n@attribute a {x\n@data\n", "lack a closing brace"),
+        ("@relation r\n@attribute a real\n@attribute a real\n@data\n", "two columns named 'a'"),
+        ("a,b\n1,2\n", "expected @attribute or @data"),
+    ],
+)
+def test_what_cannot_be_read_gets_one_sentence(tmp_path, text, sentence):
+    with pytest.raises(CommandError, match=re.escape(sentence)):
+        read(tmp_path, text)

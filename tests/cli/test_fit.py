@@ -1,0 +1,240 @@
+from __future__ import annotations
+
+import gzip
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import tanbark
+from tanbark.datasets import lenses
+
+
+def expected(table, target, model=None, **settings):
+    """Return the model that Python learns from the same table."""
+    y = nw.from_native(table.column(target), series_only=True).alias(target)
+    return (model or tanbark.TAN)(**settings).fit(table.drop_columns([target]), y)
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet", "t.arff", "t.jsonl"])
+def test_every_format_gives_the_model_that_python_learns(write, run, table, tmp_path, name):
+    write(table, tmp_path / name)
+    run("fit", name, "--target", "walk")
+    model = tanbark.load("t.tanbark")
+    peer = expected(table, "walk")
+    X = table.drop_columns(["walk"])
+    assert model.schema_.class_name == "walk"
+    assert model.classes_.tolist() == ["no", "yes"]
+    np.testing.assert_array_equal(model.predict_proba(X), peer.predict_proba(X))
+
+
+def test_the_summary_says_what_a_person_wants_to_know(write, run, table, tmp_path):
+    write(table, tmp_path / "t.csv")
+    said = run("fit", "t.csv", "--target", "walk").stdout
+    share = table.column("walk").to_pylist().count("yes") / 40
+    for words in (
+        "40 rows, 4 columns",
+        f"yes {share:.1%}",
+        "sky (3)",
+        "wind (4)",
+        "degrees (5)",
+        "degrees 10.0%",
+        "5-fold cross-validation",
+        "tanbark show t.tanbark",
+    ):
+        assert words in said
+    assert str(tanbark.load("t.tanbark").network_) in "\n".join(line.rstrip() for line in said.splitlines())
+
+
+def test_a_gzipped_csv_is_read(write, run, table, tmp_path):
+    write(table, tmp_path / "t.csv")
+    (tmp_path / "z.csv.gz").write_bytes(gzip.compress((tmp_path / "t.csv").read_bytes()))
+    run("fit", "z.csv.gz", "--target", "walk", "--cv", 0)
+    assert tanbark.load("z.tanbark").counts_.class_counts.sum() == 40
+
+
+def test_a_pattern_reads_all_its_files_whatever_the_order_of_their_columns(write, run, table, tmp_path):
+    write(table.slice(0, 15), tmp_path / "part1.csv")
+    write(table.slice(15).select(["walk", "degrees", "wind", "sky"]), tmp_path / "part2.csv")
+    run("fit", "part*.csv", "--target", "walk", "-o", "all.tanbark", "--cv", 0)
+    X = table.drop_columns(["walk"])
+    proba = tanbark.load("all.tanbark").predict_proba(X)
+    np.testing.assert_array_equal(proba, expected(table, "walk").predict_proba(X))
+
+
+def test_files_of_a_pattern_must_have_the_same_columns(write, run, table, tmp_path):
+    write(table, tmp_path / "part1.csv")
+    write(table.drop_columns(["wind"]), tmp_path / "part2.csv")
+    assert "part2.csv has no column 'wind'" in run("fit", "part*.csv", "-t", "walk", code=1).stderr
+
+
+def test_a_late_text_makes_the_whole_column_text(run, tmp_path):
+    rows = "".join(f"{i % 9},{'ab'[i % 2]}\n" for i in range(30_000))
+    (tmp_path / "t.csv").write_text(f"x,class\n{rows}late,a\n")
+    run("fit", "t.csv", "--cv", 0)
+    assert tanbark.load("t.tanbark").schema_.columns[0].levels == (*map(str, range(9)), "late")
+
+
+def test_missing_tokens_are_the_usual_ones(run, tmp_path):
+    values = ["", "NA", "NaN", "null", "?", "1.5", "2.5", "3.5"]
+    (tmp_path / "t.csv").write_text("x,z,class\n" + "".join(f"{v},{v},{'ab'[i % 2]}\n" for i, v in enumerate(values)))
+    run("fit", "t.csv", "--cv", 0)
+    model = tanbark.load("t.tanbark")
+    assert (model.schema_.columns[0].low, model.schema_.columns[0].high) == (1.5, 3.5)
+    assert model.counts_.value(0).sum() == 3
+
+
+def test_missing_replaces_the_list(run, tmp_path):
+    (tmp_path / "t.csv").write_text("x,class\n-,a\nNA,b\nunknown,a\nlow,b\n")
+    run("fit", "t.csv", "--missing", "-", "--missing", "unknown", "--cv", 0)
+    assert tanbark.load("t.tanbark").schema_.columns[0].levels == ("NA", "low")
+
+
+def test_yes_and_no_stay_words(run, tmp_path):
+    (tmp_path / "t.csv").write_text("x,class\nt,yes\nf,no\ntrue,yes\n")
+    run("fit", "t.csv", "--cv", 0)
+    model = tanbark.load("t.tanbark")
+    assert model.classes_.tolist() == ["no", "yes"]
+    assert model.schema_.columns[0].levels == ("f", "t", "true")
+
+
+def test_levels_that_an_arff_file_declares_are_levels_in_that_order(run, tmp_path):
+    (tmp_path / "t.arff").write_text(
+        "@relation t\n@attribute size {small, medium, 'very large'}\n@attribute class {no, yes}\n"
+        "@data\nsmall,no\n'very large',yes\nsmall,yes\n"
+    )
+    run("fit", "t.arff", "--cv", 0)
+    model = tanbark.load("t.tanbark")
+    assert model.schema_.columns[0].levels == ("small", "medium", "very large")
+    assert model.counts_.value(0).sum(axis=0).tolist() == [2, 0, 1]
+    frame = pa.table({"size": ["medium"]})
+    # No row of either class had it, so only the prior and the sizes of the classes speak.
+    assert model.network_.table("size").shape == (2, 3)
+    assert model.predict_proba(frame).sum() == pytest.approx(1.0)
+
+
+def test_ignored_columns_are_left_out(write, run, table, tmp_path):
+    write(table, tmp_path / "t.csv")
+    run("fit", "t.csv", "-t", "walk", "--ignore", "wind", "--ignore", "sky")
+    assert tanbark.load("t.tanbark").schema_.names == ("degrees",)
+
+
+def test_categorical_adds_to_what_is_a_category_anyway(write, run, table, tmp_path):
+    write(table, tmp_path / "t.csv")
+    run("fit", "t.csv", "-t", "walk", "--categorical", "degrees")
+    kinds = [type(c).__name__ for c in tanbark.load("t.tanbark").schema_.columns]
+    assert kinds == ["Category", "Category", "Category"]
+
+
+def test_options_reach_the_model(write, run, table, tmp_path):
+    write(table, tmp_path / "t.csv")
+    run("fit", "t.csv", "-t", "walk", "--bins", "width", "--n-bins", 3, "--ess", 2.5, "--set", "criterion=bdeu")
+    model = tanbark.load("t.tanbark")
+    peer = expected(table, "walk", ess=2.5, criterion="bdeu", encoder=tanbark.Encoder(bins="width", n_bins=3))
+    X = table.drop_columns(["walk"])
+    np.testing.assert_array_equal(model.predict_proba(X), peer.predict_proba(X))
+
+
+def test_naive_bayes_can_be_asked_for(write, run, table, tmp_path):
+    write(table, tmp_path / "t.csv")
+    run("fit", "t.csv", "-t", "walk", "--model", "naive-bayes", "-o", "nb.tanbark")
+    X = table.drop_columns(["walk"])
+    peer = expected(table, "walk", tanbark.NaiveBayes)
+    np.testing.assert_array_equal(tanbark.load("nb.tanbark").predict_proba(X), peer.predict_proba(X))
+
+
+def test_models_are_listed_from_the_registry(run):
+    from tanbark.classifiers.registry import REGISTRY
+
+    said = run("fit", "--list-models").stdout
+    assert all(entry.name in said for entry in REGISTRY.values())
+
+
+def test_the_class_column_is_found_by_its_usual_name(write, run, tmp_path):
+    write(lenses().frame(), tmp_path / "t.csv")
+    run("fit", "t.csv")
+    assert tanbark.load("t.tanbark").schema_.class_name == "class"
+
+
+def test_identifiers_and_rows_without_a_class_are_noted(run, tmp_path):
+    rows = "".join(f"{i},k{i},{i % 3},{'ab'[i % 2]}\n" for i in range(30))
+    (tmp_path / "t.csv").write_text(f"n,key,x,class\n{rows}31,k31,1,?\n32,k32,1,\n")
+    said = run("fit", "t.csv").stdout
+    assert "note: 2 rows without a class are dropped" in said
+    assert "column 'key' has 30 levels in 30 rows" in said
+    assert "leave it out with --ignore" in said
+
+
+def test_a_column_that_numbers_the_rows_is_noted(run, tmp_path):
+    rows = "".join(f"{i},{i % 3},{'ab'[i % 2]}\n" for i in range(30))
+    (tmp_path / "t.csv").write_text(f"n,x,class\n{rows}")
+    assert "column 'n' numbers the rows" in run("fit", "t.csv").stdout
+
+
+def test_one_class_is_learned_with_a_note(run, tmp_path):
+    (tmp_path / "t.csv").write_text("x,class\na,only\nb,only\n")
+    assert "nothing to tell apart" in run("fit", "t.csv").stdout
+    assert tanbark.load("t.tanbark").predict_proba(pa.table({"x": ["a"]})).tolist() == [[1.0]]
+
+
+def test_one_row_is_learned(run, tmp_path):
+    (tmp_path / "t.csv").write_text("x,class\na,p\n")
+    run("fit", "t.csv")
+    assert tanbark.load("t.tanbark").counts_.class_counts.tolist() == [1]
+
+
+def test_few_rows_are_not_cross_validated(run, tmp_path):
+    (tmp_path / "t.csv").write_text("x,class\na,p\nb,q\n")
+    assert "too few for a 5-fold cross-validation" in run("fit", "t.csv").stdout
+
+
+def test_brackets_in_names_are_printed_as_they_are(run, tmp_path):
+    (tmp_path / "t.csv").write_text("[red]x[/red],class\n[b]a,p\n[b]b,q\n[b]a,p\n")
+    assert "[red]x[/red] (2)" in run("fit", "t.csv").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["nothere.csv"], "there is no file nothere.csv"),
+        (["nothere*.csv"], "no file matches nothere*.csv"),
+        (["t.csv"], "say with --target which column is the class; t.csv has 'sky', 'wind', 'degrees', 'walk'"),
+        (["t.csv", "-t", "run"], "t.csv has no column 'run'; it has 'sky'"),
+        (["t.csv", "-t", "walk", "--ignore", "run"], "--ignore names the column 'run'"),
+        (["t.csv", "-t", "walk", "--ignore", "walk"], "'walk' is the class and cannot be ignored"),
+        (["t.csv", "-t", "walk", "--categorical", "run"], "--categorical names the column 'run'"),
+        (["t.csv", "-t", "walk", "--model", "oak"], "there is no model 'oak'; the models are naive-bayes, tan"),
+        (["t.csv", "-t", "walk", "--set", "oak=3"], "the model 'tan' has no setting 'oak'"),
+        (["t.csv", "-t", "walk", "--bins", "oak"], "bins must be 'quantile' or 'width' or 'mdlp', got 'oak'"),
+        (["t.csv", "-t", "walk", "--ess", "-1"], "ess must be a positive number"),
+        (["t.csv", "-t", "walk", "--cv", "1"], "--cv needs at least 2 folds"),
+        (["t.csv", "-t", "walk", "-o", "no/such/m.tanbark"], "no/such/m.tanbark cannot be written"),
+        (["."], "is a folder"),
+        (["t.xlsx", "-t", "walk"], "the name must end in"),
+    ],
+)
+def test_a_mistake_gets_one_sentence(write, run, table, tmp_path, words, sentence):
+    write(table, tmp_path / "t.csv")
+    (tmp_path / "t.xlsx").write_text("")
+    assert sentence in run("fit", *words, code=1).stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (b"", "is empty"),
+        (b"x,class\n", "has no rows"),
+        (b"x,x,class\n1,2,a\n", "two columns named 'x'"),
+        (b"class\na\n", "no column left to learn from"),
+        (b"x,class\n1,a\n2\n", "line 3: 1 values where the first line names 2 columns"),
+        (b"x,class\ncaf\xe9,a\n", "is not UTF-8 text"),
+        (b"when,class\n2020-01-02,a\n2021-01-02,b\n", "column 'when' holds dates or times"),
+        (b"x,class\na,1.5\nb,2.25\n", "measurements"),
+        (b"x,class\na,?\nb,?\n", "every value of the class 'class' is missing"),
+    ],
+)
+def test_a_csv_file_that_cannot_be_learned_from_gets_one_sentence(run, tmp_path, text, sentence):
+    (tmp_path / "t.csv").write_bytes(text)
+    assert sentence in run("fit", "t.csv", "-t", "class", code=1).stderr
+    assert not (tmp_path / "t.tanbark").exists()

@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import tanbark
+
+
+def rows_of(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+@pytest.fixture
+def model(write, run, table, tmp_path):
+    write(table, tmp_path / "train.csv")
+    run("fit", "train.csv", "-t", "walk", "-o", "m.tanbark", "--cv", 0)
+    return tanbark.load("m.tanbark")
+
+
+def probabilities(rows, model):
+    return np.array([[float(row[f"p({label})"]) for label in model.schema_.classes] for row in rows])
+
+
+@pytest.mark.parametrize("name", ["new.csv", "new.parquet", "new.arff", "new.jsonl"])
+def test_every_format_gives_the_probabilities_of_python(write, run, table, model, tmp_path, name):
+    write(table, tmp_path / name)
+    result = run("predict", "m.tanbark", name)
+    rows = rows_of(result.stdout)
+    X = table.drop_columns(["walk"])
+    np.testing.assert_array_equal(probabilities(rows, model), model.predict_proba(X))
+    assert [row["prediction"] for row in rows] == model.predict(X).tolist()
+    assert list(rows[0]) == [*table.column_names, "prediction", "p(no)", "p(yes)"]
+    right = np.mean(model.predict(X) == np.array(table.column("walk").to_pylist()))
+    assert result.stderr == f"accuracy {right:.1%} on 40 rows with a known walk\n"
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.parquet", "out.jsonl"])
+def test_every_output_format_holds_the_same(run, table, model, tmp_path, name):
+    run("predict", "m.tanbark", "train.csv", "-o", name)
+    if name.endswith(".csv"):
+        rows = rows_of((tmp_path / name).read_text())
+    elif name.endswith(".jsonl"):
+        rows = [json.loads(line) for line in (tmp_path / name).read_text().splitlines()]
+    else:
+        rows = pyarrow.parquet.read_table(tmp_path / name).to_pylist()
+    np.testing.assert_array_equal(probabilities(rows, model), model.predict_proba(table.drop_columns(["walk"])))
+    if not name.endswith(".csv"):
+        assert [{k: row[k] for k in table.column_names} for row in rows] == table.to_pylist()
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted(["m.tanbark", "train.csv", name])
+
+
+def test_columns_are_found_by_name_and_others_kept(write, run, table, model, tmp_path):
+    moved = table.select(["degrees", "sky", "wind"]).append_column("note", pa.array(["007"] * 40))
+    write(moved, tmp_path / "new.csv")
+    rows = rows_of(run("predict", "m.tanbark", "new.csv").stdout)
+    np.testing.assert_array_equal(probabilities(rows, model), model.predict_proba(table.drop_columns(["walk"])))
+    assert [row["note"] for row in rows] == ["007"] * 40
+
+
+def test_without_a_class_nothing_is_said_of_accuracy(write, run, table, model, tmp_path):
+    write(table.drop_columns(["walk"]), tmp_path / "new.csv")
+    assert run("predict", "m.tanbark", "new.csv").stderr == ""
+
+
+def test_a_class_column_may_have_been_renamed(write, run, table, model, tmp_path):
+    write(table.rename_columns(["sky", "wind", "degrees", "truth"]), tmp_path / "new.csv")
+    assert "with a known truth" in run("predict", "m.tanbark", "new.csv", "--target", "truth").stderr
+
+
+def test_rows_without_a_class_do_not_count_towards_accuracy(run, model, tmp_path):
+    (tmp_path / "new.csv").write_text("sky,wind,degrees,walk\nsun,1,12,yes\nsun,1,12,?\nsun,1,12,\n")
+    assert "on 1 rows" in run("predict", "m.tanbark", "new.csv").stderr
+
+
+def test_text_that_looks_like_numbers_is_read_as_the_model_learned_it(run, tmp_path):
+    (tmp_path / "t.csv").write_text("code,class\n" + "01,a\n2,b\nx,a\n" * 5)
+    run("fit", "t.csv", "--cv", 0)
+    (tmp_path / "new.csv").write_text("code\n01\n2\n")
+    model = tanbark.load("t.tanbark")
+    rows = rows_of(run("predict", "t.tanbark", "new.csv").stdout)
+    np.testing.assert_array_equal(probabilities(rows, model), model.predict_proba(pa.table({"code": ["01", "2"]})))
+    assert [row["code"] for row in rows] == ["01", "2"]
+
+
+def test_whole_numbers_written_as_floats_are_the_same_levels(run, table, model, tmp_path):
+    (tmp_path / "new.csv").write_text("sky,wind,degrees\nsun,1.0,12\nsun,1.4,12\nsun,1,12\nsun,,12\n")
+    p = probabilities(rows_of(run("predict", "m.tanbark", "new.csv").stdout), model)
+    np.testing.assert_array_equal(p[0], p[2])
+    # 1.4 is no level, so it is left open, as what is missing is.
+    np.testing.assert_array_equal(p[1], p[3])
+    X = pa.table({"sky": ["sun"], "wind": pa.array([1]), "degrees": [12.0]})
+    np.testing.assert_array_equal(p[:1], model.predict_proba(X))
+
+
+def test_numbers_of_a_parquet_file_are_text_where_the_model_learned_text(write, run, tmp_path):
+    (tmp_path / "t.csv").write_text("code,class\n" + "1,a\n2,b\nx,a\n" * 5)
+    run("fit", "t.csv", "--cv", 0)
+    model = tanbark.load("t.tanbark")
+    wanted = model.predict_proba(pa.table({"code": ["1", "2"]}))
+    for values in ([1, 2], [1.0, 2.0]):
+        write(pa.table({"code": values}), tmp_path / "new.parquet")
+        rows = rows_of(run("predict", "t.tanbark", "new.parquet").stdout)
+        np.testing.assert_array_equal(probabilities(rows, model), wanted)
+
+
+def test_labels_with_commas_quotes_newlines_and_accents_survive(run, tmp_path):
+    labels = ["a,b", 'say "so"', "two\nlines", "naïve ☂"]
+    names = ["the, x", "class"]
+    with (tmp_path / "t.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(names)
+        writer.writerows([label, label] for label in labels for _ in range(3))
+    run("fit", "t.csv", "--cv", 0)
+    run("predict", "t.tanbark", "t.csv", "-o", "out.csv")
+    with (tmp_path / "out.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["prediction"] for row in rows] == [label for label in labels for _ in range(3)]
+    assert [row["the, x"] for row in rows] == [row["prediction"] for row in rows]
+    assert list(rows[0]) == [*names, "prediction", *(f"p({label})" for label in sorted(labels))]
+    model = tanbark.load("t.tanbark")
+    np.testing.assert_array_equal(
+        probabilities(rows, model), model.predict_proba(pa.table({"the, x": [r["the, x"] for r in rows]}))
+    )
+
+
+def test_what_is_missing_is_written_as_it_was_read(run, model, tmp_path):
+    (tmp_path / "new.csv").write_text("sky,wind,degrees\n?,NA,\n")
+    row = rows_of(run("predict", "m.tanbark", "new.csv").stdout)[0]
+    assert (row["sky"], row["wind"], row["degrees"]) == ("?", "NA", "")
+
+
+def test_names_that_differ_in_case_only_are_different_columns(run, tmp_path):
+    (tmp_path / "t.csv").write_text("a,A,class\n" + "x,p,yes\ny,q,no\nx,q,yes\n" * 4)
+    run("fit", "t.csv", "--cv", 0)
+    model = tanbark.load("t.tanbark")
+    assert model.schema_.names == ("a", "A")
+    rows = rows_of(run("predict", "t.tanbark", "t.csv").stdout)
+    X = pa.table({"a": ["x", "y", "x"] * 4, "A": ["p", "q", "q"] * 4})
+    np.testing.assert_array_equal(probabilities(rows, model), model.predict_proba(X))
+
+
+def test_booleans_and_integers_keep_their_types(write, run, tmp_path):
+    table = pa.table({"wet": [True, False, True, False] * 5, "class": [1, 2, 1, 1] * 5})
+    write(table, tmp_path / "t.parquet")
+    run("fit", "t.parquet", "--cv", 0)
+    model = tanbark.load("t.tanbark")
+    assert model.classes_.tolist() == [1, 2]
+    run("predict", "t.tanbark", "t.parquet", "-o", "out.parquet")
+    out = pyarrow.parquet.read_table(tmp_path / "out.parquet")
+    assert out.column("prediction").to_pylist() == model.predict(table.select(["wet"])).tolist()
+    (tmp_path / "new.csv").write_text("wet\ntrue\nfalse\n")
+    rows = rows_of(run("predict", "t.tanbark", "new.csv").stdout)
+    np.testing.assert_array_equal(probabilities(rows, model), model.predict_proba(table.select(["wet"]).slice(0, 2)))
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("sky,wind\nsun,1\n", "new.csv lacks the column 'degrees', which the model needs"),
+        ("sky\nsun\n", "new.csv lacks the columns 'wind', 'degrees', which the model needs"),
+        ("sky,wind,degrees\nsun,1,2\nsun,1,warm\n", "column 'degrees' holds 'warm' in row 2"),
+        ("sky,wind,degrees\nsun,many,2\n", "column 'wind' holds 'many' in row 1"),
+        ("sky,wind,degrees,prediction\nsun,1,2,yes\n", "already has a column 'prediction'"),
+        ("sky,wind,degrees\n", "has no rows"),
+    ],
+)
+def test_a_table_that_does_not_fit_gets_one_sentence(run, model, tmp_path, text, sentence):
+    (tmp_path / "new.csv").write_text(text)
+    assert sentence in run("predict", "m.tanbark", "new.csv", "-o", "out.csv", code=1).stderr
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_a_word_for_missing_can_be_named(run, model, tmp_path):
+    (tmp_path / "new.csv").write_text("sky,wind,degrees\nsun,1,none\n")
+    rows = rows_of(run("predict", "m.tanbark", "new.csv", "--missing", "none").stdout)
+    X = pa.table({"sky": ["sun"], "wind": [1], "degrees": pa.array([None], pa.float64())})
+    np.testing.assert_array_equal(probabilities(rows, model), model.predict_proba(X))
+
+
+def test_a_file_that_is_no_model_gets_one_sentence(run, model, tmp_path):
+    assert "train.csv is not a tanbark model" in run("predict", "train.csv", "train.csv", code=1).stderr
+    assert "there is no file gone.tanbark" in run("predict", "gone.tanbark", "train.csv", code=1).stderr
+
+
+def test_an_output_of_another_format_is_refused_before_any_work(run, model):
+    assert (
+        "must end in .csv, .parquet, .jsonl" in run("predict", "m.tanbark", "train.csv", "-o", "x.xls", code=1).stderr
+    )
+
+
+def test_many_batches_give_the_same_as_one(write, run, table, model, tmp_path, monkeypatch):
+    monkeypatch.setattr("tanbark.cli.source.BATCH_VALUES", 1)
+    many = pa.concat_tables([table] * 60)
+    write(many, tmp_path / "new.csv")
+    rows = rows_of(run("predict", "m.tanbark", "new.csv").stdout)
+    np.testing.assert_array_equal(probabilities(rows, model), model.predict_proba(many.drop_columns(["walk"])))

@@ -1,0 +1,340 @@
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tanbark import Encoder, Schema
+from tanbark.schema import Category, Number
+
+QUICK = settings(deadline=None, database=None, max_examples=60)
+PEOPLE = Schema(
+    [Category("sex", ("f", "m")), Number("age", (30, 50), 18, 90), Category("rooms", (1, 2, 3), missing=True)],
+    classes=("no", "yes"),
+    class_name="buys",
+)
+
+
+def people(sex, age, rooms):
+    return pd.DataFrame({"sex": sex, "age": age, "rooms": rooms})
+
+
+def through_json(schema):
+    return Schema.from_dict(json.loads(json.dumps(schema.to_dict())))
+
+
+def test_a_schema_by_hand_encodes_column_by_column():
+    codes = PEOPLE.encode(people(["m", None, "f"], [30, 30.5, np.nan], [3, None, 9]))
+    assert codes.tolist() == [[1, 255, 0], [0, 1, 255], [2, 3, 255]]
+    assert codes.dtype == np.uint8
+    assert codes.flags.c_contiguous
+
+
+def test_sizes_and_places_of_the_columns():
+    assert PEOPLE.arity.tolist() == [2, 3, 4]
+    assert PEOPLE.offset.tolist() == [0, 2, 5, 9]
+    assert PEOPLE.names == ("sex", "age", "rooms")
+    assert (PEOPLE.index("age"), PEOPLE.missing_code) == (1, 255)
+
+
+def test_a_column_that_is_not_there_is_named_with_those_that_are():
+    with pytest.raises(ValueError, match="no column is named 'zip'; the columns are 'sex', 'age', 'rooms'"):
+        PEOPLE.index("zip")
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1, 2])
+def test_threads_do_not_change_the_codes(n_jobs):
+    rng = np.random.default_rng(0)
+    X = rng.integers(-3, 300, (12_000, 3))
+    schema = Schema(
+        [Category("a", tuple(range(0, 200, 7))), Number("b", (5, 100)), Category("c", (1,), other=True)], (0, 1)
+    )
+    level = {v: i for i, v in enumerate(range(0, 200, 7))}
+    expected = [
+        [level.get(v, 255) for v in X[:, 0].tolist()],
+        np.searchsorted([5, 100], X[:, 1], side="left").tolist(),
+        [0 if v == 1 else 1 for v in X[:, 2].tolist()],
+    ]
+    assert schema.encode(X, n_jobs).tolist() == expected
+
+
+@QUICK
+@given(
+    st.lists(st.lists(st.integers(0, 5), min_size=2, max_size=2), min_size=1, max_size=12),
+    st.lists(st.integers(0, 4), min_size=1, max_size=5, unique=True),
+    st.booleans(),
+    st.sampled_from([1, 80]),
+)
+def test_small_integers_are_encoded_like_the_same_numbers_as_floats_and_objects(rows, levels, other, times):
+    schema = Schema([Category("a", tuple(levels), other=other), Number("b", (1.5, 3))], (0, 1))
+    X = np.repeat(np.array(rows), times, axis=0)
+    expected = [
+        [levels.index(v) if v in levels else (len(levels) if other else 255) for v in X[:, 0].tolist()],
+        [(v > 1.5) + (v > 3) for v in X[:, 1].tolist()],
+    ]
+    for form in (X, X.astype(np.float64), X.astype(np.float32), X.astype(object), X.astype(np.uint8), X + 0.0):
+        assert schema.encode(form).tolist() == expected
+
+
+# Refusals
+
+
+def test_an_unseen_label_is_refused_by_column_where_asked():
+    for column, good, bad in [
+        (Category("a", (0, 1)), 1, 2),
+        (Category("a", (0, 1)), 1.0, 0.5),
+        (Category("a", ("x",)), "x", "y"),
+    ]:
+        schema = Schema([column], (0, 1), unseen="error")
+        assert schema.encode([[good]]).tolist() == [[list(column.levels).index(good)]]
+        with pytest.raises(ValueError, match=r"^column 'a' holds .*not seen in training"):
+            schema.encode([[good], [bad]])
+
+
+def test_a_missing_value_is_not_an_unseen_one():
+    schema = Schema([Category("a", ("x",)), Category("b", (1,))], (0, 1), unseen="error")
+    assert schema.encode(np.array([[None, np.nan], ["x", 1]], object)).tolist() == [[255, 0], [255, 0]]
+
+
+def test_a_declared_level_that_no_row_has_is_not_unseen():
+    schema = Schema([Category("a", ("x",))], (0, 1), unseen="error")
+    X = pd.DataFrame({"a": pd.Categorical(["x", None], ["w", "x", "y"])})
+    assert schema.encode(X).tolist() == [[0, 255]]
+
+
+@pytest.mark.parametrize("age", [["old", "young"], [None, "30"]])
+@pytest.mark.parametrize("times", [1, 50])
+def test_text_where_numbers_were_learned_is_refused_by_name(age, times):
+    with pytest.raises(
+        ValueError, match=r"^column 'age' holds text but the model learned numbers there; convert the column$"
+    ):
+        PEOPLE.encode(people(["m", "f"], age, [1, 2]).loc[np.repeat([0, 1], times)])
+
+
+@pytest.mark.parametrize("sex", [[0, 1], [0.5, 1.5], [None, 1.0], [True, False], [10**6, 0]])
+@pytest.mark.parametrize("times", [1, 50])
+def test_numbers_where_text_was_learned_are_refused_by_name(sex, times):
+    with pytest.raises(
+        ValueError, match=r"^column 'sex' holds numbers but the model learned text there; convert the column$"
+    ):
+        PEOPLE.encode(people(sex, [30, 50], [1, 2]).loc[np.repeat([0, 1], times)])
+
+
+@pytest.mark.parametrize(
+    "absent", [[None, None], [np.nan, np.nan], pd.array([None, None], "Int64"), pd.array([None, None], "string")]
+)
+def test_a_column_of_nothing_is_neither_text_nor_numbers(absent):
+    codes = PEOPLE.encode(people(absent, absent, absent))
+    assert codes.tolist() == [[255, 255], [255, 255], [3, 3]]
+
+
+def test_declared_labels_that_no_row_has_do_not_make_a_column_text():
+    codes = PEOPLE.encode(people(["f"], pd.Categorical([None], ["young", "old"]), [1]))
+    assert codes.tolist() == [[0], [255], [0]]
+
+
+def test_an_infinite_number_is_refused_by_name_at_encoding():
+    for X in (people(["m"], [np.inf], [1]), people(["m"], pd.Categorical([np.inf]), [1])):
+        with pytest.raises(ValueError, match=r"column 'age'.*infinity"):
+            PEOPLE.encode(X)
+
+
+def test_a_table_of_other_columns_is_refused():
+    X = people(["m"], [1], [1])
+    with pytest.raises(ValueError, match="the table has 2 columns, the schema has 3"):
+        PEOPLE.encode(X[["sex", "age"]])
+    with pytest.raises(ValueError, match="column 'rooms' is not where the schema has it: sex, age, rooms"):
+        PEOPLE.encode(X[["sex", "rooms", "age"]])
+
+
+def test_a_table_without_names_is_taken_in_order():
+    assert PEOPLE.encode([["m", 60.5, 1]]).tolist() == [[1], [2], [0]]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Schema([Category("a", (0, 1))] * 2, (0, 1)), "two columns are named 'a'; rename one"),
+        (lambda: Schema([Category("class", (0, 1))], (0, 1)), "the class is named 'class' like one of the columns"),
+        (lambda: Schema([Category("a", (0, 1))], (0, 1, 0)), "a class is listed twice"),
+        (lambda: Schema([Category("a", (0, 1))], (0, 1), unseen="drop"), "unseen must be .* got 'drop'"),
+    ],
+)
+def test_a_schema_that_cannot_be_is_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_more_levels_than_codes_are_refused_not_wrapped():
+    with pytest.raises(ValueError, match="column 'a'"):
+        Schema([Category("a", tuple(range(65_537)))], (0, 1)).encode([[65_536]])
+
+
+# Text form
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        [1, 2],
+        ["1", "2"],
+        [True, False],
+        np.array([1.0, 2.0]),
+        np.array([1, 2], np.float32),
+        np.array([1, 2], np.int8),
+        np.array([1, 2], np.uint64),
+        np.array(["a", "bbb"]),
+        np.array(["a", "bbb"], object),
+        pd.Series(["a", "bbb"]),
+        pd.Categorical(["a", "bbb"]),
+    ],
+)
+def test_classes_survive_json_with_their_type(y):
+    schema = Encoder().fit([[1], [2]], y).schema_
+    again = through_json(schema)
+    assert again == schema
+    assert hash(again) == hash(schema)
+    assert again.class_labels.dtype == schema.class_labels.dtype
+    assert again.class_labels.tolist() == schema.class_labels.tolist()
+    assert [type(c) for c in again.classes] == [type(c) for c in schema.classes]
+
+
+@pytest.mark.parametrize("y", [[3, 1], ["q", "p"], [True, False], np.array([2.0, 1.0]), np.array([2, 1], np.int8)])
+def test_classes_have_the_type_in_which_they_came(y):
+    labels = Encoder().fit([[1], [2]], y).schema_.class_labels
+    assert labels.dtype == np.asarray(y).dtype
+    assert labels.tolist() == sorted(np.asarray(y).tolist())
+
+
+def test_labels_survive_json_with_their_type():
+    levels = [(1, 2), ("1", "2"), (False, True), (1.5, 2.0), ("", "NA", "nan")]
+    schema = Schema(
+        [Category(f"c{u}", v) for u, v in enumerate(levels)] + [Number("n", (0.1, 1 / 3), -1e-300, 1e300)], (0,)
+    )
+    again = through_json(schema)
+    assert again == schema
+    for column, before in zip(again.columns, levels):
+        assert [(type(v), v) for v in column.levels] == [(type(v), v) for v in before]
+
+
+def test_everything_else_survives_json():
+    schema = Schema(PEOPLE.columns, ("a", 1), "target", "error", named=False)
+    assert through_json(schema) == schema
+    assert through_json(schema).to_dict() == schema.to_dict()
+
+
+def test_schemas_are_equal_and_hash_alike_when_they_say_the_same():
+    again = Schema(list(PEOPLE.columns), ["no", "yes"], "buys")
+    assert again == PEOPLE
+    assert len({again, PEOPLE}) == 1
+    assert PEOPLE.offset is not None  # a cached value is no part of what a schema says
+    assert again == PEOPLE
+    assert hash(again) == hash(PEOPLE)
+    for other in (
+        Schema(PEOPLE.columns[:2], ("no", "yes"), "buys"),
+        Schema(PEOPLE.columns, ("yes", "no"), "buys"),
+        Schema(PEOPLE.columns, ("no", "yes"), "sells"),
+        Schema(PEOPLE.columns, ("no", "yes"), "buys", unseen="error"),
+    ):
+        assert other != PEOPLE
+
+
+def test_a_schema_does_not_change():
+    with pytest.raises(AttributeError):
+        PEOPLE.classes = ()
+
+
+# Merging
+
+
+@QUICK
+@given(
+    st.sets(st.sampled_from("abcdef")),
+    st.sets(st.sampled_from("abcdef")),
+    st.sets(st.integers(0, 4)),
+    st.sets(st.integers(0, 4)),
+    st.booleans(),
+    st.booleans(),
+)
+def test_merging_sorted_schemas_gives_the_sorted_union_either_way(levels, more, classes, others, shared, state):
+    a = Schema(
+        [Category("x", tuple(sorted(levels)), other=shared), Number("n", (1,), 0, 5)],
+        tuple(sorted(classes)),
+        class_dtype="<i8",
+    )
+    b = Schema(
+        [Category("x", tuple(sorted(more)), missing=state), Number("n", (1,), -1, 3)],
+        tuple(sorted(others)),
+        class_dtype="<i8",
+    )
+    merged = a.merge(b)
+    assert merged == b.merge(a)
+    assert merged.columns == (Category("x", tuple(sorted(levels | more)), shared, state), Number("n", (1,), -1, 5))
+    assert merged.classes == tuple(sorted(classes | others))
+
+
+def test_merging_keeps_a_declared_order():
+    a = Schema([Category("x", ("low", "mid"))], (0, 1))
+    b = Schema([Category("x", ("mid", "high"))], (0, 1))
+    assert a.merge(b).columns[0].levels == ("low", "mid", "high")
+
+
+def test_merging_with_itself_changes_nothing():
+    assert PEOPLE.merge(PEOPLE) == PEOPLE
+
+
+def test_merging_long_and_short_class_names_keeps_both_whole():
+    a, b = (Encoder().fit([["p"], ["q"]], np.array(y)).schema_ for y in (["a", "b"], ["a", "longer"]))
+    assert a.merge(b).class_labels.tolist() == ["a", "b", "longer"]
+
+
+@pytest.mark.parametrize(
+    ("mine", "yours", "message"),
+    [
+        (Category("x", ("p",)), Category("x", (1,)), "column 'x' holds text in one schema and numbers in the other"),
+        (Number("x", (1,)), Number("x", (2,)), "column 'x' is cut differently in the two schemas"),
+        (Number("x", (1,)), Category("x", (2,)), "column 'x' is .* in the two schemas"),
+        (Category("x", ("p",)), Category("z", ("p",)), "the two schemas are of different columns"),
+    ],
+)
+def test_schemas_that_do_not_fit_are_not_merged(mine, yours, message):
+    with pytest.raises(ValueError, match=message):
+        Schema([mine], (0, 1)).merge(Schema([yours], (0, 1)))
+
+
+# Back from codes
+
+
+def test_decoding_gives_back_values_that_encode_to_the_same_codes():
+    codes = np.array([[0, 1, 0, 1], [0, 1, 2, 1], [0, 1, 2, 0]], np.uint8)
+    values = PEOPLE.decode(codes, random_state=0)
+    assert values.shape == (4, 3)
+    assert values.dtype == object
+    assert np.array_equal(PEOPLE.encode(values), codes)
+    ages = values[:, 1].astype(float)
+    assert 18 <= ages[0] <= 30 < ages[1] <= 50 < ages[2] <= 90
+
+
+def test_decoding_what_is_missing_gives_nothing():
+    values = PEOPLE.decode(np.array([[255], [255], [3]], np.uint8), random_state=0)
+    assert values[0, 0] is None
+    assert np.isnan(values[0, 1])
+    assert values[0, 2] is None
+
+
+def test_decoding_numbers_only_gives_floats_and_the_same_seed_the_same_numbers():
+    schema = Schema([Number("a", (0.0,), -1, 1), Number("b", (), 5, 7)], (0, 1))
+    codes = np.array([[0, 1, 255], [0, 0, 0]], np.uint8)
+    values = schema.decode(codes, random_state=3)
+    assert values.dtype == np.float64
+    assert np.array_equal(values, schema.decode(codes, random_state=3), equal_nan=True)
+    assert np.isnan(values[2, 0])
+    assert ((values[:, 1] > 5) & (values[:, 1] <= 7)).all()
+
+
+def test_the_target_is_encoded_by_the_schemas_classes():
+    assert PEOPLE.encode_target(["yes", None, "no", "yes"]).tolist() == [1, -1, 0, 1]
+    with pytest.raises(ValueError, match=r"the class 'maybe' is not among the classes \['no', 'yes'\]"):
+        PEOPLE.encode_target(["yes", "maybe"])
