@@ -116,19 +116,6 @@ def test_an_impossible_setting_of_the_encoder_is_refused_before_the_table_is_loo
     refused(model, lambda m: m.fit(Untouchable(), Y), (ValueError, TypeError), rf"^{name} must be")
 
 
-@pytest.mark.parametrize("name", ["criterion", "restructure"])
-@pytest.mark.parametrize("value", ["best", None, 3])
-def test_an_impossible_choice_of_tan_is_refused_before_the_table_is_looked_at(kind, name, value):
-    if kind is NaiveBayes:
-        pytest.skip("naive Bayes has no tree to choose")
-    refused(
-        TAN(**{name: value}),
-        lambda m: m.fit(Untouchable(), Y),
-        ValueError,
-        rf"^{name} must be .*, got {value!r}$",
-    )
-
-
 PRIORS = [[1.0], [0.2, 0.3, 0.5], [0.5, 0.6], [-0.5, 1.5], [math.nan, 1.0], 0.5, [[0.5, 0.5]], ["a", "b"], "even", {}]
 
 

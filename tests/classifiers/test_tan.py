@@ -132,3 +132,10 @@ def test_integers_of_wide_range_and_numbers_make_the_same_bins():
     a, b = TAN().fit(X, y), TAN().fit(X.astype(float), y)
     assert a.schema_ == b.schema_
     assert a.counts_ == b.counts_
+
+
+@pytest.mark.parametrize("name", ["criterion", "restructure"])
+@pytest.mark.parametrize("value", ["best", None, 3])
+def test_an_impossible_choice_is_refused_before_the_table_is_looked_at(name, value):
+    with pytest.raises(ValueError, match=rf"^{name} must be .*, got {value!r}$"):
+        TAN(**{name: value}).fit(None, None)

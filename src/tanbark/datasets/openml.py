@@ -65,8 +65,9 @@ def fetch_openml(
 
     Examples
     --------
-    >>> fetch_openml("car", version=1)  # doctest: +SKIP
-    <Dataset car: 1728 rows, 6 features, 4 classes>
+    This needs the network::
+
+        X, y = fetch_openml("car", version=1)
     """
     if version != "active" and (isinstance(version, bool) or not isinstance(version, int) or version < 1):
         raise ValueError(f"version must be 'active' or a positive integer, not {version!r}")

@@ -13,30 +13,40 @@ def narrow_integers(
     base: NDArray[np.int64],
     start: int,
     out: NDArray[np.uint8],
-    mask: NDArray[np.uint64],
     reach: NDArray[np.uint64],
 ) -> None:
     """Write each integer's distance from its column's `base` to `out`, one row of memory per column.
 
-    ``out[u, start + i] = rows[i, u] - base[u]``; `reach` is the union of the bits of the distances (below 256 if all of
-    them fitted) and `mask` has bit `d` set where the distance `d`, modulo 64, occurs.
+    ``out[u, start + i] = rows[i, u] - base[u]``; `reach` is the union of the bits of the distances, below 256 if all of
+    them fitted.
     """
     many, n = rows.shape
     tile = np.empty((TILE, n), np.uint8)
     for low in range(0, many, TILE):
         high = min(many, low + TILE)
         for i in range(low, high):
-            row = rows[i]
-            narrow = tile[i - low]
             for u in range(n):
-                distance = np.uint64(row[u] - base[u])
-                mask[u] |= np.uint64(1) << (distance & np.uint64(63))
-                reach[u] |= distance
-                narrow[u] = np.uint8(distance & np.uint64(255))
+                tile[i - low, u] = np.uint8(np.uint64(rows[i, u] - base[u]) & np.uint64(255))
+        for i in range(low, high):
+            for u in range(n):
+                reach[u] |= np.uint64(rows[i, u] - base[u])
         for u in range(n):
-            column = out[u]
+            column = out[u, start + low : start + high]
             for i in range(high - low):
-                column[start + low + i] = tile[i, u]
+                column[i] = tile[i, u]
+
+
+@njit(nogil=True, cache=True)
+def values_up_to(column: NDArray[np.uint8], most: int) -> NDArray[np.int64]:
+    """Return which of the values 0 to `most` occur, in ascending order; quick where all of them occur early."""
+    seen = np.zeros(256, np.bool_)
+    wanted = most + 1
+    for low in range(0, len(column), TILE):
+        for i in range(low, min(len(column), low + TILE)):
+            seen[column[i]] = True
+        if seen[: most + 1].sum() == wanted:
+            break
+    return np.flatnonzero(seen)
 
 
 @njit(nogil=True, cache=True)

@@ -36,6 +36,32 @@ def _population(a):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
+def _intersect(planes, word, u, v, offset, seen, whole, columns, pairs):  # type: ignore[no-untyped-def]
+    """Add to `pairs` the table of attributes `u` and `v` within each class, by intersecting their planes.
+
+    Where an attribute is `whole` in this block (no value missing) its last row or column is what the others leave over
+    of `seen`, the block's counts of single values, and needs no intersecting.
+    """
+    last_a = offset[u + 1] - 1 if whole[u] else offset[u + 1]
+    last_b = offset[v + 1] - 1 if whole[v] else offset[v + 1]
+    for k in range(len(word) - 1):
+        columns[:] = 0
+        for a in range(offset[u], last_a):
+            rest = seen[k, a]
+            for b in range(offset[v], last_b):
+                both = _intersection(planes[a, word[k] : word[k + 1]], planes[b, word[k] : word[k + 1]])
+                pairs[k, a, b] += both
+                columns[b - offset[v]] += both
+                rest -= both
+            if whole[v]:
+                pairs[k, a, last_b] += rest
+                columns[last_b - offset[v]] += rest
+        if whole[u]:
+            for b in range(offset[v], offset[v + 1]):
+                pairs[k, last_a, b] += seen[k, b] - columns[b - offset[v]]
+
+
+@njit(nogil=True, cache=True)
 def count_pairs(
     codes: NDArray[np.uint8],
     y: NDArray[np.uint16],
@@ -66,6 +92,9 @@ def count_pairs(
     slot = np.empty(block, np.int32)
     grouped = np.empty((last if keep else 1, block + WORD * classes), np.uint8)
     planes = np.empty((offset[last], block // WORD + classes + 1), np.uint64)
+    seen = np.zeros((classes, offset[last]), np.int64)
+    whole = np.zeros(last, np.bool_)
+    columns = np.zeros(widest, np.int64)
     size = np.zeros(classes, np.int64)
     word = np.zeros(classes + 1, np.int64)
     at = np.zeros(classes, np.int64)
@@ -92,20 +121,17 @@ def count_pairs(
                 code = np.uint8(a - offset[u])
                 for w in range(word[classes]):
                     plane[w] = equal_mask(group, w * WORD, code)
-                if u >= first:
-                    for k in range(classes):
-                        values[k, a] += _population(plane[word[k] : word[k + 1]])
+                for k in range(classes):
+                    seen[k, a] = _population(plane[word[k] : word[k + 1]])
+                    if u >= first:
+                        values[k, a] += seen[k, a]
+            whole[u] = seen[:, offset[u] : offset[u + 1]].sum() == high - low
         if not with_pairs:
             continue
         for u in range(first, last):
             for v in range(u):
                 if (offset[u + 1] - offset[u]) * (offset[v + 1] - offset[v]) * by_planes < by_rows:
-                    for k in range(classes):
-                        for a in range(offset[u], offset[u + 1]):
-                            for b in range(offset[v], offset[v + 1]):
-                                pairs[k, a, b] += _intersection(
-                                    planes[a, word[k] : word[k + 1]], planes[b, word[k] : word[k + 1]]
-                                )
+                    _intersect(planes, word, u, v, offset, seen, whole, columns, pairs)
                 else:
                     of_u, of_v = grouped[u], grouped[v]
                     for k in range(classes):

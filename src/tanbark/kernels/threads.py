@@ -5,7 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from joblib import effective_n_jobs
 
-FEW_ROWS = 10_000
+FEW_ROWS = 50_000
+"""Below it, starting a thread costs more than it saves."""
 
 
 def thread_count(n_jobs: int | None, rows: int) -> int:
@@ -15,7 +16,8 @@ def thread_count(n_jobs: int | None, rows: int) -> int:
 
 def run(tasks: Iterable[Callable[[], object]], threads: int) -> None:
     """Call every task, at most `threads` of them at a time."""
-    if threads == 1:
+    tasks = list(tasks)
+    if threads == 1 or len(tasks) < 2:
         for task in tasks:
             task()
         return

@@ -88,27 +88,34 @@ def tree_log_joint(
     touched = np.zeros(n, np.bool_)
     terms = np.empty(widest)
     holes = np.zeros(BLOCK, np.bool_)
+    entry = np.empty(BLOCK, np.int64)
+    total = np.empty((classes, BLOCK))
     for begin in range(low, high, BLOCK):
         end = min(high, begin + BLOCK)
+        many = end - begin
         holes[:] = False
-        for i in range(begin, end):
-            for k in range(classes):
-                out[i, k] = log_prior[k]
+        for k in range(classes):
+            total[k, :] = log_prior[k]
         for u in range(n):
             above = parent[u]
             size = arity[u]
-            column = codes[u]
-            over = codes[above] if above >= 0 else column
+            column = codes[u, begin:end]
+            over = codes[above, begin:end] if above >= 0 else column
             top = size - 1
             top_over = arity[above] - 1 if above >= 0 else np.int64(0)
-            for i in range(begin, end):
-                j = np.int64(column[i])
-                if j > top:
-                    holes[i - begin] = True
-                    j = top
-                row = start[u] + (min(np.int64(over[i]), top_over) * size + j) * classes
-                for k in range(classes):
-                    out[i, k] += tables[row + k]
+            for i in range(many):
+                holes[i] |= column[i] > top
+            for i in range(many):
+                i_over, j = min(np.int64(over[i]), top_over), min(np.int64(column[i]), top)
+                entry[i] = start[u] + (i_over * size + j) * classes
+            for k in range(classes):
+                of_class = tables[k:]
+                sums = total[k]
+                for i in range(many):
+                    sums[i] += of_class[np.uint64(entry[i])]
+        for i in range(many):
+            for k in range(classes):
+                out[begin + i, k] = total[k, i]
         for i in range(begin, end):
             if holes[i - begin]:
                 below[:] = 0.0

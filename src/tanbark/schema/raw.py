@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.kernels.narrow import bin_numbers, few_whole_numbers
+from tanbark.kernels.narrow import bin_numbers, few_whole_numbers, values_up_to
 from tanbark.schema.columns import UNKNOWN, Category, Codes, Column, in_order
 
 AUTO_LEVELS = 10
@@ -66,10 +66,11 @@ def _absent(column: Column, missing: int) -> int:
 
 @dataclass(frozen=True)
 class SmallIntegers:
-    """Integers within a range of 256, as distances from the smallest."""
+    """Integers within a range of 256, as distances from `base`, none above `most`."""
 
     distance: NDArray[np.uint8]
     base: int
+    most: int
     name: str
 
     has_missing = False
@@ -78,7 +79,8 @@ class SmallIntegers:
     @cached_property
     def distinct(self) -> NDArray[np.int64]:
         """The distances that occur."""
-        return np.flatnonzero(np.bincount(self.distance, minlength=NARROW))
+        found: NDArray[np.int64] = values_up_to(self.distance, self.most)
+        return found
 
     @property
     def few_whole(self) -> bool:
@@ -109,7 +111,7 @@ class SmallIntegers:
 
     def keep(self, rows: NDArray[np.bool_]) -> SmallIntegers:
         """Return the column with some of its rows."""
-        return SmallIntegers(self.distance[rows], self.base, self.name)
+        return SmallIntegers(self.distance[rows], self.base, self.most, self.name)
 
 
 @dataclass(frozen=True)

@@ -133,28 +133,22 @@ def _read_integers(
     base = np.where(from_zero | (rows == 0), 0, lowest - np.minimum(room, lowest - np.iinfo(np.int64).min))
     distance = np.empty((n, rows), np.uint8)
     parts = spans(rows, thread_count(n_jobs, rows), CHUNK)
-    mask = np.zeros((len(parts), n), np.uint64)
     reach = np.zeros((len(parts), n), np.uint64)
 
     def narrow(part: int) -> None:
         start, stop = parts[part]
         for low in range(start, stop, CHUNK):
             chunk = np.ascontiguousarray(array[low : min(low + CHUNK, stop)], np.int64)
-            narrow_integers(chunk, base, low, distance, mask[part], reach[part])
+            narrow_integers(chunk, base, low, distance, reach[part])
 
     run([lambda part=part: narrow(part) for part in range(len(parts))], len(parts) or 1)  # type: ignore[misc]
-    all_mask = np.bitwise_or.reduce(mask, axis=0, initial=np.uint64(0))
     all_reach = np.bitwise_or.reduce(reach, axis=0, initial=np.uint64(0))
     columns: list[RawColumn] = []
     for u in range(n):
         if all_reach[u] >= NARROW:
             columns.append(_read_wide_integers(array[:, u], names[u]))
         else:
-            column = SmallIntegers(distance[u], int(base[u]), names[u])
-            if all_reach[u] < 64:
-                bits = np.unpackbits(all_mask[u : u + 1].view(np.uint8), bitorder="little")
-                column.__dict__["distinct"] = np.flatnonzero(bits)
-            columns.append(column)
+            columns.append(SmallIntegers(distance[u], int(base[u]), int(all_reach[u]), names[u]))
     counted_from_zero = all(isinstance(c, SmallIntegers) and c.base == 0 for c in columns)
     return tuple(columns), distance if counted_from_zero else None
 
