@@ -42,6 +42,15 @@ def random_tan(rows, attributes, levels=4, classes=3, seed=0):
     return X, y
 
 
+def write(folder, X, y, X_test):
+    """Return the path of a file with the table, once it is on the disk: writing back would disturb the first program."""
+    data = os.path.join(folder, "data.npz")
+    np.savez(data, X=X, y=y, X_test=X_test)
+    os.sync()
+    time.sleep(1)
+    return data
+
+
 def measure(peer, data, repeat):
     """Return what a peer reports of itself, or None and why it is absent."""
     script, environment, options = PEERS[peer]
@@ -68,10 +77,8 @@ def seconds(value):
 def compare(rows, attributes, predict_rows, peers, repeat, folder):
     """Return Markdown lines: every peer on the same table."""
     X, y = random_tan(rows, attributes)
-    X_test = X[:predict_rows]
-    data = os.path.join(folder, "data.npz")
-    np.savez(data, X=X, y=y, X_test=X_test)
-    del X, y, X_test
+    data = write(folder, X, y, X[:predict_rows])
+    del X, y
     lines = [
         f"## {rows:,} rows x {attributes} attributes x 4 levels x 3 classes, predicting {predict_rows:,} rows",
         "",
@@ -112,8 +119,7 @@ def growth(tables, label, folder):
     before = None
     for size, (rows, attributes) in tables.items():
         X, y = random_tan(rows, attributes)
-        data = os.path.join(folder, "data.npz")
-        np.savez(data, X=X, y=y, X_test=X[:10])
+        data = write(folder, X, y, X[:10])
         del X, y
         figures, _ = measure("tanbark TAN", data, 3)
         took = figures["fit_seconds"]

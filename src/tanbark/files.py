@@ -68,7 +68,7 @@ def save(model: CountsClassifier, path: str | os.PathLike[str]) -> None:
         "params": {key: _plain_parameter(key, value) for key, value in model.get_params(deep=False).items()},
         "schema": model.schema_.to_dict(),
         "parents": [list(above) for above in model.network_.structure.parents],
-        "state": model.get_state(),
+        "state": model._state(),
     }
     header["sha256"] = _digest(header, arrays)
     _replace(Path(path), to_bytes(arrays, {"tanbark": json.dumps(header, ensure_ascii=False)}))
@@ -129,7 +129,7 @@ def _restored(header: dict[str, Any], arrays: Arrays) -> CountsClassifier:
             raise ValueError("a table holds something that is no log probability")
     classifier = REGISTRY[header["model"]].classifier
     model = classifier(**{key: _parameter(value) for key, value in header["params"].items()})
-    return model.set_state(Counts(schema, class_counts, table), Network(schema, structure, log_tables), header["state"])
+    return model._restore(Counts(schema, class_counts, table), Network(schema, structure, log_tables), header["state"])
 
 
 def _plain_parameter(name: str, value: Any) -> Any:

@@ -118,11 +118,11 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         if schema.named:
             self.feature_names_in_ = np.array(schema.names, object)
 
-    def get_state(self) -> dict[str, Any]:
+    def _state(self) -> dict[str, Any]:
         """Return what was learned beside the counts and the network, as plain values."""
         return {}
 
-    def set_state(self, counts: Counts, network: Network, state: dict[str, Any]) -> Self:
+    def _restore(self, counts: Counts, network: Network, state: dict[str, Any]) -> Self:
         """Become the fitted classifier that had these counts, this network and this state."""
         self._take(counts, network)
         self._take_names(counts.schema)

@@ -95,14 +95,14 @@ class TAN(CountsClassifier):
         check_choice("criterion", self.criterion, EDGE_WEIGHTS)
         check_choice("restructure", self.restructure, ("always",))
 
-    def get_state(self) -> dict[str, Any]:
+    def _state(self) -> dict[str, Any]:
         """Return the tree's edges in Prim's order."""
         return {"tree_edges": [list(edge) for edge in self.tree_edges_]}
 
-    def set_state(self, counts: Counts, network: Network, state: dict[str, Any]) -> Self:
+    def _restore(self, counts: Counts, network: Network, state: dict[str, Any]) -> Self:
         """Become the fitted classifier that had these counts, this network and these edges."""
         self.tree_edges_ = [(int(u), int(v), float(w)) for u, v, w in state["tree_edges"]]
-        return super().set_state(counts, network, state)
+        return super()._restore(counts, network, state)
 
     def _learn(self, counts: Counts) -> Network:
         weights = EDGE_WEIGHTS[self.criterion](counts, float(self.ess))

@@ -138,7 +138,7 @@ class Encoder(BaseEstimator):
             warnings.warn(
                 f"column {name!r} has {len(levels)} levels in {rows} rows: it looks like an identifier; drop it",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         room = self.max_levels - state
         if len(levels) <= room:
@@ -146,7 +146,7 @@ class Encoder(BaseEstimator):
         warnings.warn(
             f"column {name!r} has {len(levels)} levels: the rarest {len(levels) - room + 1} share one (max_levels)",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
         seen = np.bincount(raw.index() + 1, weights, minlength=len(levels) + 1)[1:]
         kept = np.sort(np.argsort(-seen, kind="stable")[: room - 1])

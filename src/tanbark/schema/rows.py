@@ -25,7 +25,7 @@ def usable_rows(table: Table, target: Target, sample_weight: Any) -> tuple[Table
     dropped = int((~keep).sum())
     if dropped:
         some = "1 row without a class is" if dropped == 1 else f"{dropped} rows without a class are"
-        warnings.warn(f"{some} dropped", UserWarning, stacklevel=5)
+        warnings.warn(f"{some} dropped", UserWarning, stacklevel=4)
     if weights is not None:
         keep = keep & (weights > 0)
         if not keep.any():

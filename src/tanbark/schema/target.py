@@ -89,7 +89,7 @@ def _one_column(y: Any) -> Any:
         frame = from_native(y, eager_only=True)
         if len(frame.columns) != 1:
             raise ValueError(f"y should be a 1d array, got an array of shape {frame.shape} instead.")
-        warnings.warn("A column-vector y was passed when a 1d array was expected", DataConversionWarning, stacklevel=5)
+        warnings.warn("A column-vector y was passed when a 1d array was expected", DataConversionWarning, stacklevel=4)
         return frame.get_column(frame.columns[0]).to_native()
     if hasattr(y, "__arrow_c_stream__") or hasattr(y, "__arrow_c_array__"):
         return y

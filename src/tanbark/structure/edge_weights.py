@@ -22,7 +22,7 @@ def cmi_weights(counts: Counts, ess: float) -> Matrix:
     holes would look wonderful.
     """
     out = np.zeros((len(counts.schema.columns),) * 2)
-    conditional_information(counts.table.astype(np.float64, copy=False), counts.schema.offset, out)
+    conditional_information(counts.table.astype(np.float64), counts.schema.offset, out)
     return out / max(float(counts.class_counts.sum()), 1.0)
 
 
@@ -34,7 +34,7 @@ def bdeu_weights(counts: Counts, ess: float) -> Matrix:
     own.
     """
     out = np.zeros((len(counts.schema.columns),) * 2)
-    dirichlet_evidence(counts.table.astype(np.float64, copy=False), counts.schema.offset, ess, out)
+    dirichlet_evidence(counts.table.astype(np.float64), counts.schema.offset, ess, out)
     return out
 
 
