@@ -43,7 +43,7 @@ def random_tan(rows, attributes, levels=4, classes=3, seed=0):
 
 
 def write(folder, X, y, X_test):
-    """Return the path of a file with the table, once it is on the disk: writing back would disturb the first program."""
+    """Return the path of a file with the table, once it is on the disk: writing back would disturb a measurement."""
     data = os.path.join(folder, "data.npz")
     np.savez(data, X=X, y=y, X_test=X_test)
     os.sync()
