@@ -5,7 +5,22 @@ from numba import njit
 from numpy.typing import NDArray
 
 ROUNDS = 2000
-CLOSE = 1e-15
+CLOSE = 1e-14
+
+
+@njit(nogil=True, cache=True)
+def _scale(table, rows, columns):  # type: ignore[no-untyped-def]
+    """Scale each row, then each column, to its sum; return the largest relative distance met."""
+    worst = 0.0
+    for i in range(table.shape[0]):
+        total = table[i].sum()
+        worst = max(worst, abs(total / rows[i] - 1.0))
+        table[i] *= rows[i] / total
+    for j in range(table.shape[1]):
+        total = table[:, j].sum()
+        worst = max(worst, abs(total / columns[j] - 1.0))
+        table[:, j] *= columns[j] / total
+    return worst
 
 
 @njit(nogil=True, cache=True)
@@ -18,17 +33,8 @@ def rake(table: NDArray[np.float64], rows: NDArray[np.float64], columns: NDArray
     """
     r, s = table.shape
     for _ in range(ROUNDS):
-        worst = 0.0
-        for i in range(r):
-            total = table[i].sum()
-            worst = max(worst, abs(total / rows[i] - 1.0))
-            table[i] *= rows[i] / total
-        for j in range(s):
-            total = table[:, j].sum()
-            worst = max(worst, abs(total / columns[j] - 1.0))
-            table[:, j] *= columns[j] / total
-        if worst < CLOSE:
-            break
+        if _scale(table, rows, columns) < CLOSE:
+            return
     for i in range(r):
         table[i] *= min(1.0, rows[i] / table[i].sum())
     for j in range(s):
@@ -44,3 +50,4 @@ def rake(table: NDArray[np.float64], rows: NDArray[np.float64], columns: NDArray
         for i in range(r):
             for j in range(s):
                 table[i, j] += short_rows[i] * short_columns[j] / total
+    _scale(table, rows, columns)

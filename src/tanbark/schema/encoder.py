@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from typing import Any, Self
 
@@ -18,6 +17,7 @@ from tanbark.schema.rows import usable_rows
 from tanbark.schema.schema import Schema
 from tanbark.schema.table import Table, read_table
 from tanbark.schema.target import Target, read_target
+from tanbark.schema.warn import warn
 
 MANY_LEVELS = 10
 
@@ -135,19 +135,11 @@ class Encoder(BaseEstimator):
         levels = raw.levels()
         state = self.missing == "state" and raw.has_missing
         if len(levels) > MANY_LEVELS and len(levels) > rows / 2:
-            warnings.warn(
-                f"column {name!r} has {len(levels)} levels in {rows} rows: it looks like an identifier; drop it",
-                UserWarning,
-                stacklevel=5,
-            )
+            warn(f"column {name!r} has {len(levels)} levels in {rows} rows: it looks like an identifier; drop it")
         room = self.max_levels - state
         if len(levels) <= room:
             return Category(name, tuple(levels), missing=state)
-        warnings.warn(
-            f"column {name!r} has {len(levels)} levels: the rarest {len(levels) - room + 1} share one (max_levels)",
-            UserWarning,
-            stacklevel=5,
-        )
+        warn(f"column {name!r} has {len(levels)} levels: the rarest {len(levels) - room + 1} share one (max_levels)")
         seen = np.bincount(raw.index() + 1, weights, minlength=len(levels) + 1)[1:]
         kept = np.sort(np.argsort(-seen, kind="stable")[: room - 1])
         return Category(name, tuple(levels[i] for i in kept), other=True, missing=state)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from tanbark.schema.table import Table
 from tanbark.schema.target import Target
+from tanbark.schema.warn import warn
 
 Weights = NDArray[np.float64]
 
@@ -25,7 +25,7 @@ def usable_rows(table: Table, target: Target, sample_weight: Any) -> tuple[Table
     dropped = int((~keep).sum())
     if dropped:
         some = "1 row without a class is" if dropped == 1 else f"{dropped} rows without a class are"
-        warnings.warn(f"{some} dropped", UserWarning, stacklevel=4)
+        warn(f"{some} dropped")
     if weights is not None:
         keep = keep & (weights > 0)
         if not keep.any():

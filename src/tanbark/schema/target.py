@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +15,7 @@ from sklearn.utils.validation import column_or_1d
 from tanbark.schema.columns import UNKNOWN
 from tanbark.schema.raw import Labels, Numbers
 from tanbark.schema.table import read_column
+from tanbark.schema.warn import warn
 
 
 @dataclass(frozen=True)
@@ -89,9 +89,9 @@ def _one_column(y: Any) -> Any:
         frame = from_native(y, eager_only=True)
         if len(frame.columns) != 1:
             raise ValueError(f"y should be a 1d array, got an array of shape {frame.shape} instead.")
-        warnings.warn("A column-vector y was passed when a 1d array was expected", DataConversionWarning, stacklevel=4)
+        warn("A column-vector y was passed when a 1d array was expected", DataConversionWarning)
         return frame.get_column(frame.columns[0]).to_native()
-    if hasattr(y, "__arrow_c_stream__") or hasattr(y, "__arrow_c_array__"):
+    if hasattr(y, "__arrow_c_stream__") or hasattr(y, "__arrow_c_array__") or hasattr(y, "iloc"):
         return y
     if isinstance(y, np.ma.MaskedArray):
         return np.ma.filled(y.astype(object), None)
