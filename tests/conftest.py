@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from tanbark import Category, Schema
+from tanbark.kernels import threads
 
 HERE = Path(__file__).parent
 DATA = HERE.parent.parent / "shared" / "data"
@@ -39,6 +40,12 @@ def read_text():
 def reference():
     """Return a function from the name of a file of peers' figures to its content."""
     return lambda name: json.loads((HERE / "reference" / f"{name}.json").read_text())
+
+
+@pytest.fixture
+def threads_for_few_rows(monkeypatch):
+    """Let the smallest tables be worked on by as many threads as are asked for."""
+    monkeypatch.setattr(threads, "FEW_ROWS", 0)
 
 
 @pytest.fixture

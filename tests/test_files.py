@@ -193,3 +193,20 @@ def test_the_file_of_each_release_still_answers_as_pyagrum_does(release, referen
     for case in figures["queries"]:
         answer = model.network_.query(case["target"], case["evidence"])
         np.testing.assert_allclose(list(answer.values()), case["proba"], rtol=1e-9)
+
+
+def test_a_level_that_is_no_valid_unicode_survives(tmp_path):
+    model = NaiveBayes().fit(np.array([["\ud800"], ["b"]], object), [0, 1])
+    tanbark.save(model, tmp_path / "m")
+    assert tanbark.load(tmp_path / "m").schema_.columns[0].levels == model.schema_.columns[0].levels
+
+
+def test_a_header_of_nothing_but_brackets_is_refused(tmp_path):
+    save_file({"table": np.zeros(1)}, tmp_path / "m", {"tanbark": "[" * 100_000})
+    with pytest.raises(ModelFileError, match="is not a tanbark model"):
+        tanbark.load(tmp_path / "m")
+
+
+def test_a_folder_that_is_not_there_is_named_with_the_file_the_user_gave(saved, tmp_path):
+    with pytest.raises(FileNotFoundError, match="nowhere/m'"):
+        tanbark.save(saved[0], tmp_path / "nowhere" / "m")

@@ -9,8 +9,9 @@ import inspect
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
 import tanbark
@@ -47,6 +48,9 @@ SIGNATURES = {
     "BNC2P": {"parameters": "dirichlet", "ess": 1.0} | EVERY | RANDOM,
 }
 OTHER_VALUES = {"ess": 2.0, "k": 1, "n_estimators": 5, "min_frequency": 3, "max_parents": 1, "parameters": "laplace"}
+
+
+SELECTORS = {"MarkovBlanketSelector": {"search": "auto", "criterion": "bdeu", "ess": 1.0} | RANDOM}
 
 
 class _ClassPrior(ClassifierMixin, BaseEstimator):
@@ -104,6 +108,30 @@ def test_signature_clones_sets_and_searches(name):
     assert cross_val_score(model, X, y, cv=3).shape == (3,)
     found = GridSearchCV(model, {changed: [SIGNATURES[name][changed], OTHER_VALUES[changed]]}, cv=2).fit(X, y)
     assert found.best_params_[changed] in (SIGNATURES[name][changed], OTHER_VALUES[changed])
+
+
+@pytest.mark.parametrize("name", SELECTORS)
+def test_a_selector_clones_sets_and_searches_inside_a_pipeline(name):
+    class Keep(TransformerMixin, BaseEstimator):
+        """The body of the shell: it keeps every column."""
+
+        def __init__(self, *, search="auto", criterion="bdeu", ess=1.0, random_state=0):
+            self.search, self.criterion, self.ess, self.random_state = search, criterion, ess, random_state
+
+        def fit(self, X, y=None):
+            self.n_features_in_ = X.shape[1]
+            return self
+
+        def transform(self, X):
+            return X
+
+    model = getattr(tanbark, name)() if name in tanbark.__all__ else Keep()
+    assert model.get_params(deep=False) == SELECTORS[name]
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, (60, 4)), rng.integers(0, 2, 60)
+    pipeline = make_pipeline(clone(model), _shell("AugmentedNaiveBayes")())
+    step = type(model).__name__.lower()
+    assert GridSearchCV(pipeline, {f"{step}__ess": [1.0, 2.0]}, cv=2).fit(X, y).best_params_
 
 
 @pytest.mark.parametrize("name", [n for n in SIGNATURES if n in tanbark.__all__])

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from tanbark.counts import Counts
 from tanbark.network import Network, Structure
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.columns import plain
+from tanbark.writing import replacing
 
 FORMAT = 1
 
@@ -71,7 +71,9 @@ def save(model: CountsClassifier, path: str | os.PathLike[str]) -> None:
         "state": model._state(),
     }
     header["sha256"] = _digest(header, arrays)
-    _replace(Path(path), to_bytes(arrays, {"tanbark": json.dumps(header, ensure_ascii=False)}))
+    content = to_bytes(arrays, {"tanbark": json.dumps(header)})
+    with replacing(Path(path)) as file:
+        file.write(content)
 
 
 def load(path: str | os.PathLike[str]) -> CountsClassifier:
@@ -97,7 +99,7 @@ def _read(path: Path) -> tuple[dict[str, Any], Arrays]:
         with safe_open(str(path), "np") as file:
             header = json.loads((file.metadata() or {})["tanbark"])
             arrays = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a dict)
-    except (SafetensorError, KeyError, ValueError, OSError) as error:
+    except (SafetensorError, KeyError, ValueError, OSError, RecursionError) as error:
         raise ModelFileError(f"{path} is not a tanbark model, or is cut short; take another copy") from error
     form = header.get("format") if isinstance(header, dict) else None
     if not isinstance(form, int):
@@ -163,20 +165,3 @@ def _digest(header: dict[str, Any], arrays: Arrays) -> str:
         digest.update(f"{key} {arrays[key].dtype} {arrays[key].shape}".encode())
         digest.update(np.ascontiguousarray(arrays[key]).tobytes())
     return digest.hexdigest()
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Write a file aside and move it into place, so that a reader sees the old one or the new one."""
-    descriptor, aside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(aside, 0o666 & ~mask)
-        os.replace(aside, path)
-    except BaseException:
-        os.unlink(aside)
-        raise

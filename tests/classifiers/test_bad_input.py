@@ -179,7 +179,7 @@ TABLES = {
     "no columns of numpy": (NUMBERS[:, :0], ValueError, r"0 feature\(s\)"),
     "target among the columns": (X.assign(buys=Y), ValueError, "^the target 'buys' is among the columns of X; drop it"),
     "ragged": ([[1, 2], [1], [2, 3], [1, 2], [1, 2], [2, 1]], ValueError, "rows?"),
-    "nothing": (None, (TypeError, ValueError), "table|2D"),
+    "nothing": (None, (TypeError, ValueError), "data frame"),
 }
 
 
@@ -402,7 +402,7 @@ def test_weights_of_every_make_are_repetitions(kind, make):
 def test_a_table_that_is_not_of_the_schema_given_is_refused(kind):
     schema = kind().fit(X, Y).schema_
     model = kind(encoder=schema)
-    refused(model, lambda m: m.fit(X[["sex"]], Y), ValueError, "^X has 1 columns, the schema given as encoder has 3")
+    refused(model, lambda m: m.fit(X[["sex"]], Y), ValueError, "^the table has 1 columns, the schema has 3")
     refused(model, lambda m: m.fit(X[["age", "sex", "n"]], Y), ValueError, "^column 'age' is not where the schema")
     refused(model, lambda m: m.fit(X, ["maybe"] * 6), ValueError, "^the class 'maybe' is not among the classes")
     refused(model, lambda m: m.fit(X.assign(age="old"), Y), ValueError, "^column 'age' holds text")

@@ -113,8 +113,35 @@ def test_fit_counts_is_fit(classifier):
     model = classifier().fit(X, y)
     counts = Counts.of(model.schema_, model.schema_.encode(X), model.schema_.encode_target(y))
     again = classifier().fit_counts(counts)
+    assert again.counts_ == model.counts_
     assert np.array_equal(again.predict_proba(X), model.predict_proba(X))
     assert list(again.feature_names_in_) == list(X.columns)
+
+
+@every
+@pytest.mark.usefixtures("threads_for_few_rows")
+@pytest.mark.parametrize("numbers", [False, True])
+def test_the_number_of_threads_changes_no_bit(classifier, numbers):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(10_000, 4)) if numbers else rng.integers(0, 9, (10_000, 4))
+    y = rng.integers(0, 3, 10_000)
+    one, two = classifier(n_jobs=1).fit(X, y), classifier(n_jobs=2).fit(X, y)
+    assert one.counts_ == two.counts_
+    for method in ("predict_proba", "predict_log_proba", "score_samples", "predict"):
+        assert np.array_equal(getattr(one, method)(X), getattr(two, method)(X))
+
+
+@every
+def test_the_model_does_not_change_with_the_users_arrays(classifier):
+    X, y = np.random.default_rng(0).integers(0, 3, (100, 3)), np.arange(100) % 2
+    model = classifier().fit(X, y)
+    before, counts = model.predict_proba(X[:5].copy()), model.counts_ * 1
+    rows = X[:5].copy()
+    X[:], y[:] = 0, 0
+    model.classes_[0] = 7
+    assert model.counts_ == counts
+    assert model.schema_.classes == (0, 1)
+    assert np.array_equal(model.predict_proba(rows), before)
 
 
 @every

@@ -238,3 +238,13 @@ def test_a_csv_file_that_cannot_be_learned_from_gets_one_sentence(run, tmp_path,
     (tmp_path / "t.csv").write_bytes(text)
     assert sentence in run("fit", "t.csv", "-t", "class", code=1).stderr
     assert not (tmp_path / "t.tanbark").exists()
+
+
+def test_labels_that_look_like_numbers_or_times_stay_as_written_when_asked(write, run, tmp_path):
+    (tmp_path / "odds.csv").write_text("odds,code,walk\n1:30,1e5,a\n2:30,100000,b\n1:30,18446744073709551615,a\n")
+    run("fit", "odds.csv", "-t", "walk", "--categorical", "odds", "--categorical", "code", "--cv", "0")
+    columns = tanbark.load(tmp_path / "odds.tanbark").schema_.columns
+    assert columns[0].levels == ("1:30", "2:30")
+    assert columns[1].levels == ("100000", "18446744073709551615", "1e5")
+    shown = run("fit", "odds.csv", "-t", "walk", code=1).stderr
+    assert "column 'odds' holds dates or times; --ignore leaves it out, --categorical takes it as text" in shown

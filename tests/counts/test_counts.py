@@ -41,6 +41,7 @@ def test_more_than_255_levels_are_counted_too(random_table):
 
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.usefixtures("threads_for_few_rows")
 def test_the_number_of_threads_changes_no_bit(random_table, order, weighted):
     schema, codes, y = random_table(3, 70_001, (4, 3, 12, 30, 2), 3, 0.05)
     weights = np.random.default_rng(0).random(len(y)) if weighted else None
@@ -48,11 +49,14 @@ def test_the_number_of_threads_changes_no_bit(random_table, order, weighted):
     assert one == two == three
 
 
-def test_large_tables_are_counted_by_threads_over_attributes(random_table, monkeypatch):
-    schema, codes, y = random_table(4, 40_000, (4, 3, 12, 30, 2), 3, 0.05)
-    expected = Counts.of(schema, codes, y, n_jobs=2)
-    monkeypatch.setattr(module, "PRIVATE_BYTES", 0)
-    assert Counts.of(schema, codes, y, n_jobs=2) == expected
+@pytest.mark.usefixtures("threads_for_few_rows")
+@pytest.mark.parametrize("order", [1, 2])
+def test_large_tables_are_counted_by_threads_over_attributes(random_table, monkeypatch, order):
+    schema, codes, y = random_table(4, 2000, (4, 3, 12, 30, 2), 3, 0.05)
+    expected = Counts.of(schema, codes, y, order=order, n_jobs=1)
+    monkeypatch.setattr(module, "PRIVATE_BYTES", -1)
+    assert Counts.of(schema, codes, y, order=order, n_jobs=2) == expected
+    assert Counts.of(schema, codes, y, order=order, n_jobs=3) == expected
 
 
 def test_blocks_of_rows_join_seamlessly(random_table):
@@ -130,6 +134,56 @@ def test_counts_of_different_schemas_are_aligned_by_label():
     assert together == Counts.of(schema, codes, schema.encode_target(["no", "yes", "yes", "maybe", "yes"]))
 
 
+def test_rare_and_missing_levels_keep_their_place_when_schemas_are_aligned():
+    a = Schema([Category("x", ("p", "r"), other=True, missing=True), Category("e", ())], classes=(0,))
+    b = Schema([Category("x", ("q",), other=True, missing=True), Category("e", ("z",))], classes=(0,))
+    rows_a = np.array([["p", None], ["zzz", None], [None, None], ["r", None]], object)
+    rows_b = np.array([["q", "z"], ["yyy", None], [None, "z"]], object)
+    together = Counts.of(a, a.encode(rows_a), np.zeros(4, int)) + Counts.of(b, b.encode(rows_b), np.zeros(3, int))
+    assert together.schema.columns[0].labels == ("p", "q", "r", "(other)", "(missing)")
+    assert together.value(0).tolist() == [[1, 1, 1, 2, 2]]
+    assert together.value(1).tolist() == [[2]]
+    assert together.pair(0, 1)[0].tolist() == [[0], [1], [0], [0], [1]]
+
+
+def test_a_schema_that_lacks_a_level_cannot_hold_the_counts(random_table):
+    schema, codes, y = random_table(9, 20, (3, 2), 2)
+    smaller = Schema([Category("a0", (0, 1)), Category("a1", (0, 1))], (0, 1))
+    with pytest.raises(ValueError, match="the schema lacks 2"):
+        Counts.of(schema, codes, y).under(smaller)
+
+
+def test_fractional_counts_can_be_taken_out_again_but_not_more_of_them(random_table):
+    schema, codes, y = random_table(9, 50, (2, 3), 2)
+    weights = np.random.default_rng(0).random(50)
+    whole, part = Counts.of(schema, codes, y, weights), Counts.of(schema, codes[:, :20].copy(), y[:20], weights[:20])
+    rest = Counts.of(schema, codes[:, 20:].copy(), y[20:], weights[20:])
+    np.testing.assert_allclose((whole - part).table, rest.table, atol=1e-12)
+    assert ((whole - whole).table == 0).all()
+    with pytest.raises(ValueError, match="more rows were subtracted"):
+        part - whole
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda codes, y: {"y": np.where(np.arange(len(y)) == 3, -1, y)}, "leave out rows without a class"),
+        (lambda codes, y: {"y": y + 5}, "positions among the 2 classes"),
+        (lambda codes, y: {"y": y[:-1]}, "the class of each of the 20 rows"),
+        (lambda codes, y: {"y": y.astype(float)}, "the class of each of the 20 rows"),
+        (lambda codes, y: {"codes": codes[:1]}, "codes must be what schema.encode returns"),
+        (lambda codes, y: {"codes": codes.astype(np.int64)}, "codes must be what schema.encode returns"),
+        (lambda codes, y: {"weights": -np.ones(20)}, "weights must be numbers of at least 0"),
+        (lambda codes, y: {"weights": np.ones(3)}, "weights must be numbers of at least 0"),
+        (lambda codes, y: {"order": 3}, "order must be 1"),
+    ],
+)
+def test_what_cannot_be_counted_is_refused(random_table, change, message):
+    schema, codes, y = random_table(9, 20, (2, 2), 2)
+    with pytest.raises(ValueError, match=message):
+        Counts.of(**({"schema": schema, "codes": codes, "y": y} | change(codes, y)))
+
+
 def test_schemas_of_other_columns_or_cuts_do_not_add():
     def zero(*columns):
         return Counts.zero(Schema(columns, (0, 1)))
@@ -142,7 +196,7 @@ def test_schemas_of_other_columns_or_cuts_do_not_add():
 
 def test_absurd_tables_are_refused_before_counting():
     schema = Schema([Category(f"a{u}", tuple(range(60_000))) for u in range(2)], tuple(range(9)))
-    with pytest.raises(ValueError, match=r"needs [\d,]+ GiB; lower max_levels or drop a column such as 'a0'"):
+    with pytest.raises(ValueError, match=r"needs [\d,]+ GiB; lower max_levels, drop columns such as 'a0'"):
         Counts.zero(schema)
 
 
@@ -156,3 +210,10 @@ def test_counts_cannot_be_changed_by_accident(random_table):
     schema, codes, y = random_table(11, 20, (2, 2), 2)
     with pytest.raises(ValueError, match="read-only"):
         Counts.of(schema, codes, y).table[0, 0, 0] = 5
+
+
+def test_counts_leave_the_arrays_they_are_made_of_writable():
+    schema = Schema([Category("x", (0, 1))], (0,))
+    table = np.zeros((1, 2), np.int64)
+    Counts(schema, np.zeros(1, np.int64), table)
+    table[0, 0] = 1

@@ -66,12 +66,21 @@ def test_missing_values_are_summed_out_exactly(random_table, parent, parameters)
     np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.usefixtures("threads_for_few_rows")
 def test_threads_and_blocks_change_no_bit(random_table):
     network = network_of(random_table, HUNG[1])
-    rows = np.tile(rows_with_every_pattern(network.schema), 2000)
+    rows = np.tile(rows_with_every_pattern(network.schema), 200)
     whole = network.log_joint(rows, n_jobs=2)
     assert np.array_equal(whole, network.log_joint(rows, n_jobs=1))
     assert np.array_equal(whole[:16], network.log_joint(rows[:, :16].copy()))
+    assert np.array_equal(whole, np.tile(whole[:16], (200, 1)))
+
+
+def test_codes_of_another_shape_are_refused(random_table):
+    network = network_of(random_table, HUNG[1])
+    for codes in (np.zeros((3, 5), np.uint8), np.zeros((4, 5), np.int64), [[0]]):
+        with pytest.raises(ValueError, match=r"codes must be what schema\.encode returns"):
+            network.log_joint(codes)
 
 
 @pytest.mark.parametrize("parent", HUNG)

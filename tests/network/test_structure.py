@@ -13,6 +13,7 @@ def test_augmented_puts_the_class_above_every_attribute():
 def test_parents_come_before_children():
     order = Structure.augmented((2, -1, 1)).topological_order()
     assert order == [3, 1, 2, 0]
+    assert Structure.augmented((-1, -1, -1)).topological_order() == [3, 0, 1, 2]
 
 
 @pytest.mark.parametrize("parents", [((1,), (0,)), ((0,),), ((5,), ()), ((1, 1), ())])

@@ -105,13 +105,31 @@ def test_raked_pairs_have_the_margins_of_the_values(random_table, ess):
     arrays(float, 3, elements=st.floats(1e-6, 1e3)),
     arrays(float, 4, elements=st.floats(1e-6, 1e3)),
 )
-def test_raking_meets_any_positive_margins_and_keeps_odds_ratios_when_it_converges(table, rows, columns):
+def test_raking_meets_any_positive_margins(table, rows, columns):
     columns = columns * (rows.sum() / columns.sum())
     raked = table.copy()
     rake(raked, rows, columns)
     assert (raked >= 0).all()
     np.testing.assert_allclose(raked.sum(axis=1), rows, rtol=1e-9)
     np.testing.assert_allclose(raked.sum(axis=0), columns, rtol=1e-9)
+
+
+def test_raking_meets_margins_that_it_converges_to_slowly():
+    """Nearly all weight on the diagonal, margins that want it elsewhere: fitting alone needs millions of rounds."""
+    table = np.array([[10.0, 1e-12], [1e-12, 10.0]])
+    raked = table.copy()
+    rake(raked, np.array([15.0, 5.0]), np.array([5.0, 15.0]))
+    np.testing.assert_allclose(raked.sum(axis=1), [15.0, 5.0], rtol=1e-12)
+    np.testing.assert_allclose(raked.sum(axis=0), [5.0, 15.0], rtol=1e-12)
+
+
+def test_raking_reaches_the_table_that_has_the_margins_and_the_odds_ratios():
+    """Two by two, where the answer is the root of a quadratic: odds (a d)/(b c) = 50, margins 3, 1 and 2, 2."""
+    raked = np.array([[50.0, 1.0], [1.0, 1.0]])
+    rake(raked, np.array([3.0, 1.0]), np.array([2.0, 2.0]))
+    # a (1 - 2 + a) = 50 (3 - a)(2 - a)
+    a = min(np.roots([49.0, -249.0, 300.0]).real)
+    np.testing.assert_allclose(raked, [[a, 3 - a], [2 - a, a - 1]], rtol=1e-12)
 
 
 def test_raking_keeps_odds_ratios():

@@ -45,6 +45,7 @@ def test_a_column_that_is_not_there_is_named_with_those_that_are():
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2])
+@pytest.mark.usefixtures("threads_for_few_rows")
 def test_threads_do_not_change_the_codes(n_jobs):
     rng = np.random.default_rng(0)
     X = rng.integers(-3, 300, (12_000, 3))

@@ -14,6 +14,7 @@ from scipy import sparse
 
 from tanbark import Encoder
 from tanbark.schema.table import is_missing, read_table
+from tanbark.schema.target import read_target
 
 # One table by hand: text, whole numbers with a hole, booleans with a hole, real numbers with a hole, whole numbers.
 TEXT = ["b", None, "a", "", "b", "c"]
@@ -562,7 +563,7 @@ def test_one_column_is_not_a_table(X):
 
 @pytest.mark.parametrize("X", [None, 3, "abc", {"a": [1, 2]}])
 def test_what_is_no_table_is_refused(X):
-    with pytest.raises((TypeError, ValueError), match="Expected 2D array"):
+    with pytest.raises((TypeError, ValueError), match="Expected 2D array|make it a data frame"):
         read_table(X)
 
 
@@ -603,3 +604,27 @@ def test_polars_integers_of_128_bits_are_read_or_refused_by_name(times):
         assert "column 'wide'" in str(error)  # noqa: PT017
     else:
         assert levels == [(-3, 1, 2)]
+
+
+def test_masked_values_are_missing_whatever_they_hide(times):
+    X = np.ma.array([[1, 5], [2, 6], [3, 7]], mask=[[0, 1], [0, 0], [1, 0]], fill_value=77)
+    _, levels, codes = learned(np.ma.concatenate([X] * 30) if times > 1 else X, [0, 1, 0] * (30 if times > 1 else 1))
+    assert levels == [(1, 2), (6, 7)]
+    assert [codes[0][2], codes[1][0]] == [HOLE, HOLE]
+
+
+def test_masked_classes_are_missing():
+    target = read_target(np.ma.masked_equal([0, 1, 2, 0], 0))
+    assert target.labels.tolist() == [1, 2]
+    assert target.codes.tolist() == [-1, 0, 1, -1]
+
+
+def test_booleans_beside_numbers_in_a_list_stay_booleans():
+    _, levels, _ = learned([[True, 1.5], [False, 2.5]], [0, 1])
+    assert levels[0] == (False, True)
+
+
+@pytest.mark.parametrize("X", [{"a": [1, 2]}, "text", (x for x in "ab"), [{"a": 1}, {"a": 2}], np.zeros(3, "i4,f8")])
+def test_what_is_no_table_is_told_to_become_a_frame(X):
+    with pytest.raises(TypeError, match="data frame"):
+        read_table(X)

@@ -75,6 +75,22 @@ def test_bdeu_weight_is_the_difference_of_two_scores(random_table, ess):
                 assert weights[u, v] == pytest.approx(gain, rel=1e-9, abs=1e-9)
 
 
+def test_bdeu_weight_with_holes_is_that_of_the_rows_that_have_both(random_table):
+    schema, codes, y = random_table(6, 300, (3, 4), 3, 0.3)
+    both = (codes[0] < 255) & (codes[1] < 255)
+    a, b, k = codes[0][both], codes[1][both], y[both]
+    gain = bdeu(b, [a], k, 4, [3], 3, 10.0) - bdeu(b, [np.zeros(len(k))], k, 4, [1], 3, 10.0)
+    assert EDGE_WEIGHTS["bdeu"](Counts.of(schema, codes, y), 10.0)[0, 1] == pytest.approx(gain, rel=1e-9)
+
+
+def test_information_is_never_negative():
+    """Independent columns, where rounding alone would make it so."""
+    X = np.array([[i, j] for i in range(7) for j in range(9) for _ in range(3)])
+    y = np.zeros(len(X), int)
+    schema = Encoder(categorical="all").fit(X, y).schema_
+    assert (EDGE_WEIGHTS["cmi"](Counts.of(schema, schema.encode(X), y), 1.0) >= 0).all()
+
+
 def test_cmi_equals_pgmpy_on_a_real_table(read_text, reference):
     figures = reference("pgmpy_tan")
     X, y, names = read_text("car_evaluation")

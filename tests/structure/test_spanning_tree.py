@@ -44,6 +44,21 @@ def test_ties_go_to_column_order():
     assert maximum_spanning_tree(np.ones((4, 4))) == [(0, 1), (0, 2), (0, 3)]
 
 
+def test_a_tie_between_two_ends_goes_to_the_lower_column():
+    # The heaviest pair is (1, 2); column 0 is as far from both, column 3 from all three.
+    w = np.full((4, 4), 1.0)
+    w[1, 2] = w[2, 1] = 5.0
+    assert maximum_spanning_tree(w) == [(1, 2), (1, 0), (0, 3)]
+
+
+def test_weights_equal_but_for_rounding_are_a_tie():
+    w = np.array([[0, 0.1 + 0.2, 0.3], [0.1 + 0.2, 0, 0.1], [0.3, 0.1, 0]])
+    assert maximum_spanning_tree(w) == maximum_spanning_tree(np.where(w > 0.2, 0.3, w))
+    for noise in np.random.default_rng(0).normal(size=(50, 3)) * 1e-16:
+        noisy = np.ones((3, 3)) + np.array([[0, noise[0], noise[1]], [noise[0], 0, noise[2]], [*noise[1:], 0]])
+        assert maximum_spanning_tree(noisy) == [(0, 1), (0, 2)]
+
+
 def test_negative_weights_still_span():
     assert len(maximum_spanning_tree(-symmetric(5, 0))) == 4
 

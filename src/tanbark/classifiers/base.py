@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABCMeta, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -42,19 +43,20 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     @abstractmethod
     def _learn(self, counts: Counts) -> Network:
-        """Return the network that the counts make."""
+        """Return the network that the counts make; what else is learned on the way may be kept on the estimator."""
 
     def _check_parameters(self) -> None:
         """Raise a sentence that names the parameter whose value cannot be."""
         check_choice("parameters", self.parameters, PARAMETERS)
         ess = self.ess
-        if isinstance(ess, bool) or not isinstance(ess, int | float | np.number) or not 0 < ess < np.inf:
-            raise ValueError(f"ess must be a positive number, got {ess!r}")
+        if isinstance(ess, bool) or not isinstance(ess, Real) or not 1e-100 <= ess <= 1e100:
+            raise ValueError(f"ess must be a positive number (from 1e-100 to 1e100), got {ess!r}")
         if not isinstance(self.encoder, Encoder | Schema | None):
             raise TypeError(f"encoder must be an Encoder, a Schema or None, got {type(self.encoder).__name__!r}")
         if isinstance(self.encoder, Encoder):
             self.encoder.check()
-        if self.n_jobs is not None and (not isinstance(self.n_jobs, int | np.integer) or self.n_jobs == 0):
+        jobs = self.n_jobs
+        if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int | np.integer) or jobs == 0):
             raise ValueError(f"n_jobs must be a whole number other than 0, or None, got {self.n_jobs!r}")
 
     # Learning
@@ -136,7 +138,8 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             target = target.among(classes)
         if isinstance(self.encoder, Schema):
             schema = self.encoder
-            _check_against(schema, table)
+            schema.check_table(table)
+            target.name_beside(schema.names)
         else:
             schema = (self.encoder or Encoder()).learn(table, target, weights)
         self._checked_prior(len(schema.classes))
@@ -164,11 +167,12 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         if prior.shape != (classes,) or not (prior >= 0).all() or not np.isclose(prior.sum(), 1.0):
             raise ValueError(f"class_prior must be {classes} probabilities that sum to 1, in the order of classes_")
         with np.errstate(divide="ignore"):
-            return np.log(prior)
+            log_prior: Array = np.log(prior / prior.sum())
+        return log_prior
 
     def _take(self, counts: Counts, network: Network) -> None:
         self.schema_ = counts.schema
-        self.classes_ = counts.schema.class_labels
+        self.classes_ = counts.schema.class_labels.copy()
         self.counts_ = counts
         self.network_ = network
 
@@ -269,6 +273,8 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def set_params(self, **params: Any) -> Self:
         """Set parameters; `encoder__...` on a classifier without an encoder first gives it one."""
         nested = any(name.startswith("encoder__") for name in params)
+        if nested and isinstance(params.get("encoder", self.encoder), Schema):
+            raise ValueError("encoder is a Schema, which has no settings; give an Encoder or None instead")
         if nested and params.get("encoder", self.encoder) is None:
             params = {**params, "encoder": Encoder()}
         super().set_params(**params)
@@ -296,12 +302,3 @@ def _centred(parts: Array) -> Array:
     mean = np.where(possible, parts, 0.0).sum(axis=2, keepdims=True) / np.maximum(many, 1)
     centred: Array = parts - mean
     return centred
-
-
-def _check_against(schema: Schema, table: Table) -> None:
-    """Raise where a table cannot be of a given schema."""
-    if len(table.columns) != len(schema.columns):
-        raise ValueError(f"X has {len(table.columns)} columns, the schema given as encoder has {len(schema.columns)}")
-    if schema.named and table.names is not None and table.names != schema.names:
-        strange = next(a for a, b in zip(table.names, schema.names) if a != b)
-        raise ValueError(f"column {strange!r} is not where the schema given as encoder has it")

@@ -11,7 +11,7 @@ from tanbark.counts import Counts
 from tanbark.network import Network, Structure
 from tanbark.parameters import tree_tables
 from tanbark.schema import Encoder, Schema
-from tanbark.structure import EDGE_WEIGHTS, class_information, maximum_spanning_tree, rooted
+from tanbark.structure import EDGE_WEIGHTS, class_information, maximum_spanning_tree, rooted, settled
 
 
 class TAN(CountsClassifier):
@@ -108,7 +108,7 @@ class TAN(CountsClassifier):
         weights = EDGE_WEIGHTS[self.criterion](counts, float(self.ess))
         edges = maximum_spanning_tree(weights)
         self.tree_edges_ = [(u, v, float(weights[u, v])) for u, v in edges]
-        root = int(np.argmax(class_information(counts)))
+        root = int(np.argmax(settled(class_information(counts))))
         parent = rooted(len(counts.schema.columns), edges, root)
         tables = tree_tables(counts, parent, self.parameters, float(self.ess))
         return Network(counts.schema, Structure.augmented(parent), tables)

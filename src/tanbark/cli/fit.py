@@ -85,14 +85,20 @@ def fit(
         bar.add_task("starting", total=None, detail="")
         settings = _settings(model, ess, setting)
         bar.remove_task(bar.task_ids[0])
-        table = _read(source, bar)
+        table = _read(source, categorical or [], bar)
         target = _target(table, target, source)
         X, y = _split(table, target, ignore or [], source)
         encoder = _encoder(X, categorical or [], bins, n_bins, max_levels)
         task = bar.add_task("learning", total=None, detail=f"{table.num_rows:,} rows")
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            fitted = _new(model, encoder, settings).fit(X, y)
+            try:
+                fitted = _new(model, encoder, settings).fit(X, y)
+            except TypeError as error:
+                if "holds dates" not in str(error):
+                    raise
+                words = "; --ignore leaves it out, --categorical takes it as text"
+                raise CommandError(str(error).split(";")[0] + words) from error
         bar.remove_task(task)
 
     from tanbark.files import save
@@ -175,11 +181,11 @@ def _default_output(source: Source) -> Path:
 # Data
 
 
-def _read(source: Source, bar: Any) -> pa.Table:
+def _read(source: Source, labels: list[str], bar: Any) -> pa.Table:
     import pyarrow as pa
 
     task = bar.add_task("reading", total=None, detail="looking for types")
-    _, batches, total = typed(source)
+    _, batches, total = typed(source, labels)
     first = next(batches, None)
     bar.remove_task(task)
     if first is None or not first.num_rows:

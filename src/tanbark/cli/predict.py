@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from tanbark.classifiers.base import CountsClassifier
 
 # Integers beyond this are not all floats.
-EXACT = 2**53
 
 _PLAIN = ("BIGINT", "INTEGER", "SMALLINT", "TINYINT", "UBIGINT", "UINTEGER", "USMALLINT", "UTINYINT")
 _WRITABLE = (*_PLAIN, "VARCHAR", "DOUBLE", "FLOAT", "BOOLEAN", "DATE", "TIMESTAMP")
@@ -169,6 +168,8 @@ def _sql_type(labels: Sequence[Any]) -> str:
         return "VARCHAR"
     if all(isinstance(v, bool) for v in labels):
         return "BOOLEAN"
+    from tanbark.schema.table import EXACT
+
     # A cast to an integer would round 3.7 to the level 4.
     return "BIGINT" if any(isinstance(v, int) and abs(v) > EXACT for v in labels) else "DOUBLE"
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Protocol
 
 from tanbark.cli.errors import CommandError
+from tanbark.writing import replacing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -128,16 +127,7 @@ def open_sink(path: Path | None) -> Iterator[Sink]:
         raise CommandError(f"{path}: the name of the output must end in {', '.join(SINKS)}")
     if path.is_dir() or not path.parent.is_dir():
         raise CommandError(f"{path} cannot be written: there is no such folder, or it is one itself")
-    descriptor, aside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            sink = made(file)
-            yield sink
-            sink.close()
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(aside, 0o666 & ~mask)
-        os.replace(aside, path)
-    except BaseException:
-        os.unlink(aside)
-        raise
+    with replacing(path) as file:
+        sink = made(file)
+        yield sink
+        sink.close()

@@ -17,7 +17,6 @@ from tanbark.cli.errors import CommandError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-MISSING = ("", "NA", "NaN", "null", "?")
 BATCH_VALUES = 1_000_000
 
 KINDS = {
@@ -85,6 +84,8 @@ class Rows:
 
 def find(data: str, missing: Sequence[str] | None) -> Source:
     """Return the files that a path or a pattern names."""
+    from tanbark.datasets.folder import MISSING
+
     tokens = MISSING if missing is None else ("", *missing)
     paths = [Path(data)]
     if not paths[0].exists():
@@ -99,12 +100,15 @@ def find(data: str, missing: Sequence[str] | None) -> Source:
     return Source(tuple(paths), kinds.pop(), tokens)
 
 
-def typed(source: Source) -> tuple[tuple[str, ...], Iterator[pa.RecordBatch], int | None]:
-    """Return the names of the columns, record batches of values in types that the files suggest, and their number."""
+def typed(source: Source, labels: Sequence[str] = ()) -> tuple[tuple[str, ...], Iterator[pa.RecordBatch], int | None]:
+    """Return the names of the columns, record batches of values in types that the files suggest, and their number.
+
+    Columns of `labels` stay text in a text table unless they are whole numbers: 1:30 is then no time, 1e5 not 100000.
+    """
     if source.kind == "arff":
         headers = _arff_headers(source)
         return _arff_names(headers), _arff_batches(source, headers, typed=True), None
-    rows = _csv(source, as_text=False) if source.kind == "csv" else as_written(source)
+    rows = _csv(source, as_text=False, labels=labels) if source.kind == "csv" else as_written(source)
     # Text in JSON may say that it is missing, as in any text table; in CSV it was found out while reading.
     texts = source.kind == "json"
     expressions = [present(f"c{i}", t, source.missing if texts else ()) for i, t in enumerate(rows.types)]
@@ -192,7 +196,7 @@ def _paths(source: Source) -> str:
 # CSV
 
 
-def _csv(source: Source, as_text: bool) -> Rows:
+def _csv(source: Source, as_text: bool, labels: Sequence[str] = ()) -> Rows:
     """Return the rows of CSV files, whose first line names the columns.
 
     The separator is read off that line. Types are those of the whole files, not of their beginnings.
@@ -213,6 +217,12 @@ def _csv(source: Source, as_text: bool) -> Rows:
     relation = f"read_csv({_paths(source)}, {', '.join(options)})"
     with _reading(source):
         described = connection.sql(f"SELECT * FROM {relation}")
+        found = zip(names, described.columns, map(str, described.types))
+        kept = [column for name, column, kind in found if name in labels and kind not in ("BIGINT", "VARCHAR")]
+        if kept:
+            types = ", ".join(f"{quoted(column)}: 'VARCHAR'" for column in kept)
+            relation = f"read_csv({_paths(source)}, {', '.join(options)}, types={{{types}}})"
+            described = connection.sql(f"SELECT * FROM {relation}")
     return Rows(source, connection, relation, names, tuple(map(str, described.types)))
 
 

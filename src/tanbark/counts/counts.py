@@ -55,8 +55,10 @@ class Counts:
     table: Array
 
     def __post_init__(self) -> None:
-        self.class_counts.flags.writeable = False
-        self.table.flags.writeable = False
+        for name in ("class_counts", "table"):
+            frozen = getattr(self, name).view()
+            frozen.flags.writeable = False
+            object.__setattr__(self, name, frozen)
 
     @classmethod
     def of(
@@ -68,11 +70,20 @@ class Counts:
         order: int = 2,
         n_jobs: int | None = None,
     ) -> Counts:
-        """Return the counts of encoded rows: exact integers without weights, floats with."""
+        """Return the counts of encoded rows: exact integers without weights, floats with.
+
+        `codes` come from ``schema.encode``, `y` are positions in ``schema.classes``; rows without a class must be left
+        out.
+        """
+        if order not in (1, 2):
+            raise ValueError(f"order must be 1 (single values) or 2 (pairs), got {order!r}")
         check_memory(schema, order)
-        labels = np.ascontiguousarray(y, np.uint16)
+        schema.check_codes(codes)
         rows = codes.shape[1]
         classes, total = len(schema.classes), int(schema.offset[-1])
+        labels = _checked_classes(y, rows, classes)
+        if weights is not None and (np.shape(weights) != (rows,) or not np.min(weights, initial=0.0) >= 0):
+            raise ValueError("weights must be numbers of at least 0, one for each row")
         kind = np.int64 if weights is None else np.float64
         values = np.zeros((classes, total), kind)
         pairs = np.zeros((classes, total, total) if order == 2 else (classes, 0, 0), kind)
@@ -133,9 +144,9 @@ class Counts:
 
     def has_missing(self) -> NDArray[np.bool_]:
         """Return which attributes lack a value in some row."""
-        seen = np.add.reduceat(self.values, self.schema.offset[:-1], axis=1)
-        short = seen - self.class_counts[:, None]
-        holes: NDArray[np.bool_] = (np.abs(short) > 1e-9 * np.maximum(self.class_counts[:, None], 1)).any(axis=0)
+        short = np.add.reduceat(self.values, self.schema.offset[:-1], axis=1) - self.class_counts[:, None]
+        slack = 1e-9 * np.maximum(self.class_counts[:, None], 1) if short.dtype.kind == "f" else 0
+        holes: NDArray[np.bool_] = (np.abs(short) > slack).any(axis=0)
         return holes
 
     def __add__(self, other: Counts) -> Counts:
@@ -194,10 +205,22 @@ def check_memory(schema: Schema, order: int = 2) -> None:
     needed = 8 * len(schema.classes) * (total**2 if order == 2 else total)
     if needed > MOST_BYTES:
         largest = schema.columns[int(np.argmax(schema.arity))]
+        what = "values in pairs" if order == 2 else "values"
         raise ValueError(
-            f"counting {total:,} values in pairs for {len(schema.classes)} classes needs {needed / 2**30:,.0f} GiB; "
-            f"lower max_levels or drop a column such as {largest.name!r} with its {largest.arity:,} levels"
+            f"counting {total:,} {what} for {len(schema.classes)} classes needs {needed / 2**30:,.0f} GiB; "
+            f"lower max_levels, drop columns such as {largest.name!r} with its {largest.arity:,} levels, or use "
+            "NaiveBayes, which counts no pairs"
         )
+
+
+def _checked_classes(y: Any, rows: int, classes: int) -> NDArray[np.uint16]:
+    """Return each row's class as the kernels want it."""
+    given = np.asarray(y)
+    if given.shape != (rows,) or given.dtype.kind not in "iu":
+        raise ValueError(f"y must hold the class of each of the {rows} rows as a position among the classes")
+    if rows and not 0 <= given.min() <= given.max() < classes:
+        raise ValueError(f"y must hold positions among the {classes} classes; leave out rows without a class")
+    return np.ascontiguousarray(given, np.uint16)
 
 
 def _count(
@@ -254,6 +277,9 @@ def _aligned(a: Counts, b: Counts) -> tuple[Counts, Counts]:
 
 def _positions(labels: tuple[Any, ...], among: tuple[Any, ...]) -> NDArray[np.int64]:
     at = {label: i for i, label in enumerate(among)}
+    strange = next((label for label in labels if label not in at), None)
+    if strange is not None:
+        raise ValueError(f"the schema lacks {strange!r}, which was counted; merge the schemas first")
     return np.array([at[label] for label in labels], np.int64)
 
 

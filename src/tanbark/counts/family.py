@@ -19,7 +19,7 @@ MOST_DENSE = 2**28
 ROOM = 2**62
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FamilyCounts:
     """How often each joint value of the class and some attributes was seen.
 
@@ -69,10 +69,10 @@ def count_family(
     if cells >= ROOM:
         raise ValueError(f"a family of shape {shape} has more cells than can be numbered; use fewer attributes")
     keys = np.asarray(y).astype(np.int64)
-    chosen = codes
+    chosen = codes[list(columns)]
     if missing_as_level:
-        chosen = np.minimum(codes, schema.arity[:, None]).astype(np.uint16)
-    family_keys(chosen, np.array(columns, np.int64), arity.astype(np.int64), keys)
+        chosen = np.minimum(chosen, schema.arity[list(columns), None]).astype(codes.dtype)
+    family_keys(chosen, arity.astype(np.int64), keys)
     known = keys >= 0
     if not known.all():
         keys = keys[known]

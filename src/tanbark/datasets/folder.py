@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 _MANIFEST = "MANIFEST.csv"
 _SUFFIXES = (".csv", ".csv.gz")
-_MISSING = ("", "NA", "NaN", "nan", "null", "?")
+MISSING = ("", "NA", "NaN", "null", "?")
+"""What a text table writes for no value."""
 
 
 class Folder(Mapping[str, Dataset]):
@@ -107,7 +108,7 @@ def _read_csv(file: Path) -> pa.Table:
     from pyarrow import csv as arrow_csv
 
     options = arrow_csv.ConvertOptions(
-        null_values=_MISSING, strings_can_be_null=True, true_values=_spellings("true"), false_values=_spellings("false")
+        null_values=MISSING, strings_can_be_null=True, true_values=_spellings("true"), false_values=_spellings("false")
     )
     try:
         table = arrow_csv.read_csv(file, convert_options=options)

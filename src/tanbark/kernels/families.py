@@ -8,16 +8,15 @@ from numpy.typing import NDArray
 @njit(nogil=True, cache=True)
 def family_keys(
     codes: NDArray[np.unsignedinteger],
-    columns: NDArray[np.int64],
     arity: NDArray[np.int64],
     keys: NDArray[np.int64],
 ) -> None:
-    """Append the `columns` to each row's key as further digits, last column fastest.
+    """Append the columns to each row's key as further digits, last column fastest.
 
     A row that lacks a value (a code that is no level of its column) gets the key -1 and keeps it.
     """
-    for u in range(len(columns)):
-        column = codes[columns[u]]
+    for u in range(len(codes)):
+        column = codes[u]
         radix = arity[u]
         for i in range(keys.shape[0]):
             code = np.int64(column[i])

@@ -17,8 +17,8 @@ def narrow_integers(
 ) -> None:
     """Write each integer's distance from its column's `base` to `out`, one row of memory per column.
 
-    ``out[u, start + i] = rows[i, u] - base[u]``; `reach` is the union of the bits of the distances, below 256 if all of
-    them fitted.
+    ``out[u, start + i] = rows[i, u] - base[u]``; `reach` is the union of the bits of the distances, below 256 if and
+    only if all of them fitted.
     """
     many, n = rows.shape
     tile = np.empty((TILE, n), np.uint8)
@@ -29,7 +29,7 @@ def narrow_integers(
                 tile[i - low, u] = np.uint8(np.uint64(rows[i, u] - base[u]) & np.uint64(255))
         for i in range(low, high):
             for u in range(n):
-                reach[u] |= np.uint64(rows[i, u] - base[u])
+                reach[u] |= np.uint64(rows[i, u] - base[u]) | (np.uint64(rows[i, u] < base[u]) << np.uint64(63))
         for u in range(n):
             column = out[u, start + low : start + high]
             for i in range(high - low):

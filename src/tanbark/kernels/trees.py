@@ -31,7 +31,8 @@ def _marginal_row(codes, at, order, parent, arity, start, tables, offset, below,
     """Add to `out` the log joint of one row, summed over what is missing, by passing messages from leaves to roots.
 
     ``below[offset[u] + j, k]`` is the log probability of all that is known beneath `u` if `u` takes value `j`. Nothing
-    known beneath a missing attribute means that it sums to one: no message.
+    known beneath a missing attribute means that it sums to one: no message. `below` and `touched` are left as they were
+    found, all zero.
     """
     classes = out.shape[0]
     for place in range(len(order) - 1, -1, -1):
@@ -61,6 +62,9 @@ def _marginal_row(codes, at, order, parent, arity, start, tables, offset, below,
                     out[k] += message
                 else:
                     below[offset[above] + i, k] += message
+        if touched[u]:
+            touched[u] = False
+            below[offset[u] : offset[u + 1]] = 0.0
 
 
 @njit(nogil=True, cache=True)
@@ -118,8 +122,6 @@ def tree_log_joint(
                 out[begin + i, k] = total[k, i]
         for i in range(begin, end):
             if holes[i - begin]:
-                below[:] = 0.0
-                touched[:] = False
                 for k in range(classes):
                     out[i, k] = log_prior[k]
                 _marginal_row(codes, i, order, parent, arity, start, tables, offset, below, touched, terms, out[i])
@@ -186,7 +188,6 @@ def tree_evidence(
                     around[group[u]] += 1
             elif missing_above:
                 around[group[above]] += 1
-        below[:] = 0.0
         for place in range(n - 1, -1, -1):
             u = order[place]
             above = parent[u]
@@ -214,6 +215,7 @@ def tree_evidence(
                         below[offset[above] + i, k] += said
                     else:
                         message[u, k] = said
+            below[offset[u] : offset[u + 1]] = 0.0
         for u in range(n):
             above = parent[u]
             if group[u] == u and above >= 0:

@@ -8,6 +8,20 @@ from numpy.typing import NDArray
 
 
 @njit(nogil=True, cache=True)
+def _margins(cells, rows, columns):  # type: ignore[no-untyped-def]
+    """Write the sums of the rows and of the columns; return the sum of all."""
+    rows[: cells.shape[0]] = 0.0
+    columns[: cells.shape[1]] = 0.0
+    total = 0.0
+    for i in range(cells.shape[0]):
+        for j in range(cells.shape[1]):
+            rows[i] += cells[i, j]
+            columns[j] += cells[i, j]
+            total += cells[i, j]
+    return total
+
+
+@njit(nogil=True, cache=True)
 def conditional_information(table: NDArray[np.float64], offset: NDArray[np.int64], out: NDArray[np.float64]) -> None:
     """Write ``sum N(i,j,k) log[N(i,j,k) N(k) / (N(i,k) N(j,k))]`` of each pair to `out`, all counts of the pair's rows.
 
@@ -15,24 +29,14 @@ def conditional_information(table: NDArray[np.float64], offset: NDArray[np.int64
     """
     classes = table.shape[0]
     n = len(offset) - 1
-    widest = np.int64(0)
-    for u in range(n):
-        widest = max(widest, offset[u + 1] - offset[u])
-    rows = np.empty(widest)
-    columns = np.empty(widest)
+    rows = np.empty(table.shape[1])
+    columns = np.empty(table.shape[1])
     for u in range(n):
         for v in range(u):
             gain = 0.0
             for k in range(classes):
                 cells = table[k, offset[u] : offset[u + 1], offset[v] : offset[v + 1]]
-                rows[:] = 0.0
-                columns[:] = 0.0
-                total = 0.0
-                for i in range(cells.shape[0]):
-                    for j in range(cells.shape[1]):
-                        rows[i] += cells[i, j]
-                        columns[j] += cells[i, j]
-                        total += cells[i, j]
+                total = _margins(cells, rows, columns)
                 for i in range(cells.shape[0]):
                     for j in range(cells.shape[1]):
                         seen = cells[i, j]
@@ -53,11 +57,8 @@ def dirichlet_evidence(
     """
     classes = table.shape[0]
     n = len(offset) - 1
-    widest = np.int64(0)
-    for u in range(n):
-        widest = max(widest, offset[u + 1] - offset[u])
-    rows = np.empty(widest)
-    columns = np.empty(widest)
+    rows = np.empty(table.shape[1])
+    columns = np.empty(table.shape[1])
     for u in range(n):
         for v in range(u):
             r, s = offset[u + 1] - offset[u], offset[v + 1] - offset[v]
@@ -66,15 +67,10 @@ def dirichlet_evidence(
             gain = 0.0
             for k in range(classes):
                 cells = table[k, offset[u] : offset[u + 1], offset[v] : offset[v + 1]]
-                rows[:] = 0.0
-                columns[:] = 0.0
-                total = 0.0
+                total = _margins(cells, rows, columns)
                 for i in range(r):
                     for j in range(s):
                         seen = cells[i, j]
-                        rows[i] += seen
-                        columns[j] += seen
-                        total += seen
                         if seen > 0:
                             gain += math.lgamma(of_cell + seen) - math.lgamma(of_cell)
                 for i in range(r):

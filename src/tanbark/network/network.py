@@ -58,9 +58,15 @@ class Network:
             shape = (*(arity[p] for p in self.structure.parents[node]), arity[node])
             if table.shape != shape:
                 raise ValueError(f"the table of node {node} has shape {table.shape}, its parents ask for {shape}")
+        frozen = tuple(table.view() for table in self.log_tables)
+        for table in frozen:
             table.flags.writeable = False
+        object.__setattr__(self, "log_tables", frozen)
         if not self.structure.is_augmented_tree():
             raise ValueError("each attribute needs the class and at most one attribute as parents")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Network, (self.schema, self.structure, self.log_tables)
 
     @cached_property
     def tree(self) -> Tree:
@@ -92,6 +98,7 @@ class Network:
 
     def log_joint(self, codes: Codes, n_jobs: int | None = None) -> Array:
         """Return ``log P(row, class)`` of encoded rows, one column per class, what is missing being summed out."""
+        self.schema.check_codes(codes)
         return self.tree.log_joint(codes, n_jobs)
 
     def query(self, target: str, evidence: Mapping[str, Any] | None = None) -> dict[Any, float]:
@@ -107,6 +114,8 @@ class Network:
         evidence : mapping of names to values
             What is known; a value of None is not known. All else is summed out.
         """
+        if not isinstance(evidence, Mapping | None):
+            raise TypeError(f"evidence must map names to values, got {type(evidence).__name__!r}")
         evidence = {name: value for name, value in (evidence or {}).items() if not is_missing(value)}
         for name in (target, *evidence):
             if name not in self.names:
@@ -140,6 +149,8 @@ class Network:
     def _code(self, name: str, value: Any) -> int:
         """Return the code of a value of a column; a value that it cannot have is an error."""
         column = self.schema.columns[self.schema.index(name)]
+        if not isinstance(value, str | int | float | np.generic):
+            raise TypeError(f"{name!r} needs one value as evidence, got {type(value).__name__!r}")
         code = int(column.codes_of([value])[0])
         if code < 0:
             raise ValueError(f"{name!r} cannot be {value!r}; it is one of {', '.join(map(repr, column.labels))}")

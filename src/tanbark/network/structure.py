@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 
 
 @dataclass(frozen=True)
@@ -59,12 +60,12 @@ class Structure:
             for p in above:
                 below[p].append(node)
         order: list[int] = []
-        ready = sorted((n for n, many in enumerate(waiting_for) if not many), reverse=True)
+        ready = [n for n, many in enumerate(waiting_for) if not many]
         while ready:
-            node = ready.pop()
+            node = heappop(ready)
             order.append(node)
             for child in below[node]:
                 waiting_for[child] -= 1
                 if not waiting_for[child]:
-                    ready.append(child)
+                    heappush(ready, child)
         return order

@@ -56,10 +56,10 @@ class Tree:
         return cls(
             np.array([v for v in structure.topological_order() if v != n], np.int64),
             np.array([p[0] if p else -1 for p in above], np.int64),
-            arity,
+            arity.copy(),
             start,
             np.concatenate(laid),
-            log_tables[n],
+            log_tables[n].copy(),
         )
 
     def log_joint(self, codes: Codes, n_jobs: int | None) -> Array:

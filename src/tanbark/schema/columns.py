@@ -73,7 +73,9 @@ class Category:
     @property
     def labels(self) -> tuple[str, ...]:
         """What each code is called when shown to a person."""
-        named = [str(v) for v in self.levels] + [OTHER] * self.other + [MISSING] * self.missing
+        named = [str(v) for v in self.levels]
+        for word in [OTHER] * self.other + [MISSING] * self.missing:
+            named.append(word + "_" * sum(word in level for level in named))
         return tuple(named) or (MISSING,)
 
     @cached_property
@@ -114,9 +116,12 @@ class Category:
         return codes
 
     def value_of(self, codes: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
-        """Return the label behind each code, as objects; a missing value is None."""
+        """Return the label behind each code, as objects; a missing value is None.
+
+        Labels that share a code are "(other)", among numbers None, since text has no place there.
+        """
         lookup = np.empty(self.arity + 1, object)
-        named: list[Any] = [*self.levels, *[OTHER] * self.other]
+        named: list[Any] = [*self.levels, *[OTHER if self._holds == "text" else None] * self.other]
         lookup[: len(named)] = named
         labels: NDArray[Any] = lookup[np.minimum(codes, self.arity)]
         return labels

@@ -12,14 +12,12 @@ from sklearn.base import BaseEstimator
 from tanbark.schema.bins import quantile_cuts, width_cuts
 from tanbark.schema.columns import Category, Column, Number
 from tanbark.schema.mdlp import mdlp_cuts
-from tanbark.schema.raw import RawColumn
+from tanbark.schema.raw import AUTO_LEVELS, RawColumn
 from tanbark.schema.rows import usable_rows
 from tanbark.schema.schema import Schema
 from tanbark.schema.table import Table, read_table
 from tanbark.schema.target import Target, read_target
 from tanbark.schema.warn import warn
-
-MANY_LEVELS = 10
 
 
 class Encoder(BaseEstimator):
@@ -111,7 +109,7 @@ class Encoder(BaseEstimator):
         if isinstance(self.categorical, str):
             sensible = self.categorical in ("auto", "all")
         else:
-            sensible = isinstance(self.categorical, Iterable) and all(
+            sensible = isinstance(self.categorical, list | tuple | set | frozenset | np.ndarray) and all(
                 isinstance(c, str | int | np.integer) and not isinstance(c, bool) for c in self.categorical
             )
         if not sensible:
@@ -134,7 +132,7 @@ class Encoder(BaseEstimator):
     def _category(self, name: str, raw: RawColumn, rows: int, weights: NDArray[np.float64] | None) -> Column:
         levels = raw.levels()
         state = self.missing == "state" and raw.has_missing
-        if len(levels) > MANY_LEVELS and len(levels) > rows / 2:
+        if len(levels) > AUTO_LEVELS and len(levels) > rows / 2:
             warn(f"column {name!r} has {len(levels)} levels in {rows} rows: it looks like an identifier; drop it")
         room = self.max_levels - state
         if len(levels) <= room:

@@ -36,9 +36,9 @@ def _best_cut(counts: Numbers) -> int | None:
     best = int(np.argmin(expected))
     entropy = float(_entropy(whole))
     present, at_left, at_right = (int((c > 0).sum()) for c in (whole, left[best], right[best]))
-    delta = np.log2(3.0**present - 2) - (
-        present * entropy - at_left * entropy_left[best] - at_right * entropy_right[best]
-    )
+    # log2(3^k - 2), which overflows for hundreds of classes if written so.
+    choices = present * np.log2(3.0) + np.log1p(-2.0 * 3.0**-present) / np.log(2.0)
+    delta = choices - (present * entropy - at_left * entropy_left[best] - at_right * entropy_right[best])
     gain = entropy - expected[best]
     return best + 1 if gain > (np.log2(total - 1) + delta) / total else None
 

@@ -16,7 +16,7 @@ from tanbark.schema.columns import UNKNOWN, Category, Codes, Column, in_order
 AUTO_LEVELS = 10
 NARROW = 256
 CHUNK = 4096
-FEW_ROWS = 64
+HANDFUL = 64
 
 
 class RawColumn(Protocol):
@@ -53,7 +53,7 @@ class RawColumn(Protocol):
 def _spread(code: list[int], at: NDArray[Any], column: Column, missing: int, out: Codes) -> None:
     """Write ``code[at]`` to `out`, with what is unknown and what is missing (position -1) in their places."""
     lookup = [*(missing if c == UNKNOWN else c for c in code), _absent(column, missing)]
-    if len(out) <= FEW_ROWS:
+    if len(out) <= HANDFUL:
         out[:] = [lookup[p] for p in at.tolist()]
     else:
         np.take(np.array(lookup, out.dtype), at, out=out, mode="wrap")
@@ -156,7 +156,7 @@ class Numbers:
     def encode(self, column: Column, missing: int, out: Codes) -> bool:
         """Write the code of each row to `out`; return whether a value never seen was met."""
         absent = _absent(column, missing)
-        if len(out) <= FEW_ROWS:
+        if len(out) <= HANDFUL:
             return self._encode_few(column, missing, out)
         if isinstance(column, Category):
             values = self.floats()

@@ -47,6 +47,8 @@ def _checked(sample_weight: Any, rows: int) -> Weights:
         raise ValueError("sample_weight must be numbers, one for each row")
     if weights.shape != (rows,):
         raise ValueError(f"sample_weight has shape {weights.shape}, expected ({rows},): one weight a row")
-    if not np.isfinite(weights).all() or (weights < 0).any():
-        raise ValueError("sample_weight must be finite and not negative")
+    with np.errstate(over="ignore"):
+        finite = np.isfinite(weights).all() and np.isfinite(weights.sum() * rows)
+    if not finite or (weights < 0).any():
+        raise ValueError("sample_weight must be finite, in sum too, and not negative")
     return weights

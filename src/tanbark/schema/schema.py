@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
@@ -68,6 +68,8 @@ class Schema:
         widest = max(self.columns, key=lambda column: column.arity, default=None)
         if widest is not None and widest.arity > MOST_CODES:
             raise ValueError(f"column {widest.name!r} has {widest.arity:,} levels; at most {MOST_CODES:,} can be coded")
+        if len(self.classes) > MOST_CODES:
+            raise ValueError(f"the class has {len(self.classes):,} values; at most {MOST_CODES:,} can be coded")
         if self.unseen not in ("marginalize", "error"):
             raise ValueError(f"unseen must be 'marginalize' or 'error', got {self.unseen!r}")
 
@@ -76,15 +78,18 @@ class Schema:
         """The columns' names."""
         return tuple(c.name for c in self.columns)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Schema, tuple(getattr(self, f.name) for f in fields(self))
+
     @cached_property
     def arity(self) -> NDArray[np.int64]:
         """How many codes each column has."""
-        return np.array([c.arity for c in self.columns], np.int64)
+        return _frozen(np.array([c.arity for c in self.columns], np.int64))
 
     @cached_property
     def offset(self) -> NDArray[np.int64]:
         """Where each column's values begin when all columns' values stand in one row; the total is last."""
-        return np.concatenate([[0], np.cumsum(self.arity)]).astype(np.int64)
+        return _frozen(np.concatenate([[0], np.cumsum(self.arity)]).astype(np.int64))
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -101,7 +106,7 @@ class Schema:
         """The classes as an array of the type in which they came."""
         labels = np.empty(len(self.classes), object)
         labels[:] = self.classes
-        return labels.astype(self.class_dtype)
+        return _frozen(labels.astype(self.class_dtype))
 
     def index(self, name: str) -> int:
         """Return the position of a column."""
@@ -112,12 +117,22 @@ class Schema:
     def encode(self, X: Any, n_jobs: int | None = None) -> Codes:
         """Return the codes of a table, one row of memory per column."""
         table = read_table(X, n_jobs)
+        self.check_table(table)
+        return self.encode_table(table, n_jobs)
+
+    def check_table(self, table: Table) -> None:
+        """Raise where the columns of a table are not those of the schema."""
         if len(table.columns) != len(self.columns):
             raise ValueError(f"the table has {len(table.columns)} columns, the schema has {len(self.columns)}")
         if self.named and table.names is not None and table.names != self.names:
-            strange = next((a for a, b in zip(table.names, self.names) if a != b), None)
+            strange = next(a for a, b in zip(table.names, self.names) if a != b)
             raise ValueError(f"column {strange!r} is not where the schema has it: {', '.join(self.names)}")
-        return self.encode_table(table, n_jobs)
+
+    def check_codes(self, codes: Any) -> None:
+        """Raise where an array cannot be codes of this schema."""
+        shaped = isinstance(codes, np.ndarray) and codes.ndim == 2 and len(codes) == len(self.columns)
+        if not shaped or codes.dtype != self.dtype:
+            raise ValueError(f"codes must be what schema.encode returns: {self.dtype}, one row for each column")
 
     def encode_table(self, table: Table, n_jobs: int | None = None) -> Codes:
         """Return the codes of a table that was read already; its columns are taken in order."""
@@ -191,6 +206,12 @@ class Schema:
         """Return the schema that `to_dict` described."""
         columns = tuple(column_from_dict(c) for c in plain_values["columns"])
         return cls(**(plain_values | {"columns": columns, "classes": tuple(plain_values["classes"])}))
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """Return the array, which can no longer be written to."""
+    array.flags.writeable = False
+    return array
 
 
 def _unseen(column: Column, raw: RawColumn) -> Any:

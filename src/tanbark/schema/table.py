@@ -16,7 +16,7 @@ from scipy.sparse import issparse
 from tanbark.kernels.narrow import narrow_integers
 from tanbark.kernels.threads import run, spans, thread_count
 from tanbark.schema.columns import UNKNOWN, plain
-from tanbark.schema.raw import CHUNK, FEW_ROWS, NARROW, Labels, Numbers, RawColumn, SmallIntegers
+from tanbark.schema.raw import CHUNK, HANDFUL, NARROW, Labels, Numbers, RawColumn, SmallIntegers
 
 EXACT = 2**53
 """Beyond it a float does not hold every integer."""
@@ -60,8 +60,12 @@ def read_table(X: Any, n_jobs: int | None = None) -> Table:
     if _is_frame(X):
         return _read_frame(X, n_jobs)
     array = _as_array(X)
+    if array.ndim == 0 and not isinstance(X, int | float | complex | np.generic | np.ndarray):
+        raise TypeError(f"X is a {type(X).__name__!r}; make it a data frame, an array or a list of rows")
     if array.ndim == 0:
         raise ValueError(f"Expected 2D array, got scalar array instead: {array!r}. Pass a table of rows and columns")
+    if array.ndim == 1 and (array.dtype.names or (len(array) and isinstance(array[0], dict))):
+        raise TypeError("the rows of X name their values; make it a data frame, such as pandas.DataFrame(X)")
     if array.ndim == 1:
         raise ValueError("Expected 2D array, got 1D array instead. Reshape your data: one row is X.reshape(1, -1)")
     if array.ndim > 2:
@@ -93,15 +97,27 @@ def _is_frame(X: Any) -> bool:
 def _as_array(X: Any) -> NDArray[Any]:
     """Return a numpy array of what is no data frame; in lists numbers beside text stay numbers."""
     if isinstance(X, np.ma.MaskedArray):
-        unmasked: NDArray[Any] = X.astype(object)
-        return np.asarray(np.ma.filled(unmasked, None))
+        return unmasked(X)
     try:
         array = np.asarray(X)
     except ValueError as error:
         raise ValueError("the rows are of different lengths; give every row a value for every column") from error
-    if array.dtype.kind == "U" and not isinstance(X, np.ndarray):
+    if not isinstance(X, np.ndarray) and (array.dtype.kind == "U" or _mixes_booleans(X, array)):
         array = np.asarray(X, object)
     return array
+
+
+def unmasked(array: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
+    """Return a masked array's values as objects, None where masked."""
+    values: NDArray[Any] = np.asarray(array.data).astype(object)
+    values[np.ma.getmaskarray(array)] = None
+    return values
+
+
+def _mixes_booleans(rows: Any, array: NDArray[Any]) -> bool:
+    """Return whether the first of some rows of a list has booleans that became numbers in the array."""
+    first = rows[0] if isinstance(rows, list | tuple) and len(rows) else ()
+    return array.dtype.kind in "iuf" and isinstance(first, list | tuple) and any(isinstance(v, bool) for v in first)
 
 
 def _read_array(array: NDArray[Any], names: Sequence[str], n_jobs: int | None) -> Table:
@@ -120,7 +136,7 @@ def _read_integers(
 ) -> tuple[tuple[RawColumn, ...], NDArray[np.uint8] | None]:
     """Return integer columns in one pass over memory; those with a range beyond 256 are read again one by one."""
     rows, n = array.shape
-    if 0 < rows <= FEW_ROWS and array.min(initial=0) > -EXACT and array.max(initial=0) < EXACT:
+    if 0 < rows <= HANDFUL and array.min(initial=0) > -EXACT and array.max(initial=0) < EXACT:
         exact = np.ascontiguousarray(array, np.float64)
         return tuple(Numbers(exact, u, names[u]) for u in range(n)), None
     if array.dtype == np.uint64 and array.max(initial=0) > np.iinfo(np.int64).max:
@@ -130,7 +146,7 @@ def _read_integers(
     highest = head.max(axis=0, initial=np.iinfo(np.int64).min)
     from_zero = (lowest >= 0) & (highest < NARROW)
     room = np.clip(NARROW - 1 - (highest - lowest), 0, NARROW - 1) // 2
-    base = np.where(from_zero | (rows == 0), 0, lowest - np.minimum(room, lowest - np.iinfo(np.int64).min))
+    base = np.where(from_zero | (rows == 0), 0, np.maximum(lowest, -(2**62)) - room)
     distance = np.empty((n, rows), np.uint8)
     parts = spans(rows, thread_count(n_jobs, rows), CHUNK)
     reach = np.zeros((len(parts), n), np.uint64)
@@ -221,9 +237,9 @@ def _read_objects(values: Iterable[Any], name: str) -> RawColumn:
     at = np.array(index, np.int64)
     if not number:
         return Labels([str(v) if isinstance(v, str) else v for v in distinct], at, name)
+    if any(isinstance(v, int) and abs(v) >= 2**64 for v in distinct):
+        raise ValueError(f"column {name!r} holds an integer of more than 64 bits; make it text")
     if all(isinstance(v, int) for v in distinct) and any(abs(v) >= EXACT for v in distinct):
-        if max(abs(v) for v in distinct) >= 2**64:
-            raise ValueError(f"column {name!r} holds an integer of more than 64 bits; make it text")
         return Labels(distinct, at, name)
     as_float = np.array([float(v) for v in distinct] + [np.nan])
     return Numbers(as_float[at].reshape(-1, 1), 0, name)
@@ -281,7 +297,7 @@ def _read_blocks(X: Any, names: Sequence[str], n_jobs: int | None) -> dict[int, 
         if at:
             block = X.iloc[:, at].to_numpy()
             columns |= zip(at, _read_array(block, [names[u] for u in at], n_jobs).columns)
-    if len(X) <= FEW_ROWS:
+    if len(X) <= HANDFUL:
         at = [u for u, dtype in enumerate(dtypes) if str(dtype) in ("object", "str", "string")]
         block = X.iloc[:, at].to_numpy(object) if at else np.empty((len(X), 0), object)
         columns |= {u: _read_objects(block[:, place].tolist(), names[u]) for place, u in enumerate(at)}
@@ -305,7 +321,7 @@ def _read_series(series: Any, name: str) -> RawColumn:
     if dtype.is_numeric():
         values = series.cast(nw.Float64) if dtype.is_float() else series
         return _read_vector(np.asarray(values.to_numpy()), name)
-    if dtype == nw.String and len(series) <= FEW_ROWS:
+    if dtype == nw.String and len(series) <= HANDFUL:
         return _read_objects(series.to_list(), name)
     if dtype in (nw.Boolean, nw.String, nw.Categorical, nw.Enum):
         return _read_arrow_labels(series, name)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import column_or_1d
 
 from tanbark.schema.columns import UNKNOWN
 from tanbark.schema.raw import Labels, Numbers
-from tanbark.schema.table import read_column
+from tanbark.schema.table import read_column, unmasked
 from tanbark.schema.warn import warn
 
 
@@ -71,6 +71,8 @@ def read_target(y: Any) -> Target:
         raw = read_column(values, name or "y")
     except TypeError as error:
         raise TypeError(f"the class {name or 'y'!r} must be labels: text, whole numbers or booleans") from error
+    except ValueError as error:
+        raise ValueError(str(error).replace("column", "the class", 1)) from error
     if isinstance(raw, Numbers):
         _refuse_measurements(raw.rows[:, raw.at])
     elif isinstance(raw, Labels):
@@ -94,7 +96,7 @@ def _one_column(y: Any) -> Any:
     if hasattr(y, "__arrow_c_stream__") or hasattr(y, "__arrow_c_array__") or hasattr(y, "iloc"):
         return y
     if isinstance(y, np.ma.MaskedArray):
-        return np.ma.filled(y.astype(object), None)
+        return unmasked(y)
     if issparse(y):
         raise TypeError("Sparse data was passed for y, but dense data is required; use y.toarray().ravel()")
     array = np.asarray(y)

@@ -22,6 +22,7 @@ def maximum_spanning_tree(weights: NDArray[np.float64]) -> list[Edge]:
     n = len(weights)
     if n < 2:
         return []
+    weights = settled(weights)
     pairs = np.triu(np.ones((n, n), np.bool_), 1)
     u, v = divmod(int(np.argmax(np.where(pairs, weights, -np.inf))), n)
     edges = [(u, v)]
@@ -29,16 +30,26 @@ def maximum_spanning_tree(weights: NDArray[np.float64]) -> list[Edge]:
     inside[[u, v]] = True
     # The heaviest edge from the tree to each attribute outside, and where in the tree it starts.
     start = np.where(weights[v] > weights[u], v, u)
-    start[weights[u] == weights[v]] = min(u, v)
     reach = np.maximum(weights[u], weights[v])
     while len(edges) < n - 1:
         new = int(np.argmax(np.where(inside, -np.inf, reach)))
         edges.append((int(start[new]), new))
         inside[new] = True
-        better = weights[new] > reach
+        better = (weights[new] > reach) | ((weights[new] == reach) & (new < start))
         start[better] = new
         reach[better] = weights[new][better]
     return edges
+
+
+def settled(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the weights without their last few bits, so that what is equal but for rounding is equal.
+
+    >>> a, b = settled(np.array([0.1 + 0.2, 0.3]))
+    >>> bool(a == b)
+    True
+    """
+    unit = float(np.abs(weights).max(initial=0.0)) * 1e-12
+    return np.round(weights / unit) * unit if unit > 0 else weights
 
 
 def rooted(n: int, edges: Sequence[Edge], root: int) -> tuple[int, ...]:
