@@ -563,7 +563,7 @@ def test_one_column_is_not_a_table(X):
 
 @pytest.mark.parametrize("X", [None, 3, "abc", {"a": [1, 2]}])
 def test_what_is_no_table_is_refused(X):
-    with pytest.raises((TypeError, ValueError), match="Expected 2D array|make it a data frame"):
+    with pytest.raises((TypeError, ValueError), match=r"Expected 2D array|make it a data frame"):
         read_table(X)
 
 
