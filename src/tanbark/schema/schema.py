@@ -91,12 +91,12 @@ class Schema:
         """Where each column's values begin when all columns' values stand in one row; the total is last."""
         return _frozen(np.concatenate([[0], np.cumsum(self.arity)]).astype(np.int64))
 
-    @property
+    @cached_property
     def dtype(self) -> np.dtype[Any]:
         """The type of the codes; its largest value means missing."""
         return np.dtype(np.uint8 if max(self.arity, default=1) <= 255 else np.uint16)
 
-    @property
+    @cached_property
     def missing_code(self) -> int:
         """The code of a value that is missing or was never seen."""
         return int(np.iinfo(self.dtype).max)

@@ -295,11 +295,11 @@ def _read_blocks(X: Any, names: Sequence[str], n_jobs: int | None) -> dict[int, 
     for kind in "iuf":
         at = [u for u, dtype in enumerate(dtypes) if isinstance(dtype, np.dtype) and dtype.kind == kind]
         if at:
-            block = X.iloc[:, at].to_numpy()
+            block = (X if len(at) == len(dtypes) else X.iloc[:, at]).to_numpy()
             columns |= zip(at, _read_array(block, [names[u] for u in at], n_jobs).columns)
     if len(X) <= HANDFUL:
         at = [u for u, dtype in enumerate(dtypes) if str(dtype) in ("object", "str", "string")]
-        block = X.iloc[:, at].to_numpy(object) if at else np.empty((len(X), 0), object)
+        block = (X if len(at) == len(dtypes) else X.iloc[:, at]).to_numpy(object)
         columns |= {u: _read_objects(block[:, place].tolist(), names[u]) for place, u in enumerate(at)}
     return columns
 
