@@ -221,7 +221,7 @@ def main():
         most = 100_000 if options.quick else 10_000_000
         lines += ["## Growth", ""]
         lines += growth(
-            {n: (n, 30) for n in (10_000, 100_000, 1_000_000, 10_000_000) if n <= most}, "rows, of 30", folder
+            {n: (n, 30) for n in (10_000, 100_000, 1_000_000, 10_000_000) if n <= most}, "rows of 30 attributes", folder
         )
         many = (25, 50, 100) if options.quick else (25, 50, 100, 200, 400)
         lines += growth({n: (100_000, n) for n in many}, "attributes in 100,000 rows", folder)

@@ -128,6 +128,82 @@ def tree_log_joint(
 
 
 @njit(nogil=True, cache=True)
+def _known_evidence(codes, at, parent, arity, start, offset, alone, ratios, out):  # type: ignore[no-untyped-def]
+    """Add to `out` what known attributes say alone and along edges between them; return whether any is missing."""
+    classes = alone.shape[1]
+    holes = False
+    for u in range(len(parent)):
+        j = np.int64(codes[u, at])
+        if j >= arity[u]:
+            holes = True
+            continue
+        above = parent[u]
+        for k in range(classes):
+            out[1 + u, k] += alone[offset[u] + j, k]
+        if above >= 0 and codes[above, at] < arity[above]:
+            row = start[u] + (codes[above, at] * arity[u] + j) * classes
+            for k in range(classes):
+                out[1 + u, k] += ratios[row + k] / 2
+                out[1 + above, k] += ratios[row + k] / 2
+    return holes
+
+
+@njit(nogil=True, cache=True)
+def _find_groups(codes, at, order, parent, arity, group, around):  # type: ignore[no-untyped-def]
+    """Write the group of each missing attribute, named by its topmost member, and how many known ones are around it."""
+    group[:] = -1
+    around[:] = 0
+    for place in range(len(order)):
+        u = order[place]
+        above = parent[u]
+        missing_above = above >= 0 and codes[above, at] >= arity[above]
+        if codes[u, at] >= arity[u]:
+            group[u] = group[above] if missing_above else u
+            if above >= 0 and not missing_above:
+                around[group[u]] += 1
+        elif missing_above:
+            around[group[above]] += 1
+
+
+@njit(nogil=True, cache=True)
+def _sum_out_groups(codes, at, order, parent, arity, start, tables, ratios, offset, below, terms, said):  # type: ignore[no-untyped-def]
+    """Write to ``said[u]`` what the group of missing attributes under its topmost member `u` says of each class.
+
+    As in `_marginal_row`, but a message ends at the group's edge: a known attribute beneath sends only its ratio.
+    `below` is left as it was found, all zero.
+    """
+    classes = said.shape[1]
+    for place in range(len(order) - 1, -1, -1):
+        u = order[place]
+        above = parent[u]
+        j = np.int64(codes[u, at])
+        missing_above = above >= 0 and codes[above, at] >= arity[above]
+        if j < arity[u]:
+            if missing_above:
+                for i in range(arity[above]):
+                    for k in range(classes):
+                        below[offset[above] + i, k] += ratios[start[u] + (i * arity[u] + j) * classes + k]
+            continue
+        first, last = np.int64(0), np.int64(1)
+        if missing_above:
+            last = arity[above]
+        elif above >= 0:
+            first = np.int64(codes[above, at])
+            last = first + np.int64(1)
+        for i in range(first, last):
+            for k in range(classes):
+                row = start[u] + i * arity[u] * classes + k
+                for b in range(arity[u]):
+                    terms[b] = tables[row + b * classes] + below[offset[u] + b, k]
+                message = _log_sum(terms, arity[u])
+                if missing_above:
+                    below[offset[above] + i, k] += message
+                else:
+                    said[u, k] = message
+        below[offset[u] : offset[u + 1]] = 0.0
+
+
+@njit(nogil=True, cache=True)
 def tree_evidence(
     codes: NDArray[np.unsignedinteger],
     order: NDArray[np.int64],
@@ -157,71 +233,18 @@ def tree_evidence(
     terms = np.empty(widest)
     group = np.empty(n, np.int64)
     around = np.empty(n, np.int64)
-    message = np.zeros((n, classes))
+    said = np.zeros((n, classes))
     for at in range(rows):
-        holes = False
-        for u in range(n):
-            j = np.int64(codes[u, at])
-            group[u] = -1
-            around[u] = 0
-            if j >= arity[u]:
-                holes = True
-                continue
-            above = parent[u]
-            for k in range(classes):
-                out[at, 1 + u, k] += alone[offset[u] + j, k]
-            if above >= 0 and codes[above, at] < arity[above]:
-                row = start[u] + (codes[above, at] * arity[u] + j) * classes
-                for k in range(classes):
-                    out[at, 1 + u, k] += ratios[row + k] / 2
-                    out[at, 1 + above, k] += ratios[row + k] / 2
-        if not holes:
+        if not _known_evidence(codes, at, parent, arity, start, offset, alone, ratios, out[at]):
             continue
-        for place in range(n):
-            u = order[place]
-            above = parent[u]
-            missing = codes[u, at] >= arity[u]
-            missing_above = above >= 0 and codes[above, at] >= arity[above]
-            if missing:
-                group[u] = group[above] if missing_above else u
-                if above >= 0 and not missing_above:
-                    around[group[u]] += 1
-            elif missing_above:
-                around[group[above]] += 1
-        for place in range(n - 1, -1, -1):
-            u = order[place]
-            above = parent[u]
-            j = np.int64(codes[u, at])
-            missing_above = above >= 0 and codes[above, at] >= arity[above]
-            if j < arity[u]:
-                if missing_above:
-                    for i in range(arity[above]):
-                        for k in range(classes):
-                            below[offset[above] + i, k] += ratios[start[u] + (i * arity[u] + j) * classes + k]
-                continue
-            first, last = np.int64(0), np.int64(1)
-            if missing_above:
-                last = arity[above]
-            elif above >= 0:
-                first = np.int64(codes[above, at])
-                last = first + 1
-            for i in range(first, last):
-                for k in range(classes):
-                    row = start[u] + i * arity[u] * classes + k
-                    for b in range(arity[u]):
-                        terms[b] = tables[row + b * classes] + below[offset[u] + b, k]
-                    said = _log_sum(terms, arity[u])
-                    if missing_above:
-                        below[offset[above] + i, k] += said
-                    else:
-                        message[u, k] = said
-            below[offset[u] : offset[u + 1]] = 0.0
+        _find_groups(codes, at, order, parent, arity, group, around)
+        _sum_out_groups(codes, at, order, parent, arity, start, tables, ratios, offset, below, terms, said)
         for u in range(n):
             above = parent[u]
             if group[u] == u and above >= 0:
                 for k in range(classes):
-                    out[at, 1 + above, k] += message[u, k] / around[u]
+                    out[at, 1 + above, k] += said[u, k] / around[u]
             if group[u] < 0 and above >= 0 and group[above] >= 0:
                 top = group[above]
                 for k in range(classes):
-                    out[at, 1 + u, k] += message[top, k] / around[top]
+                    out[at, 1 + u, k] += said[top, k] / around[top]
