@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABCMeta, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from numbers import Real
 from typing import Any, Self
 
@@ -220,7 +221,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def _evidence(self, joint: Array) -> Array:
         out = np.empty(len(joint))
         threads = thread_count(self.n_jobs, len(joint))
-        run([lambda s=s: log_evidence(joint, *s, out) for s in spans(len(joint), threads)], threads)  # type: ignore[misc]
+        run([partial(log_evidence, joint, *span, out) for span in spans(len(joint), threads)], threads)
         return out
 
     def predict_proba(self, X: Any) -> Array:
@@ -231,7 +232,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         joint = self.predict_joint_log_proba(X)
         prior = np.exp(self.network_.log_tables[-1])
         threads = thread_count(self.n_jobs, len(joint))
-        run([lambda s=s: posterior(joint, prior, *s, joint) for s in spans(len(joint), threads)], threads)  # type: ignore[misc]
+        run([partial(posterior, joint, prior, *span, joint) for span in spans(len(joint), threads)], threads)
         return joint
 
     def predict_log_proba(self, X: Any) -> Array:
@@ -246,7 +247,8 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row."""
         best = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[best]  # type: ignore[no-any-return]
+        predicted: NDArray[Any] = self.classes_[best]
+        return predicted
 
     def explain(self, X: Any) -> Array:
         """Return how much each attribute speaks for each class: weights of evidence in nats.

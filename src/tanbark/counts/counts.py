@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -93,13 +94,9 @@ class Counts:
         else:
             given = np.ones(rows) if weights is None else np.ascontiguousarray(weights, np.float64)
             values, pairs = values.astype(np.float64), pairs.astype(np.float64)
+            parts = _attribute_spans(len(codes), threads)
             run(
-                [
-                    lambda first=first, last=last: weigh_pairs(  # type: ignore[misc]
-                        codes, labels, given, schema.offset, first, last, values, pairs
-                    )
-                    for first, last in _attribute_spans(len(codes), threads)
-                ],
+                [partial(weigh_pairs, codes, labels, given, schema.offset, *part, values, pairs) for part in parts],
                 threads,
             )
             values, pairs = values.astype(kind, copy=False), pairs.astype(kind, copy=False)
@@ -229,25 +226,12 @@ def _count(
     """Count by threads over blocks of rows with tables of their own, or over attributes where tables are large."""
     n, rows = codes.shape
     if threads == 1 or pairs.nbytes > PRIVATE_BYTES:
-        run(
-            [
-                lambda first=first, last=last: count_pairs(  # type: ignore[misc]
-                    codes, y, offset, 0, rows, first, last, values, pairs
-                )
-                for first, last in _attribute_spans(n, threads)
-            ],
-            threads,
-        )
+        count = partial(count_pairs, codes, y, offset, 0, rows)
+        run([partial(count, *part, values, pairs) for part in _attribute_spans(n, threads)], threads)
         return
     parts = spans(rows, threads, BLOCK)
     own = [(values, pairs)] + [(np.zeros_like(values), np.zeros_like(pairs)) for _ in parts[1:]]
-    run(
-        [
-            lambda part=part, mine=mine: count_pairs(codes, y, offset, *part, 0, n, *mine)  # type: ignore[misc]
-            for part, mine in zip(parts, own)
-        ],
-        threads,
-    )
+    run([partial(count_pairs, codes, y, offset, *part, 0, n, *mine) for part, mine in zip(parts, own)], threads)
     for other_values, other_pairs in own[1:]:
         values += other_values
         pairs += other_pairs

@@ -11,6 +11,12 @@ from numpy.typing import NDArray
 
 from tanbark.kernels.intrinsics import WORD, equal_mask, popcount
 
+Codes = NDArray[np.unsignedinteger]
+Flags = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
 BLOCK = 32768
 NO_PLANE = 255
 
@@ -19,7 +25,7 @@ PER_WORD, PER_CALL, PER_ROW = 0.3, 3.0, 2.0
 
 
 @njit(nogil=True, cache=True)
-def _intersection(a, b):  # type: ignore[no-untyped-def]
+def _intersection(a: Words, b: Words) -> np.int64:
     # Over two contiguous slices LLVM vectorises this loop; written inside the loops of its caller it does not.
     total = np.uint64(0)
     for w in range(a.shape[0]):
@@ -28,7 +34,7 @@ def _intersection(a, b):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _population(a):  # type: ignore[no-untyped-def]
+def _population(a: Words) -> np.int64:
     total = np.uint64(0)
     for w in range(a.shape[0]):
         total += popcount(a[w])
@@ -36,7 +42,17 @@ def _population(a):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _intersect(planes, word, u, v, offset, seen, whole, columns, pairs):  # type: ignore[no-untyped-def]
+def _intersect(
+    planes: Words,
+    word: Integers,
+    u: int,
+    v: int,
+    offset: Integers,
+    seen: Integers,
+    whole: Flags,
+    columns: Integers,
+    pairs: Integers,
+) -> None:
     """Add to `pairs` the table of attributes `u` and `v` within each class, by intersecting their planes.
 
     Where an attribute is `whole` in this block (no value missing) its last row or column is what the others leave over
@@ -65,13 +81,13 @@ def _intersect(planes, word, u, v, offset, seen, whole, columns, pairs):  # type
 def count_pairs(
     codes: NDArray[np.uint8],
     y: NDArray[np.uint16],
-    offset: NDArray[np.int64],
+    offset: Integers,
     start: int,
     stop: int,
     first: int,
     last: int,
-    values: NDArray[np.int64],
-    pairs: NDArray[np.int64],
+    values: Integers,
+    pairs: Integers,
 ) -> None:
     """Add to `values` and `pairs` what rows `start` to `stop` say of attributes `first` to `last`.
 
@@ -145,14 +161,14 @@ def count_pairs(
 
 @njit(nogil=True, cache=True)
 def weigh_pairs(
-    codes: NDArray[np.unsignedinteger],
+    codes: Codes,
     y: NDArray[np.uint16],
-    weights: NDArray[np.float64],
-    offset: NDArray[np.int64],
+    weights: Floats,
+    offset: Integers,
     first: int,
     last: int,
-    values: NDArray[np.float64],
-    pairs: NDArray[np.float64],
+    values: Floats,
+    pairs: Floats,
 ) -> None:
     """Add every row's weight to `values` and `pairs` of attributes `first` to `last`, in the order of the rows."""
     rows = codes.shape[1]

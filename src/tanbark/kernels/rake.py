@@ -4,12 +4,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+Floats = NDArray[np.float64]
+
 ROUNDS = 2000
 CLOSE = 1e-14
 
 
 @njit(nogil=True, cache=True)
-def _scale(table, rows, columns):  # type: ignore[no-untyped-def]
+def _scale(table: Floats, rows: Floats, columns: Floats) -> float:
     """Scale each row, then each column, to its sum; return the largest relative distance met."""
     worst = 0.0
     for i in range(table.shape[0]):
@@ -24,7 +26,7 @@ def _scale(table, rows, columns):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def rake(table: NDArray[np.float64], rows: NDArray[np.float64], columns: NDArray[np.float64]) -> None:
+def rake(table: Floats, rows: Floats, columns: Floats) -> None:
     """Scale a positive table in place until its sums are `rows` and `columns` (of equal total).
 
     Iterative proportional fitting, which keeps the table's odds ratios; what little it may leave over is spread as in

@@ -9,11 +9,16 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+Codes = NDArray[np.unsignedinteger]
+Flags = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
 BLOCK = 1024
 
 
 @njit(nogil=True, cache=True)
-def _log_sum(terms, count):  # type: ignore[no-untyped-def]
+def _log_sum(terms: Floats, count: np.int64) -> float:
     """Return the logarithm of the sum of the exponentials of the first `count` terms."""
     largest = -np.inf
     for j in range(count):
@@ -23,11 +28,24 @@ def _log_sum(terms, count):  # type: ignore[no-untyped-def]
     total = 0.0
     for j in range(count):
         total += np.exp(terms[j] - largest)
-    return largest + np.log(total)
+    return float(largest + np.log(total))
 
 
 @njit(nogil=True, cache=True)
-def _marginal_row(codes, at, order, parent, arity, start, tables, offset, below, touched, terms, out):  # type: ignore[no-untyped-def]
+def _marginal_row(
+    codes: Codes,
+    at: int,
+    order: Integers,
+    parent: Integers,
+    arity: Integers,
+    start: Integers,
+    tables: Floats,
+    offset: Integers,
+    below: Floats,
+    touched: Flags,
+    terms: Floats,
+    out: Floats,
+) -> None:
     """Add to `out` the log joint of one row, summed over what is missing, by passing messages from leaves to roots.
 
     ``below[offset[u] + j, k]`` is the log probability of all that is known beneath `u` if `u` takes value `j`. Nothing
@@ -69,16 +87,16 @@ def _marginal_row(codes, at, order, parent, arity, start, tables, offset, below,
 
 @njit(nogil=True, cache=True)
 def tree_log_joint(
-    codes: NDArray[np.unsignedinteger],
-    order: NDArray[np.int64],
-    parent: NDArray[np.int64],
-    arity: NDArray[np.int64],
-    start: NDArray[np.int64],
-    tables: NDArray[np.float64],
-    log_prior: NDArray[np.float64],
+    codes: Codes,
+    order: Integers,
+    parent: Integers,
+    arity: Integers,
+    start: Integers,
+    tables: Floats,
+    log_prior: Floats,
     low: int,
     high: int,
-    out: NDArray[np.float64],
+    out: Floats,
 ) -> None:
     """Write ``log P(row, class)`` of rows `low` to `high` to `out`, what is missing being summed out exactly."""
     n = len(order)
@@ -128,7 +146,17 @@ def tree_log_joint(
 
 
 @njit(nogil=True, cache=True)
-def _known_evidence(codes, at, parent, arity, start, offset, alone, ratios, out):  # type: ignore[no-untyped-def]
+def _known_evidence(
+    codes: Codes,
+    at: int,
+    parent: Integers,
+    arity: Integers,
+    start: Integers,
+    offset: Integers,
+    alone: Floats,
+    ratios: Floats,
+    out: Floats,
+) -> bool:
     """Add to `out` what known attributes say alone and along edges between them; return whether any is missing."""
     classes = alone.shape[1]
     holes = False
@@ -149,7 +177,9 @@ def _known_evidence(codes, at, parent, arity, start, offset, alone, ratios, out)
 
 
 @njit(nogil=True, cache=True)
-def _find_groups(codes, at, order, parent, arity, group, around):  # type: ignore[no-untyped-def]
+def _find_groups(
+    codes: Codes, at: int, order: Integers, parent: Integers, arity: Integers, group: Integers, around: Integers
+) -> None:
     """Write the group of each missing attribute, named by its topmost member, and how many known ones are around it."""
     group[:] = -1
     around[:] = 0
@@ -166,7 +196,20 @@ def _find_groups(codes, at, order, parent, arity, group, around):  # type: ignor
 
 
 @njit(nogil=True, cache=True)
-def _sum_out_groups(codes, at, order, parent, arity, start, tables, ratios, offset, below, terms, said):  # type: ignore[no-untyped-def]
+def _sum_out_groups(
+    codes: Codes,
+    at: int,
+    order: Integers,
+    parent: Integers,
+    arity: Integers,
+    start: Integers,
+    tables: Floats,
+    ratios: Floats,
+    offset: Integers,
+    below: Floats,
+    terms: Floats,
+    said: Floats,
+) -> None:
     """Write to ``said[u]`` what the group of missing attributes under its topmost member `u` says of each class.
 
     As in `_marginal_row`, but a message ends at the group's edge: a known attribute beneath sends only its ratio.
@@ -205,15 +248,15 @@ def _sum_out_groups(codes, at, order, parent, arity, start, tables, ratios, offs
 
 @njit(nogil=True, cache=True)
 def tree_evidence(
-    codes: NDArray[np.unsignedinteger],
-    order: NDArray[np.int64],
-    parent: NDArray[np.int64],
-    arity: NDArray[np.int64],
-    start: NDArray[np.int64],
-    tables: NDArray[np.float64],
-    alone: NDArray[np.float64],
-    ratios: NDArray[np.float64],
-    out: NDArray[np.float64],
+    codes: Codes,
+    order: Integers,
+    parent: Integers,
+    arity: Integers,
+    start: Integers,
+    tables: Floats,
+    alone: Floats,
+    ratios: Floats,
+    out: Floats,
 ) -> None:
     """Add to ``out[row, 1 + u, class]`` each attribute's share of the row's log joint.
 

@@ -6,9 +6,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
 
 @njit(nogil=True, cache=True)
-def _margins(cells, rows, columns):  # type: ignore[no-untyped-def]
+def _margins(cells: Floats, rows: Floats, columns: Floats) -> float:
     """Write the sums of the rows and of the columns; return the sum of all."""
     rows[: cells.shape[0]] = 0.0
     columns[: cells.shape[1]] = 0.0
@@ -22,7 +25,7 @@ def _margins(cells, rows, columns):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def conditional_information(table: NDArray[np.float64], offset: NDArray[np.int64], out: NDArray[np.float64]) -> None:
+def conditional_information(table: Floats, offset: Integers, out: Floats) -> None:
     """Write ``sum N(i,j,k) log[N(i,j,k) N(k) / (N(i,k) N(j,k))]`` of each pair to `out`, all counts of the pair's rows.
 
     Divided by the number of rows this is the conditional mutual information ``I(U; V | C)`` in nats.
@@ -47,9 +50,7 @@ def conditional_information(table: NDArray[np.float64], offset: NDArray[np.int64
 
 
 @njit(nogil=True, cache=True)
-def dirichlet_evidence(
-    table: NDArray[np.float64], offset: NDArray[np.int64], ess: float, out: NDArray[np.float64]
-) -> None:
+def dirichlet_evidence(table: Floats, offset: Integers, ess: float, out: Floats) -> None:
     """Write the log Bayes factor of an edge against none to `out`, for each pair, all counts of the pair's rows.
 
     ``log W`` (eq 22 of Cerquides and Lopez de Mantaras 2003, with the prior of eq 24) and the class term that it lacks:

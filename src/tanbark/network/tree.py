@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,13 +68,7 @@ class Tree:
         out = np.empty((rows, len(self.log_prior)))
         threads = thread_count(n_jobs, rows)
         layout = (self.order, self.parent, self.arity, self.start, self.tables, self.log_prior)
-        run(
-            [
-                lambda low=low, high=high: tree_log_joint(codes, *layout, low, high, out)  # type: ignore[misc]
-                for low, high in spans(rows, threads)
-            ],
-            threads,
-        )
+        run([partial(tree_log_joint, codes, *layout, *span, out) for span in spans(rows, threads)], threads)
         return out
 
     def evidence(self, codes: Codes) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -146,8 +146,7 @@ class Schema:
                 strange = _unseen(self.columns[u], table.columns[u])
                 raise ValueError(f"column {self.columns[u].name!r} holds {strange!r}, which was not seen in training")
 
-        tasks = [lambda u=u: encode(u) for u in range(len(self.columns))]
-        run(tasks, thread_count(n_jobs, table.rows))
+        run([partial(encode, u) for u in range(len(self.columns))], thread_count(n_jobs, table.rows))
         return codes
 
     def _counts_from_zero(self, raw: Sequence[RawColumn]) -> bool:

@@ -7,6 +7,7 @@ import numbers
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -157,7 +158,7 @@ def _read_integers(
             chunk = np.ascontiguousarray(array[low : min(low + CHUNK, stop)], np.int64)
             narrow_integers(chunk, base, low, distance, reach[part])
 
-    run([lambda part=part: narrow(part) for part in range(len(parts))], len(parts) or 1)  # type: ignore[misc]
+    run([partial(narrow, part) for part in range(len(parts))], len(parts) or 1)
     all_reach = np.bitwise_or.reduce(reach, axis=0, initial=np.uint64(0))
     columns: list[RawColumn] = []
     for u in range(n):
