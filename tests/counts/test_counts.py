@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -217,3 +219,18 @@ def test_counts_leave_the_arrays_they_are_made_of_writable():
     table = np.zeros((1, 2), np.int64)
     Counts(schema, np.zeros(1, np.int64), table)
     table[0, 0] = 1
+
+
+def test_counts_beyond_what_a_float_holds_are_refused(random_table):
+    schema, codes, y = random_table(11, 20, (2, 2), 2)
+    with pytest.raises(ValueError, match="grown beyond"):
+        Counts.of(schema, codes, y) * 1e308 * 10
+    with pytest.raises(ValueError, match="grown beyond"):
+        Counts.of(schema, codes, y, np.full(20, np.inf))
+
+
+def test_counts_stay_frozen_when_pickled(random_table):
+    schema, codes, y = random_table(11, 20, (2, 2), 2)
+    again = pickle.loads(pickle.dumps(Counts.of(schema, codes, y)))
+    assert again == Counts.of(schema, codes, y)
+    assert not again.table.flags.writeable

@@ -139,3 +139,17 @@ def test_a_column_survives_json_with_the_types_of_its_labels(column):
 def test_a_column_of_numpy_numbers_can_be_written_as_json():
     column = Number("a", (np.float32(1.5),), np.float32(0.5), np.int64(5))
     assert column_from_dict(json.loads(json.dumps(column.to_dict()))) == column
+
+
+@pytest.mark.parametrize("level", ["(other)", "(other)_", "(missing)", "(missing)_"])
+def test_what_codes_are_called_is_never_the_same_twice(level):
+    labels = Category("a", (level, "b", "(other)__"), other=True, missing=True).labels
+    assert len(set(labels)) == 5
+
+
+@pytest.mark.parametrize("levels", [(1, 2), (1.5, 7.25), ("a", "(other)"), (False, True)])
+def test_what_is_drawn_for_a_code_has_that_code(levels):
+    column = Category("a", levels, other=True, missing=True)
+    drawn = column.value_of(np.arange(3), np.random.default_rng(0)).tolist()
+    assert column.codes_of(drawn) == [0, 1, 2]
+    assert column.value_of(np.array([3]), np.random.default_rng(0)).tolist() == [None]

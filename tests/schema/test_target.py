@@ -208,5 +208,12 @@ def test_classes_that_may_come_later_take_their_place():
 
 
 def test_a_class_that_was_not_announced_is_refused_by_name():
-    with pytest.raises(ValueError, match=r"the class 'c' is not among the classes \['a', 'b'\]"):
+    with pytest.raises(ValueError, match=r"the class 'c' is not among the classes 'a', 'b'"):
         read_target(["c", "a"]).among(["a", "b"])
+
+
+def test_a_frame_of_one_column_gives_the_class_its_name():
+    with pytest.warns(DataConversionWarning):
+        target = read_target(pd.DataFrame({"walk": [0, 1]}))
+    with pytest.raises(ValueError, match="the target 'walk' is among the columns"):
+        target.name_beside(("walk",))

@@ -60,6 +60,14 @@ class Counts:
             frozen = getattr(self, name).view()
             frozen.flags.writeable = False
             object.__setattr__(self, name, frozen)
+        with np.errstate(over="ignore"):
+            whole = self.table.dtype.kind != "f"
+            finite = whole or (np.isfinite(self.class_counts.sum()) and np.isfinite(self.table).all())
+        if not finite:
+            raise ValueError("the counts have grown beyond what a float holds; use smaller weights")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Counts, (self.schema, self.class_counts, self.table)
 
     @classmethod
     def of(
@@ -76,15 +84,15 @@ class Counts:
         `codes` come from ``schema.encode``, `y` are positions in ``schema.classes``; rows without a class must be left
         out.
         """
-        if order not in (1, 2):
-            raise ValueError(f"order must be 1 (single values) or 2 (pairs), got {order!r}")
         check_memory(schema, order)
         schema.check_codes(codes)
         rows = codes.shape[1]
         classes, total = len(schema.classes), int(schema.offset[-1])
         labels = _checked_classes(y, rows, classes)
-        if weights is not None and (np.shape(weights) != (rows,) or not np.min(weights, initial=0.0) >= 0):
-            raise ValueError("weights must be numbers of at least 0, one for each row")
+        if weights is not None:
+            weights = np.asarray(weights)
+            if weights.shape != (rows,) or weights.dtype.kind not in "biuf" or not weights.min(initial=0) >= 0:
+                raise ValueError("weights must be numbers of at least 0, one for each row")
         kind = np.int64 if weights is None else np.float64
         values = np.zeros((classes, total), kind)
         pairs = np.zeros((classes, total, total) if order == 2 else (classes, 0, 0), kind)
@@ -150,7 +158,8 @@ class Counts:
         if not isinstance(other, Counts):
             return NotImplemented
         a, b = _aligned(self, other)
-        return Counts(a.schema, a.class_counts + b.class_counts, a.table + b.table)
+        with np.errstate(over="ignore"):
+            return Counts(a.schema, a.class_counts + b.class_counts, a.table + b.table)
 
     def __sub__(self, other: Counts) -> Counts:
         if not isinstance(other, Counts):
@@ -165,7 +174,8 @@ class Counts:
     def __mul__(self, factor: float) -> Counts:
         if not np.isscalar(factor) or isinstance(factor, str) or not np.isfinite(factor) or factor < 0:
             raise ValueError(f"counts can be multiplied by a finite number of at least 0, got {factor!r}")
-        return Counts(self.schema, self.class_counts * factor, self.table * factor)
+        with np.errstate(over="ignore"):
+            return Counts(self.schema, self.class_counts * factor, self.table * factor)
 
     __rmul__ = __mul__
 
@@ -197,7 +207,9 @@ class Counts:
 
 
 def check_memory(schema: Schema, order: int = 2) -> None:
-    """Raise before any work where the counts would need an absurd amount of memory."""
+    """Raise before any work where the counts would need an absurd amount of memory, or are of no known order."""
+    if not isinstance(order, int | np.integer) or order not in (1, 2):
+        raise ValueError(f"order must be 1 (single values) or 2 (pairs), got {order!r}")
     total = int(schema.offset[-1])
     needed = 8 * len(schema.classes) * (total**2 if order == 2 else total)
     if needed > MOST_BYTES:

@@ -5,6 +5,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 TILE = 64
+EXACT = 2.0**53
 
 
 @njit(nogil=True, cache=True)
@@ -80,14 +81,17 @@ def bin_numbers(
 
 @njit(nogil=True, cache=True)
 def few_whole_numbers(rows: NDArray[np.float64], column: int, most: int) -> bool:
-    """Return whether the column holds whole numbers (and NaN) only, of at most `most` distinct values."""
+    """Return whether the column holds whole numbers (and NaN) only, of at most `most` distinct values.
+
+    Beyond 2 to the 53rd every float is whole, and none is known to be meant so.
+    """
     seen = np.empty(most, np.float64)
     many = 0
     for i in range(rows.shape[0]):
         x = rows[i, column]
         if np.isnan(x):
             continue
-        if np.isinf(x) or x != np.floor(x):
+        if x != np.floor(x) or abs(x) > EXACT:
             return False
         known = False
         for j in range(many):

@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import floor
 from typing import Any
 
 import numpy as np
@@ -75,7 +76,9 @@ class Category:
         """What each code is called when shown to a person."""
         named = [str(v) for v in self.levels]
         for word in [OTHER] * self.other + [MISSING] * self.missing:
-            named.append(word + "_" * sum(word in level for level in named))
+            while word in named:
+                word += "_"
+            named.append(word)
         return tuple(named) or (MISSING,)
 
     @cached_property
@@ -118,10 +121,15 @@ class Category:
     def value_of(self, codes: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
         """Return the label behind each code, as objects; a missing value is None.
 
-        Labels that share a code are "(other)", among numbers None, since text has no place there.
+        What shares the code of the rarest is drawn as a label that is no level: "(other)", among numbers a whole
+        one above the largest.
         """
         lookup = np.empty(self.arity + 1, object)
-        named: list[Any] = [*self.levels, *[OTHER if self._holds == "text" else None] * self.other]
+        named: list[Any] = list(self.levels)
+        if self.other and self._holds == "numbers":
+            named.append(floor(max(float(level) for level in self.levels)) + 1)
+        elif self.other:
+            named.append(self.labels[len(self.levels)])
         lookup[: len(named)] = named
         labels: NDArray[Any] = lookup[np.minimum(codes, self.arity)]
         return labels

@@ -100,7 +100,7 @@ class Encoder(BaseEstimator):
             "unseen": ("marginalize", "error"),
         }
         for name, allowed in choices.items():
-            if getattr(self, name) not in allowed:
+            if not isinstance(getattr(self, name), str) or getattr(self, name) not in allowed:
                 raise ValueError(f"{name} must be {' or '.join(map(repr, allowed))}, got {getattr(self, name)!r}")
         for name, least, most in (("n_bins", 1, 65_000), ("max_levels", 2, 65_000)):
             value = getattr(self, name)
@@ -109,8 +109,11 @@ class Encoder(BaseEstimator):
         if isinstance(self.categorical, str):
             sensible = self.categorical in ("auto", "all")
         else:
-            sensible = isinstance(self.categorical, list | tuple | set | frozenset | np.ndarray) and all(
-                isinstance(c, str | int | np.integer) and not isinstance(c, bool) for c in self.categorical
+            named = list(self.categorical) if isinstance(self.categorical, list | tuple | set | frozenset) else None
+            if isinstance(self.categorical, np.ndarray) and self.categorical.ndim == 1:
+                named = list(self.categorical)
+            sensible = named is not None and all(
+                isinstance(c, str | int | np.integer) and not isinstance(c, bool) for c in named
             )
         if not sensible:
             raise ValueError(

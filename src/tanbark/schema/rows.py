@@ -38,6 +38,8 @@ def usable_rows(table: Table, target: Target, sample_weight: Any) -> tuple[Table
 
 
 def _checked(sample_weight: Any, rows: int) -> Weights:
+    if np.ma.is_masked(sample_weight):
+        raise ValueError("sample_weight has masked values; give every row a weight")
     given = np.asarray(sample_weight)
     try:
         weights = given.astype(np.float64) if given.dtype.kind in "biufO" else None

@@ -55,7 +55,8 @@ class Target:
         mine = self.labels.tolist()
         strange = next((label for label in mine if label not in at), None)
         if strange is not None:
-            raise ValueError(f"the class {strange!r} is not among the classes {list(classes)}")
+            some = ", ".join(map(repr, classes[:10])) + (", ..." if len(classes) > 10 else "")
+            raise ValueError(f"the class {strange!r} is not among the classes {some}")
         places = np.array([at[label] for label in mine], np.int64)
         return self.codes if np.array_equal(places, np.arange(len(mine))) else np.append(places, UNKNOWN)[self.codes]
 
@@ -64,9 +65,9 @@ def read_target(y: Any) -> Target:
     """Return the classes of a column of labels: those that occur, sorted, as scikit-learn's scorers expect them."""
     if y is None:
         raise ValueError("this classifier requires y to be passed, but the target y is None")
-    name = getattr(y, "name", None)
-    name = name if isinstance(name, str) and name else None
     values = _one_column(y)
+    name = getattr(values, "name", None) or getattr(y, "name", None)
+    name = name if isinstance(name, str) and name else None
     try:
         raw = read_column(values, name or "y")
     except TypeError as error:
