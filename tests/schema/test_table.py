@@ -596,14 +596,9 @@ def test_integers_too_large_for_any_float_are_refused_by_name(times):
         learned(np.array([[10**400], [1]], object), [0, 1], times=times)
 
 
-def test_polars_integers_of_128_bits_are_read_or_refused_by_name(times):
+def test_polars_integers_of_128_bits_are_integers(times):
     X = pl.DataFrame({"wide": pl.Series([1, 2, -3], dtype=pl.Int128)})
-    try:
-        levels = learned(X, [0, 1, 0], times=times)[1]
-    except (TypeError, ValueError) as error:
-        assert "column 'wide'" in str(error)  # noqa: PT017
-    else:
-        assert levels == [(-3, 1, 2)]
+    assert learned(X, [0, 1, 0], times=times)[1] == [(-3, 1, 2)]
 
 
 def test_masked_values_are_missing_whatever_they_hide(times):

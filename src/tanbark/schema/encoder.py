@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Any, Self
 
 import numpy as np
@@ -54,7 +54,7 @@ class Encoder(BaseEstimator):
     def __init__(
         self,
         *,
-        categorical: str | Iterable[str | int] = "auto",
+        categorical: str | Collection[str | int] = "auto",
         bins: str = "quantile",
         n_bins: int = 5,
         max_levels: int = 255,
@@ -109,11 +109,9 @@ class Encoder(BaseEstimator):
         if isinstance(self.categorical, str):
             sensible = self.categorical in ("auto", "all")
         else:
-            named = list(self.categorical) if isinstance(self.categorical, list | tuple | set | frozenset) else None
-            if isinstance(self.categorical, np.ndarray) and self.categorical.ndim == 1:
-                named = list(self.categorical)
-            sensible = named is not None and all(
-                isinstance(c, str | int | np.integer) and not isinstance(c, bool) for c in named
+            given = self.categorical.tolist() if isinstance(self.categorical, np.ndarray) else self.categorical
+            sensible = isinstance(given, list | tuple | set | frozenset) and all(
+                isinstance(c, str | int | np.integer) and not isinstance(c, bool) for c in given
             )
         if not sensible:
             raise ValueError(
