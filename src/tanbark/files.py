@@ -2,7 +2,8 @@
 
 Loading one runs no code of its author's: it holds arrays (counts and tables) and plain values (settings, schema,
 structure). Version 1 of the format has the header fields ``format``, ``version``, ``model``, ``params``, ``schema``,
-``parents``, ``state`` and ``sha256``, and the arrays ``class_counts``, ``table`` and ``log_table_<node>``.
+``parents`` (null where no network was learned), ``state`` and ``sha256``, and the arrays ``class_counts``,
+``table`` and ``log_table_<node>``.
 """
 
 from __future__ import annotations
@@ -55,10 +56,11 @@ def save(model: CountsClassifier, path: str | os.PathLike[str]) -> None:
     if name is None:
         raise TypeError(f"only tanbark's classifiers can be saved, not {type(model).__name__!r}")
     check_is_fitted(model)
+    network: Network | None = getattr(model, "network_", None)
     arrays = {
         "class_counts": model.counts_.class_counts,
         "table": model.counts_.table,
-        **{f"log_table_{node}": table for node, table in enumerate(model.network_.log_tables)},
+        **{f"log_table_{node}": table for node, table in enumerate(network.log_tables if network else ())},
     }
     arrays = {key: np.ascontiguousarray(array) for key, array in arrays.items()}
     header = {
@@ -67,7 +69,7 @@ def save(model: CountsClassifier, path: str | os.PathLike[str]) -> None:
         "model": name,
         "params": {key: _plain_parameter(key, value) for key, value in model.get_params(deep=False).items()},
         "schema": model.schema_.to_dict(),
-        "parents": [list(above) for above in model.network_.structure.parents],
+        "parents": [list(above) for above in network.structure.parents] if network else None,
         "state": model._state(),
     }
     header["sha256"] = _digest(header, arrays)
@@ -124,14 +126,20 @@ def _restored(header: dict[str, Any], arrays: Arrays) -> CountsClassifier:
             raise ValueError("the counts are not finite numbers")
         if (array < 0).any():
             raise ValueError("a count is negative")
-    structure = Structure(tuple(tuple(int(p) for p in above) for above in header["parents"]))
+    classifier = REGISTRY[header["model"]].classifier
+    model = classifier(**{key: _parameter(value) for key, value in header["params"].items()})
+    network = None if header["parents"] is None else _network(schema, header["parents"], arrays)
+    return model._restore(Counts(schema, class_counts, table), network, header["state"])
+
+
+def _network(schema: Schema, parents: Any, arrays: Arrays) -> Network:
+    """Return the network with these parents and the tables among the arrays."""
+    structure = Structure(tuple(tuple(int(p) for p in above) for above in parents))
     log_tables = tuple(arrays[f"log_table_{node}"] for node in range(len(structure.parents)))
     for log_table in log_tables:
         if log_table.dtype != np.float64 or np.isnan(log_table).any() or (log_table > 1e-9).any():
             raise ValueError("a table holds something that is no log probability")
-    classifier = REGISTRY[header["model"]].classifier
-    model = classifier(**{key: _parameter(value) for key, value in header["params"].items()})
-    return model._restore(Counts(schema, class_counts, table), Network(schema, structure, log_tables), header["state"])
+    return Network(schema, structure, log_tables)
 
 
 def _plain_parameter(name: str, value: Any) -> Any:

@@ -183,7 +183,7 @@ def test_all_that_is_said_of_a_row_agrees(classifier, parameters):
     joint = model.predict_joint_log_proba(X)
     possible = np.isfinite(model.score_samples(X))
     np.testing.assert_allclose(np.exp(joint[possible]).sum(axis=1), np.exp(model.score_samples(X)[possible]), rtol=1e-9)
-    np.testing.assert_allclose(proba[~possible], np.tile(np.exp(model.network_.log_tables[-1]), ((~possible).sum(), 1)))
+    np.testing.assert_allclose(proba[~possible], np.tile(np.exp(model.class_log_prior_), ((~possible).sum(), 1)))
     evidence = model.explain(X)
     assert evidence.shape == (120, 5, 3)
     assert not np.isnan(evidence).any()
@@ -197,7 +197,7 @@ def test_a_given_class_prior_replaces_the_learned_one(classifier):
     X, y = mixed_table()
     learned = classifier().fit(X, y)
     given_prior = classifier(class_prior=[0.5, 0.3, 0.2]).fit(X, y)
-    shifted = learned.predict_joint_log_proba(X) - learned.network_.log_tables[-1] + np.log([0.5, 0.3, 0.2])
+    shifted = learned.predict_joint_log_proba(X) - learned.class_log_prior_ + np.log([0.5, 0.3, 0.2])
     np.testing.assert_allclose(given_prior.predict_proba(X), softmax(shifted, axis=1), rtol=1e-10)
 
 
@@ -228,7 +228,7 @@ def test_the_smallest_tables_give_true_posteriors(classifier, X, y, parameters):
     assert np.isfinite(proba).all()
     np.testing.assert_allclose(proba.sum(axis=1), 1.0)
     # Nothing known of a row means the class prior.
-    np.testing.assert_allclose(proba[-2], np.exp(model.network_.log_tables[-1]))
+    np.testing.assert_allclose(proba[-2], np.exp(model.class_log_prior_))
 
 
 @every

@@ -18,7 +18,6 @@ from tanbark.counts import Counts
 from tanbark.kernels.posterior import log_evidence, posterior
 from tanbark.kernels.threads import run, spans, thread_count
 from tanbark.network import Network
-from tanbark.parameters import PARAMETERS
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.columns import Codes
 from tanbark.schema.rows import usable_rows
@@ -31,24 +30,28 @@ Array = NDArray[np.float64]
 class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     """A classifier with a normalised joint that is learned from counts alone.
 
-    A subclass says which counts it needs (`_order`) and what network they make (`_learn`); the rest is here.
+    A subclass says which counts it needs (`_order`), what it learns from them (`_learn`) and the joint that follows
+    (`_log_joint`); the rest is here.
     """
 
     _order = 2
 
-    parameters: str
     ess: float
     class_prior: Any
     encoder: Encoder | Schema | None
     n_jobs: int | None
+    class_log_prior_: Array
 
     @abstractmethod
-    def _learn(self, counts: Counts) -> Network:
-        """Return the network that the counts make; what else is learned on the way may be kept on the estimator."""
+    def _learn(self, counts: Counts) -> None:
+        """Keep on the estimator what the counts teach, `class_log_prior_` included."""
+
+    @abstractmethod
+    def _log_joint(self, codes: Codes) -> Array:
+        """Return ``log P(row, class)`` of encoded rows, what is missing being summed out."""
 
     def _check_parameters(self) -> None:
         """Raise a sentence that names the parameter whose value cannot be."""
-        check_choice("parameters", self.parameters, PARAMETERS)
         ess = self.ess
         if isinstance(ess, bool) or not isinstance(ess, Real) or not 1e-100 <= ess <= 1e100:
             raise ValueError(f"ess must be a positive number (from 1e-100 to 1e100), got {ess!r}")
@@ -125,9 +128,9 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """Return what was learned beside the counts and the network, as plain values."""
         return {}
 
-    def _restore(self, counts: Counts, network: Network, state: dict[str, Any]) -> Self:
-        """Become the fitted classifier that had these counts, this network and this state."""
-        self._take(counts, network)
+    def _restore(self, counts: Counts, network: Network | None, state: dict[str, Any]) -> Self:
+        """Become the fitted classifier that had these counts, this network (if it has one) and this state."""
+        self._take(counts)
         self._take_names(counts.schema)
         return self
 
@@ -151,11 +154,8 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return Counts.of(schema, codes, target.codes_under(schema.classes), weights, self._order, self.n_jobs)
 
     def _set(self, counts: Counts) -> None:
-        network = self._learn(counts)
-        log_prior = self._checked_prior(len(counts.schema.classes))
-        if log_prior is not None:
-            network = Network(network.schema, network.structure, (*network.log_tables[:-1], log_prior))
-        self._take(counts, network)
+        self._learn(counts)
+        self._take(counts)
 
     def _checked_prior(self, classes: int) -> Array | None:
         """Return the logarithm of the class prior that was given, or None."""
@@ -171,11 +171,10 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             log_prior: Array = np.log(prior / prior.sum())
         return log_prior
 
-    def _take(self, counts: Counts, network: Network) -> None:
+    def _take(self, counts: Counts) -> None:
         self.schema_ = counts.schema
         self.classes_ = counts.schema.class_labels.copy()
         self.counts_ = counts
-        self.network_ = network
 
     def _read(self, X: Any, reset: bool) -> Table:
         """Return the columns of a table, having told scikit-learn of their names and number."""
@@ -211,8 +210,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def predict_joint_log_proba(self, X: Any) -> Array:
         """Return ``log P(row, class)``, one column per class; what is missing or was never seen is summed out."""
-        codes = self._encode(X)
-        return self.network_.log_joint(codes, self.n_jobs)
+        return self._log_joint(self._encode(X))
 
     def score_samples(self, X: Any) -> Array:
         """Return ``log P(row)`` over the levels and intervals of the schema, -inf for a row that cannot be."""
@@ -230,7 +228,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         A row that no class can have made gets the class prior.
         """
         joint = self.predict_joint_log_proba(X)
-        prior = np.exp(self.network_.log_tables[-1])
+        prior = np.exp(self.class_log_prior_)
         threads = thread_count(self.n_jobs, len(joint))
         run([partial(posterior, joint, prior, *span, joint) for span in spans(len(joint), threads)], threads)
         return joint
@@ -240,7 +238,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         joint = self.predict_joint_log_proba(X)
         evidence = self._evidence(joint)
         impossible = np.isneginf(evidence)
-        joint[impossible] = self.network_.log_tables[-1]
+        joint[impossible] = self.class_log_prior_
         evidence[impossible] = 0.0
         return joint - evidence[:, None]
 
@@ -249,26 +247,6 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         best = self.predict_proba(X).argmax(axis=1)
         predicted: NDArray[Any] = self.classes_[best]
         return predicted
-
-    def explain(self, X: Any) -> Array:
-        """Return how much each attribute speaks for each class: weights of evidence in nats.
-
-        An array of shape (rows, 1 + attributes, classes), the prior first, centred over the classes. Its sum over the
-        middle axis gives `predict_proba` by softmax. What two attributes say together is shared by them equally; an
-        attribute that is missing says nothing itself.
-        """
-        codes = self._encode(X)
-        parts = self.network_.tree.evidence(codes)
-        with np.errstate(invalid="ignore"):
-            impossible = np.isneginf(parts.sum(axis=1)).all(axis=1)
-        parts[impossible] = 0.0
-        parts[impossible, 0] = self.network_.log_tables[-1]
-        return _centred(parts)
-
-    def sample(self, n: int = 1, random_state: Any = 0) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return `n` rows drawn from the learned distribution, and their classes."""
-        check_is_fitted(self)
-        return self.network_.sample(n, random_state)
 
     # scikit-learn
 
@@ -295,12 +273,3 @@ def check_choice(name: str, value: Any, allowed: Any) -> None:
     if not isinstance(value, str) or value not in allowed:
         words = " or ".join(map(repr, allowed))
         raise ValueError(f"{name} must be {words}, got {value!r}")
-
-
-def _centred(parts: Array) -> Array:
-    """Return the parts less their mean over the classes that are possible."""
-    possible = np.isfinite(parts)
-    many = possible.sum(axis=2, keepdims=True)
-    mean = np.where(possible, parts, 0.0).sum(axis=2, keepdims=True) / np.maximum(many, 1)
-    centred: Array = parts - mean
-    return centred

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from tanbark.classifiers.base import CountsClassifier
+from tanbark.classifiers.network_classifier import NetworkClassifier
 from tanbark.counts import Counts
 from tanbark.network import Network, Structure
 from tanbark.parameters import tree_tables
 from tanbark.schema import Encoder, Schema
 
 
-class NaiveBayes(CountsClassifier):
+class NaiveBayes(NetworkClassifier):
     """Naive Bayes over categories and binned numbers.
 
     Parameters
@@ -67,7 +67,7 @@ class NaiveBayes(CountsClassifier):
         self.encoder = encoder
         self.n_jobs = n_jobs
 
-    def _learn(self, counts: Counts) -> Network:
+    def _network(self, counts: Counts) -> Network:
         alone = (-1,) * len(counts.schema.columns)
         tables = tree_tables(counts, alone, self.parameters, float(self.ess))
         return Network(counts.schema, Structure.augmented(alone), tables)

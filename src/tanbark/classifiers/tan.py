@@ -6,7 +6,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from tanbark.classifiers.base import CountsClassifier, check_choice
+from tanbark.classifiers.base import check_choice
+from tanbark.classifiers.network_classifier import NetworkClassifier
 from tanbark.counts import Counts
 from tanbark.network import Network, Structure
 from tanbark.parameters import tree_tables
@@ -14,7 +15,7 @@ from tanbark.schema import Encoder, Schema
 from tanbark.structure import EDGE_WEIGHTS, class_information, maximum_spanning_tree, rooted, settled
 
 
-class TAN(CountsClassifier):
+class TAN(NetworkClassifier):
     """Tree-augmented naive Bayes.
 
     Every attribute depends on the class and, but for the root of the tree, on one other attribute. The tree is the one
@@ -99,12 +100,12 @@ class TAN(CountsClassifier):
         """Return the tree's edges in Prim's order."""
         return {"tree_edges": [list(edge) for edge in self.tree_edges_]}
 
-    def _restore(self, counts: Counts, network: Network, state: dict[str, Any]) -> Self:
+    def _restore(self, counts: Counts, network: Network | None, state: dict[str, Any]) -> Self:
         """Become the fitted classifier that had these counts, this network and these edges."""
         self.tree_edges_ = [(int(u), int(v), float(w)) for u, v, w in state["tree_edges"]]
         return super()._restore(counts, network, state)
 
-    def _learn(self, counts: Counts) -> Network:
+    def _network(self, counts: Counts) -> Network:
         weights = EDGE_WEIGHTS[self.criterion](counts, float(self.ess))
         edges = maximum_spanning_tree(weights)
         self.tree_edges_ = [(u, v, float(weights[u, v])) for u, v in edges]

@@ -54,7 +54,7 @@ def _show_settings(console: Console, path: Path, model: CountsClassifier) -> Non
 
     entry = next(e for e in REGISTRY.values() if e.classifier is type(model))
     rows = float(model.counts_.class_counts.sum())
-    prior = np.exp(model.network_.log_tables[-1])
+    prior = np.exp(model.class_log_prior_)
     given = model.get_params(deep=False)
     if isinstance(model.encoder, Encoder):
         given |= {"bins": model.encoder.bins, "n_bins": model.encoder.n_bins}

@@ -1,0 +1,80 @@
+"""What the classifiers share that learn one network."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from tanbark.classifiers.base import Array, CountsClassifier, check_choice
+from tanbark.counts import Counts
+from tanbark.network import Network
+from tanbark.parameters import PARAMETERS
+from tanbark.schema.columns import Codes
+
+
+class NetworkClassifier(CountsClassifier):
+    """A classifier whose joint is that of a network: a subclass says which (`_network`)."""
+
+    parameters: str
+
+    @abstractmethod
+    def _network(self, counts: Counts) -> Network:
+        """Return the network that the counts make; what else is learned on the way may be kept on the estimator."""
+
+    def _check_parameters(self) -> None:
+        check_choice("parameters", self.parameters, PARAMETERS)
+        super()._check_parameters()
+
+    def _learn(self, counts: Counts) -> None:
+        network = self._network(counts)
+        log_prior = self._checked_prior(len(counts.schema.classes))
+        if log_prior is not None:
+            network = Network(network.schema, network.structure, (*network.log_tables[:-1], log_prior))
+        self._take_network(network)
+
+    def _take_network(self, network: Network) -> None:
+        self.network_ = network
+        self.class_log_prior_ = network.log_tables[-1]
+
+    def _restore(self, counts: Counts, network: Network | None, state: dict[str, Any]) -> Self:
+        """Become the fitted classifier that had these counts and this network."""
+        if network is None:
+            raise ValueError("its network is missing")
+        self._take_network(network)
+        return super()._restore(counts, network, state)
+
+    def _log_joint(self, codes: Codes) -> Array:
+        return self.network_.log_joint(codes, self.n_jobs)
+
+    def explain(self, X: Any) -> Array:
+        """Return how much each attribute speaks for each class: weights of evidence in nats.
+
+        An array of shape (rows, 1 + attributes, classes), the prior first, centred over the classes. Its sum over the
+        middle axis gives `predict_proba` by softmax. What two attributes say together is shared by them equally; an
+        attribute that is missing says nothing itself.
+        """
+        codes = self._encode(X)
+        parts = self.network_.tree.evidence(codes)
+        with np.errstate(invalid="ignore"):
+            impossible = np.isneginf(parts.sum(axis=1)).all(axis=1)
+        parts[impossible] = 0.0
+        parts[impossible, 0] = self.class_log_prior_
+        return _centred(parts)
+
+    def sample(self, n: int = 1, random_state: Any = 0) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return `n` rows drawn from the learned distribution, and their classes."""
+        check_is_fitted(self)
+        return self.network_.sample(n, random_state)
+
+
+def _centred(parts: Array) -> Array:
+    """Return the parts less their mean over the classes that are possible."""
+    possible = np.isfinite(parts)
+    many = possible.sum(axis=2, keepdims=True)
+    mean = np.where(possible, parts, 0.0).sum(axis=2, keepdims=True) / np.maximum(many, 1)
+    centred: Array = parts - mean
+    return centred
