@@ -50,34 +50,77 @@ def conditional_information(table: Floats, offset: Integers, out: Floats) -> Non
 
 
 @njit(nogil=True, cache=True)
+def _remainder(x: float) -> float:
+    """Return ``lgamma(x) - (x - 1/2) log x + x - 1/2 log 2 pi``, what Stirling's formula leaves."""
+    if x < 16.0:
+        return math.lgamma(x) - (x - 0.5) * math.log(x) + x - 0.5 * math.log(2.0 * math.pi)
+    y = 1.0 / (x * x)
+    return (1.0 / 12.0 - y * (1.0 / 360.0 - y * (1.0 / 1260.0 - y * (1.0 / 1680.0 - y / 1188.0)))) / x
+
+
+@njit(nogil=True, cache=True)
+def _log_one_plus(x: float) -> float:
+    """Return ``log(1 + x)``, by the quicker function where it is as good."""
+    return math.log1p(x) if x < 1.0 else math.log(1.0 + x)
+
+
+@njit(nogil=True, cache=True)
+def _beyond_frequencies(seen: float, prior: float, of_prior: float) -> float:
+    """Return ``lgamma(x) - x log x + x`` at `prior + seen` less the same at `prior`, which leaves `of_prior`."""
+    gain: float = _remainder(prior + seen) - of_prior - 0.5 * _log_one_plus(seen / prior)
+    return gain
+
+
+@njit(nogil=True, cache=True)
+def _log_ratio(cell: float, total: float, row: float, column: float) -> float:
+    """Return ``log[(1 + cell)(1 + total) / ((1 + row)(1 + column))]``, all being counts in units of their prior."""
+    if total < 1.0:
+        above = cell + total + cell * total - row - column - row * column
+        return math.log1p(above / ((1.0 + row) * (1.0 + column)))
+    return math.log((1.0 + cell) / (1.0 + row) * ((1.0 + total) / (1.0 + column)))
+
+
+@njit(nogil=True, cache=True)
 def dirichlet_evidence(table: Floats, offset: Integers, ess: float, out: Floats) -> None:
-    """Write the log Bayes factor of an edge against none to `out`, for each pair, all counts of the pair's rows.
+    """Write the log Bayes factor of an edge against none to `out`, for each class and pair, of the pair's rows.
 
     ``log W`` (eq 22 of Cerquides and Lopez de Mantaras 2003, with the prior of eq 24) and the class term that it lacks:
-    ``sum_k lgamma(N'_c + N_c) - lgamma(N'_c)``.
+    ``lgamma(N'_c + N_c) - lgamma(N'_c)``. Its terms are of the size ``N log N`` and cancel but for the information that
+    the pair has. So Stirling's formula splits each: the parts ``x log x`` make one sum of ``x log(ratio)``, the small
+    rest is summed by itself, and the error is that of a number of the size of the result.
     """
     classes = table.shape[0]
     n = len(offset) - 1
-    rows = np.empty(table.shape[1])
-    columns = np.empty(table.shape[1])
+    rows, log_rows = np.empty(table.shape[1]), np.empty(table.shape[1])
+    columns, log_columns = np.empty(table.shape[1]), np.empty(table.shape[1])
     for u in range(n):
         for v in range(u):
             r, s = offset[u + 1] - offset[u], offset[v + 1] - offset[v]
             of_class, of_row, of_column = ess / classes, ess / (classes * r), ess / (classes * s)
             of_cell = ess / (classes * r * s)
-            gain = 0.0
+            rest_class, rest_row, rest_column = _remainder(of_class), _remainder(of_row), _remainder(of_column)
+            rest_cell = _remainder(of_cell)
             for k in range(classes):
                 cells = table[k, offset[u] : offset[u + 1], offset[v] : offset[v + 1]]
                 total = _margins(cells, rows, columns)
+                gain = _beyond_frequencies(total, of_class, rest_class)
+                growth = _log_one_plus(total / of_class)
+                for i in range(r):
+                    gain -= _beyond_frequencies(rows[i], of_row, rest_row)
+                    rows[i] /= of_row
+                    log_rows[i] = _log_one_plus(rows[i])
+                for j in range(s):
+                    gain -= _beyond_frequencies(columns[j], of_column, rest_column)
+                    columns[j] /= of_column
+                    log_columns[j] = _log_one_plus(columns[j])
                 for i in range(r):
                     for j in range(s):
                         seen = cells[i, j]
                         if seen > 0:
-                            gain += math.lgamma(of_cell + seen) - math.lgamma(of_cell)
-                for i in range(r):
-                    gain -= math.lgamma(of_row + rows[i]) - math.lgamma(of_row)
-                for j in range(s):
-                    gain -= math.lgamma(of_column + columns[j]) - math.lgamma(of_column)
-                gain += math.lgamma(of_class + total) - math.lgamma(of_class)
-            out[u, v] = gain
-            out[v, u] = gain
+                            gain += _beyond_frequencies(seen, of_cell, rest_cell)
+                            ratio = _log_ratio(seen / of_cell, total / of_class, rows[i], columns[j])
+                        else:
+                            ratio = growth - log_rows[i] - log_columns[j]
+                        gain += (of_cell + seen) * ratio
+                out[k, u, v] = gain
+                out[k, v, u] = gain

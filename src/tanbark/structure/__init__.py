@@ -1,6 +1,6 @@
 """Learning which attribute depends on which, from counts."""
 
-from tanbark.structure.edge_weights import EDGE_WEIGHTS, class_information
+from tanbark.structure.edge_weights import EDGE_WEIGHTS, bdeu_weights_by_class, class_information
 from tanbark.structure.spanning_tree import maximum_spanning_tree, rooted, settled
 
-__all__ = ["EDGE_WEIGHTS", "class_information", "maximum_spanning_tree", "rooted", "settled"]
+__all__ = ["EDGE_WEIGHTS", "bdeu_weights_by_class", "class_information", "maximum_spanning_tree", "rooted", "settled"]

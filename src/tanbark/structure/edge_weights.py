@@ -33,7 +33,12 @@ def bdeu_weights(counts: Counts, ess: float) -> Matrix:
     complete rows that term is the same for every pair and moves no tree; where values are missing each pair needs its
     own.
     """
-    out = np.zeros((len(counts.schema.columns),) * 2)
+    return np.asarray(bdeu_weights_by_class(counts, ess).sum(axis=0))
+
+
+def bdeu_weights_by_class(counts: Counts, ess: float) -> Matrix:
+    """Return what the rows of each class add to `bdeu_weights`, of shape (classes, attributes, attributes)."""
+    out = np.zeros((len(counts.class_counts), *(len(counts.schema.columns),) * 2))
     dirichlet_evidence(counts.table.astype(np.float64), counts.schema.offset, ess, out)
     return out
 
