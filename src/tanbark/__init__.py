@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tanbark.classifiers.averaged_tan import AveragedTAN
     from tanbark.classifiers.naive_bayes import NaiveBayes
     from tanbark.classifiers.tan import TAN
     from tanbark.counts import Counts
@@ -19,6 +20,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "TAN": "tanbark.classifiers.tan",
+    "AveragedTAN": "tanbark.classifiers.averaged_tan",
     "Category": "tanbark.schema",
     "Counts": "tanbark.counts",
     "Encoder": "tanbark.schema",
@@ -32,6 +34,7 @@ _HOME = {
 
 __all__ = [
     "TAN",
+    "AveragedTAN",
     "Category",
     "Counts",
     "Encoder",

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -214,9 +215,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def score_samples(self, X: Any) -> Array:
         """Return ``log P(row)`` over the levels and intervals of the schema, -inf for a row that cannot be."""
-        return self._evidence(self.predict_joint_log_proba(X))
-
-    def _evidence(self, joint: Array) -> Array:
+        joint = self.predict_joint_log_proba(X)
         out = np.empty(len(joint))
         threads = thread_count(self.n_jobs, len(joint))
         run([partial(log_evidence, joint, *span, out) for span in spans(len(joint), threads)], threads)
@@ -236,11 +235,8 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def predict_log_proba(self, X: Any) -> Array:
         """Return the logarithm of the posterior probability of each class, exact where the probability underflows."""
         joint = self.predict_joint_log_proba(X)
-        evidence = self._evidence(joint)
-        impossible = np.isneginf(evidence)
-        joint[impossible] = self.class_log_prior_
-        evidence[impossible] = 0.0
-        return joint - evidence[:, None]
+        joint[np.isneginf(joint).all(axis=1)] = self.class_log_prior_
+        return np.asarray(log_softmax(joint, axis=1))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tanbark.classifiers.averaged_tan import AveragedTAN
 from tanbark.classifiers.base import CountsClassifier
 from tanbark.classifiers.naive_bayes import NaiveBayes
 from tanbark.classifiers.tan import TAN
@@ -33,6 +34,12 @@ REGISTRY: dict[str, Entry] = {
             TAN,
             "Friedman, Geiger and Goldszmidt 1997",
             "attributes depend on the class and on one another along a tree",
+        ),
+        Entry(
+            "averaged-tan",
+            AveragedTAN,
+            "Cerquides and Lopez de Mantaras 2003",
+            "the average over all trees, each weighed by its posterior probability",
         ),
     )
 }

@@ -1,6 +1,15 @@
 """Learning which attribute depends on which, from counts."""
 
+from tanbark.structure.best_trees import best_trees
 from tanbark.structure.edge_weights import EDGE_WEIGHTS, bdeu_weights_by_class, class_information
 from tanbark.structure.spanning_tree import maximum_spanning_tree, rooted, settled
 
-__all__ = ["EDGE_WEIGHTS", "bdeu_weights_by_class", "class_information", "maximum_spanning_tree", "rooted", "settled"]
+__all__ = [
+    "EDGE_WEIGHTS",
+    "bdeu_weights_by_class",
+    "best_trees",
+    "class_information",
+    "maximum_spanning_tree",
+    "rooted",
+    "settled",
+]

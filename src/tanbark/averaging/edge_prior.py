@@ -1,0 +1,79 @@
+"""A user's belief in each edge, as a matrix of factors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+Array = NDArray[np.float64]
+
+
+def edge_prior_matrix(given: Any, names: Sequence[str]) -> Array:
+    """Return the factor of every edge in a tree's prior probability, of shape (attributes, attributes).
+
+    `given` is None (every tree as probable as any other), a symmetric matrix in column order, or a mapping from pairs
+    of names to factors, 1 for those not mentioned. A factor of zero forbids an edge.
+    """
+    n = len(names)
+    if given is None:
+        return np.ones((n, n))
+    matrix = _from_names(given, names) if isinstance(given, Mapping) else _from_matrix(given, n)
+    for u in range(n):
+        for v in range(u):
+            if not (np.isfinite(matrix[u, v]) and matrix[u, v] >= 0):
+                raise ValueError(
+                    f"edge_prior gives the edge between {names[v]!r} and {names[u]!r} the factor {matrix[u, v]:g}; "
+                    "factors are finite and at least 0"
+                )
+    parts, part = connected_components(matrix > 0, directed=False)
+    if parts > 1:
+        one, other = (names[int(np.argmax(part == p))] for p in (0, 1))
+        raise ValueError(
+            f"edge_prior forbids so many edges that no tree joins {one!r} and {other!r}; "
+            "allow an edge between their parts"
+        )
+    return matrix
+
+
+def _from_matrix(given: Any, n: int) -> Array:
+    try:
+        matrix = np.array(given, np.float64)
+    except (TypeError, ValueError):
+        matrix = np.empty(0)
+    if matrix.shape != (n, n):
+        raise ValueError(
+            f"edge_prior must be a {n} x {n} matrix of factors in column order, or a dict of pairs of names to factors"
+        )
+    if not np.array_equal(matrix, matrix.T, equal_nan=True):
+        raise ValueError("edge_prior must be symmetric: an edge of a tree has no direction")
+    np.fill_diagonal(matrix, 1.0)
+    return matrix
+
+
+def _from_names(given: Mapping[Any, Any], names: Sequence[str]) -> Array:
+    matrix = np.ones((len(names),) * 2)
+    at = {name: u for u, name in enumerate(names)}
+    named: dict[frozenset[str], float] = {}
+    for pair, factor in given.items():
+        if not isinstance(pair, tuple | frozenset) or len(pair) != 2:
+            raise ValueError(f"edge_prior must map pairs of names to factors, got the key {pair!r}")
+        strange = next((name for name in pair if name not in at), None)
+        if strange is not None:
+            raise ValueError(
+                f"edge_prior names {strange!r}, which is no column; the columns are {', '.join(map(repr, names))}"
+            )
+        try:
+            value = float(factor)
+        except (TypeError, ValueError):
+            raise ValueError(f"edge_prior must map pairs of names to factors, got {factor!r} for {pair!r}") from None
+        one, other = pair
+        if one == other:
+            raise ValueError(f"edge_prior gives a factor to {one!r} and itself; an edge has two ends")
+        if named.setdefault(frozenset(pair), value) != value:
+            raise ValueError(f"edge_prior gives the edge between {one!r} and {other!r} two different factors")
+        matrix[at[one], at[other]] = matrix[at[other], at[one]] = value
+    return matrix

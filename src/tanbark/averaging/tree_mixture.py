@@ -1,0 +1,195 @@
+"""The joint distribution that all trees make together, each weighed by its posterior probability."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from tanbark.averaging.tree_posterior import TreePosterior, Trees
+from tanbark.kernels.threads import run, spans, thread_count
+from tanbark.kernels.tree_draws import hang_trees
+from tanbark.kernels.tree_mixture import complete_rows, draw_rows, tree_marginals
+from tanbark.kernels.tree_sums import averaged_log_likelihood
+from tanbark.schema import Schema
+from tanbark.schema.columns import Codes
+
+Array = NDArray[np.float64]
+
+COMPLETIONS = 1024
+"""A row with at most so many completions is summed out exactly."""
+DRAWS = 1000
+"""Over how many drawn trees a row with more completions is averaged."""
+AT_ONCE = 65_536
+"""How many completions, or values of rows under drawn trees, are held in memory at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class TreeMixture:
+    """Trees that share the distributions of their pairs, each weighed by its posterior probability.
+
+    Parameters
+    ----------
+    schema : Schema
+    log_prior : array of shape (classes,)
+    values, ratios : arrays
+        What `tanbark.parameters.pair_ratios` returns.
+    posteriors : tuple of TreePosterior
+        One for all classes, or one for each.
+    seed : int
+        Of the trees drawn for rows that lack much.
+    """
+
+    schema: Schema
+    log_prior: Array
+    values: Array
+    ratios: Array
+    posteriors: tuple[TreePosterior, ...]
+    seed: int
+
+    def log_joint(self, codes: Codes, n_jobs: int | None = None) -> Array:
+        """Return ``log P(row, class)`` of encoded rows, what is missing being summed out."""
+        self.schema.check_codes(codes)
+        out = np.empty((codes.shape[1], len(self.log_prior)))
+        if (codes == self.schema.missing_code).any():
+            for rows, joint in self._holed(codes, n_jobs):
+                out[rows] = joint
+        else:
+            self._complete(codes, out, n_jobs)
+        return out + self.log_prior
+
+    def standard_error(self, codes: Codes, n_jobs: int | None = None) -> Array:
+        """Return the standard error of every class's posterior probability: zero but for rows averaged over draws."""
+        self.schema.check_codes(codes)
+        out = np.zeros((codes.shape[1], len(self.log_prior)))
+        for rows, marginals in self._drawn(codes, np.flatnonzero(self.is_drawn(codes)), n_jobs):
+            joint = marginals + self.log_prior
+            share = np.exp(joint - joint.max(axis=(1, 2), keepdims=True))
+            total = share.sum(axis=2, keepdims=True)
+            times = self._trees[2][:, None] / DRAWS
+            mean = (times * total).sum(axis=1, keepdims=True)
+            posterior = (times * share).sum(axis=1, keepdims=True) / mean
+            # A ratio of two means, linearised about them.
+            apart = (share - posterior * total) / mean
+            out[rows] = np.sqrt((times * apart**2).sum(axis=1) / (DRAWS - 1))
+        return out
+
+    def is_drawn(self, codes: Codes) -> NDArray[np.bool_]:
+        """Return which rows lack so much that they are averaged over drawn trees."""
+        many: NDArray[np.bool_] = self._completions(codes) > COMPLETIONS
+        return many
+
+    def sample(self, n: int, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return codes of `n` rows drawn from the joint distribution, and their classes."""
+        classes = rng.choice(len(self.log_prior), n, p=np.exp(self.log_prior))
+        codes = np.zeros((len(self.schema.columns), n), np.int64)
+        for k, posterior in enumerate(self.posteriors):
+            mine = np.arange(n) if len(self.posteriors) == 1 else np.flatnonzero(classes == k)
+            order, parent = _hung(posterior.draw(len(mine), rng))
+            drawn = np.zeros((len(codes), len(mine)), np.int64)
+            draw_rows(classes[mine], self.schema.offset, self.values, self.ratios, order, parent, rng, drawn)
+            codes[:, mine] = drawn
+        return codes, classes
+
+    def _completions(self, codes: Codes) -> Array:
+        """Return in how many ways each row can be completed, or something above `COMPLETIONS` where that is more."""
+        logs = np.log(self.schema.arity) @ (codes == self.schema.missing_code)
+        many: Array = np.rint(np.exp(np.minimum(logs, 2.0 * math.log(COMPLETIONS))))
+        return many
+
+    def _complete(self, codes: Codes, out: Array, n_jobs: int | None) -> None:
+        """Write ``log P(row | class)`` of complete rows."""
+        n, rows = codes.shape
+        classes = len(self.log_prior)
+        threads = thread_count(n_jobs, rows * classes * max(1, n**3 // 512))
+        task = partial(
+            averaged_log_likelihood, codes, self.schema.offset, self._log_values, self.ratios, *self._weights
+        )
+        run([partial(task, *span, out) for span in spans(rows, threads)], threads)
+
+    def _holed(self, codes: Codes, n_jobs: int | None) -> Iterator[tuple[NDArray[np.int64], Array]]:
+        """Yield rows and their ``log P(row | class)``, a part at a time."""
+        completions = self._completions(codes)
+        few = np.flatnonzero(completions <= COMPLETIONS)
+        ends = np.cumsum(completions[few])
+        for part in np.split(few, np.searchsorted(ends, np.arange(AT_ONCE, ends[-1] if len(ends) else 0, AT_ONCE))):
+            if not len(part):
+                continue
+            start = np.concatenate([[0], np.cumsum(completions[part])]).astype(np.int64)
+            whole = np.empty((len(codes), int(start[-1])), codes.dtype)
+            known = np.ascontiguousarray(codes[:, part])
+            complete_rows(known, self.schema.missing_code, self.schema.arity, start, whole)
+            joint = np.empty((whole.shape[1], len(self.log_prior)))
+            self._complete(whole, joint, n_jobs)
+            yield part, np.logaddexp.reduceat(joint, start[:-1], axis=0)
+        for part, marginals in self._drawn(codes, np.flatnonzero(completions > COMPLETIONS), n_jobs):
+            yield part, logsumexp(marginals, axis=1, b=self._trees[2][:, None] / DRAWS)
+
+    def _drawn(
+        self, codes: Codes, rows: NDArray[np.int64], n_jobs: int | None
+    ) -> Iterator[tuple[NDArray[np.int64], Array]]:
+        """Yield rows and their ``log P(row | class, tree)`` under the drawn trees, a part at a time."""
+        if not len(rows):
+            return
+        order, parent, times = self._trees
+        classes = len(self.log_prior)
+        at_once = max(1, 16 * AT_ONCE // (len(times) * classes))
+        for first in range(0, len(rows), at_once):
+            part = rows[first : first + at_once]
+            known = np.ascontiguousarray(codes[:, part])
+            out = np.empty((len(part), len(times), classes))
+            threads = thread_count(n_jobs, out.size)
+            run(
+                [
+                    partial(
+                        tree_marginals,
+                        known,
+                        self.schema.missing_code,
+                        self.schema.offset,
+                        self.values,
+                        self.ratios,
+                        order[min(k, len(order) - 1)],
+                        parent[min(k, len(order) - 1)],
+                        k,
+                        *span,
+                        out,
+                    )
+                    for k in range(classes)
+                    for span in spans(len(part), threads)
+                ],
+                threads,
+            )
+            yield part, out
+
+    @cached_property
+    def _log_values(self) -> Array:
+        logs: Array = np.log(self.values)
+        return logs
+
+    @cached_property
+    def _weights(self) -> tuple[Array, Array]:
+        mantissa, exponent = zip(*(posterior.scaled for posterior in self.posteriors))
+        return np.stack(mantissa), np.stack(exponent)
+
+    @cached_property
+    def _trees(self) -> tuple[Trees, Trees, Array]:
+        """The drawn trees that differ: order and parents, one array for each posterior, and how often each came."""
+        rng = np.random.default_rng(self.seed)
+        hung = [_hung(posterior.draw(DRAWS, rng)) for posterior in self.posteriors]
+        parent = np.stack([p for _, p in hung])
+        _, first, times = np.unique(np.concatenate(parent, axis=1), axis=0, return_index=True, return_counts=True)
+        order = np.stack([o for o, _ in hung])
+        return order[:, first], parent[:, first], times.astype(np.float64)
+
+
+def _hung(trees: Trees) -> tuple[Trees, Trees]:
+    """Return the attributes of each tree, parents before children, and their parents; the first attribute is on top."""
+    many, edges = trees.shape[:2]
+    order, parent = np.empty((many, edges + 1), np.int64), np.empty((many, edges + 1), np.int64)
+    hang_trees(trees, 0, order, parent)
+    return order, parent

@@ -1,0 +1,116 @@
+"""A distribution over all trees in which a tree's probability is a product over its edges."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.kernels.edge_probabilities import edge_probabilities
+from tanbark.kernels.tree_draws import draw_trees, reduced_graphs
+from tanbark.kernels.tree_sums import NOTHING, tree_sum
+from tanbark.structure import best_trees
+
+Array = NDArray[np.float64]
+Trees = NDArray[np.int64]
+
+# The logarithm of two in two parts, the first with so few digits that its multiples are exact.
+LOG_TWO_HIGH, LOG_TWO_LOW = float.fromhex("0x1.62e42fefa3800p-1"), float.fromhex("0x1.ef35793c76730p-45")
+
+
+@dataclass(frozen=True, eq=False)
+class TreePosterior:
+    """Trees over n attributes, each as probable as the product of its edges' weights says.
+
+    The decomposable distributions of Meila and Jaakkola (2000) and Cerquides and Lopez de Mantaras (2003, eq 7).
+
+    Parameters
+    ----------
+    log_weights : array of shape (n, n)
+        Symmetric; -inf where an edge cannot be. The graph of possible edges must be connected.
+
+    Examples
+    --------
+    >>> posterior = TreePosterior(np.log(np.array([[0.0, 1, 2], [1, 0, 4], [2, 4, 0]]) + np.eye(3)))
+    >>> round(math.exp(posterior.log_total), 9)
+    14.0
+    >>> posterior.edge_probabilities.round(3)
+    array([[0.   , 0.429, 0.714],
+           [0.429, 0.   , 0.857],
+           [0.714, 0.857, 0.   ]])
+    """
+
+    log_weights: Array
+
+    @cached_property
+    def scaled(self) -> tuple[Array, Array]:
+        """The weights as mantissas and exponents of two, for the kernels."""
+        possible = np.isfinite(self.log_weights)
+        logs = np.where(possible, self.log_weights, 0.0)
+        exponent = np.rint(logs / math.log(2.0))
+        mantissa: Array = np.exp((logs - exponent * LOG_TWO_HIGH) - exponent * LOG_TWO_LOW)
+        return mantissa, np.where(possible, exponent, NOTHING)
+
+    @cached_property
+    def log_total(self) -> float:
+        """The logarithm of the sum over all trees of the product of their edges' weights."""
+        mantissa, exponent = tree_sum(*self.scaled)
+        return math.log(float(mantissa)) + float(exponent) * math.log(2.0)
+
+    @cached_property
+    def edge_probabilities(self) -> Array:
+        """The probability of every edge; those of one tree's worth, n - 1, in sum."""
+        return np.where(np.isfinite(self.log_weights), edge_probabilities(*self.scaled), 0.0)
+
+    def best(self, k: int) -> list[tuple[float, Trees]]:
+        """Return the `k` most probable trees, each as its log probability and its edges."""
+        trees = [np.array(tree, np.int64).reshape(-1, 2) for tree in best_trees(self.log_weights, k)]
+        return [(self.log_probability(tree), tree) for tree in trees]
+
+    def log_probability(self, tree: Trees) -> float:
+        """Return the log probability of a tree."""
+        return float(self.log_weights[tree[:, 0], tree[:, 1]].sum()) - self.log_total
+
+    def draw(self, many: int, rng: np.random.Generator) -> Trees:
+        """Return trees drawn exactly, of shape (many, n - 1, 2)."""
+        trees = np.empty((many, len(self.log_weights) - 1, 2), np.int64)
+        if trees.size:
+            draw_trees(self._graphs, rng, trees)
+        return trees
+
+    @cached_property
+    def _graphs(self) -> Array:
+        graphs: Array = reduced_graphs(self.log_weights)
+        return graphs
+
+    @cached_property
+    def concentration(self) -> float:
+        """The probability of the best tree and of all trees that differ from it in one edge.
+
+        A tree that has edge `f` in place of edge `e`, on the path between the ends of `f`, is ``w_f / w_e`` times as
+        probable as the best tree.
+        """
+        log_probability, tree = self.best(1)[0]
+        n = len(self.log_weights)
+        # On the way from each node the sum of 1 / w_e over the path's edges, in units that cannot overflow.
+        mass = 1.0
+        neighbours: list[list[int]] = [[] for _ in range(n)]
+        for u, v in tree.tolist():
+            neighbours[u].append(v)
+            neighbours[v].append(u)
+        for top in range(n):
+            log_path = np.full(n, -np.inf)
+            waiting = [(top, -1)]
+            while waiting:
+                u, before = waiting.pop()
+                for v in neighbours[u]:
+                    if v != before:
+                        log_path[v] = np.logaddexp(log_path[u], -self.log_weights[u, v])
+                        waiting.append((v, u))
+            outside = np.ones(n, np.bool_)
+            outside[[top, *neighbours[top]]] = False
+            mass += float(np.exp(self.log_weights[top, outside] + log_path[outside]).sum()) / 2
+        return min(math.exp(log_probability) * mass, 1.0)
