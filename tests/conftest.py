@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import itertools
 import json
 import os
 from pathlib import Path
@@ -40,6 +41,26 @@ def read_text():
 def reference():
     """Return a function from the name of a file of peers' figures to its content."""
     return lambda name: json.loads((HERE / "reference" / f"{name}.json").read_text())
+
+
+@pytest.fixture(scope="session")
+def all_trees():
+    """Return a function from a number of nodes to all trees over them, each a list of edges (Prüfer sequences)."""
+
+    def decoded(sequence, n):
+        degree = np.bincount(sequence, minlength=n) + 1
+        edges = []
+        for u in sequence:
+            leaf = int(np.argmax(degree == 1))
+            edges.append((leaf, u))
+            degree[leaf] -= 1
+            degree[u] -= 1
+        return [*edges, tuple(np.flatnonzero(degree == 1).tolist())]
+
+    def trees(n):
+        return [decoded(s, n) for s in itertools.product(range(n), repeat=n - 2)] if n > 1 else [[]]
+
+    return trees
 
 
 @pytest.fixture

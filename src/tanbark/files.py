@@ -3,7 +3,7 @@
 Loading one runs no code of its author's: it holds arrays (counts and tables) and plain values (settings, schema,
 structure). Version 1 of the format has the header fields ``format``, ``version``, ``model``, ``params``, ``schema``,
 ``parents`` (null where no network was learned), ``state`` and ``sha256``, and the arrays ``class_counts``,
-``table`` and ``log_table_<node>``.
+``table``, ``log_table_<node>``, and for a parameter that is itself counts ``<name>_class_counts`` and ``<name>_table``.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -62,12 +63,16 @@ def save(model: CountsClassifier, path: str | os.PathLike[str]) -> None:
         "table": model.counts_.table,
         **{f"log_table_{node}": table for node, table in enumerate(network.log_tables if network else ())},
     }
+    given = model.get_params(deep=False)
+    for key, value in given.items():
+        if isinstance(value, Counts):
+            arrays |= {f"{key}_class_counts": value.class_counts, f"{key}_table": value.table}
     arrays = {key: np.ascontiguousarray(array) for key, array in arrays.items()}
     header = {
         "format": FORMAT,
         "version": tanbark.__version__,
         "model": name,
-        "params": {key: _plain_parameter(key, value) for key, value in model.get_params(deep=False).items()},
+        "params": {key: _plain_parameter(key, value) for key, value in given.items()},
         "schema": model.schema_.to_dict(),
         "parents": [list(above) for above in network.structure.parents] if network else None,
         "state": model._state(),
@@ -117,8 +122,15 @@ def _read(path: Path) -> tuple[dict[str, Any], Arrays]:
 def _restored(header: dict[str, Any], arrays: Arrays) -> CountsClassifier:
     """Return the classifier that a checked header and its arrays describe."""
     schema = Schema.from_dict(header["schema"])
+    classifier = REGISTRY[header["model"]].classifier
+    model = classifier(**{key: _parameter(key, value, arrays) for key, value in header["params"].items()})
+    network = None if header["parents"] is None else _network(schema, header["parents"], arrays)
+    return model._restore(_counts(schema, arrays["class_counts"], arrays["table"]), network, header["state"])
+
+
+def _counts(schema: Schema, class_counts: NDArray[Any], table: NDArray[Any]) -> Counts:
+    """Return counts that are of the schema's shape, finite and not negative."""
     classes, total = len(schema.classes), int(schema.offset[-1])
-    table, class_counts = arrays["table"], arrays["class_counts"]
     if table.shape not in ((classes, total), (classes, total, total)) or class_counts.shape != (classes,):
         raise ValueError("the counts are of another shape than the schema")
     for array in (table, class_counts):
@@ -126,10 +138,7 @@ def _restored(header: dict[str, Any], arrays: Arrays) -> CountsClassifier:
             raise ValueError("the counts are not finite numbers")
         if (array < 0).any():
             raise ValueError("a count is negative")
-    classifier = REGISTRY[header["model"]].classifier
-    model = classifier(**{key: _parameter(value) for key, value in header["params"].items()})
-    network = None if header["parents"] is None else _network(schema, header["parents"], arrays)
-    return model._restore(Counts(schema, class_counts, table), network, header["state"])
+    return Counts(schema, class_counts, table)
 
 
 def _network(schema: Schema, parents: Any, arrays: Arrays) -> Network:
@@ -149,6 +158,10 @@ def _plain_parameter(name: str, value: Any) -> Any:
         return {"encoder": {key: _plain_parameter(key, setting) for key, setting in settings.items()}}
     if isinstance(value, Schema):
         return {"schema": value.to_dict()}
+    if isinstance(value, Counts):
+        return {"counts": value.schema.to_dict()}
+    if isinstance(value, Mapping):
+        return {"pairs": [[*pair, _plain_parameter(name, factor)] for pair, factor in value.items()]}
     if isinstance(value, np.ndarray | list | tuple):
         return [_plain_parameter(name, v) for v in value]
     value = plain(value)
@@ -157,13 +170,17 @@ def _plain_parameter(name: str, value: Any) -> Any:
     return value
 
 
-def _parameter(value: Any) -> Any:
-    """Return the parameter that plain values describe."""
-    if isinstance(value, dict) and "encoder" in value:
+def _parameter(name: str, value: Any, arrays: Arrays) -> Any:
+    """Return the parameter that plain values and arrays describe."""
+    if not isinstance(value, dict):
+        return value
+    if "encoder" in value:
         return Encoder(**value["encoder"])
-    if isinstance(value, dict):
-        return Schema.from_dict(value["schema"])
-    return value
+    if "counts" in value:
+        return _counts(Schema.from_dict(value["counts"]), arrays[f"{name}_class_counts"], arrays[f"{name}_table"])
+    if "pairs" in value:
+        return {(one, other): factor for one, other, factor in value["pairs"]}
+    return Schema.from_dict(value["schema"])
 
 
 def _digest(header: dict[str, Any], arrays: Arrays) -> str:

@@ -99,7 +99,7 @@ class TreeMixture:
     def _completions(self, codes: Codes) -> Array:
         """Return in how many ways each row can be completed, or something above `COMPLETIONS` where that is more."""
         logs = np.log(self.schema.arity) @ (codes == self.schema.missing_code)
-        many: Array = np.rint(np.exp(np.minimum(logs, 2.0 * math.log(COMPLETIONS))))
+        many: Array = np.rint(np.exp(np.minimum(logs, math.log(COMPLETIONS) + 1.0)))
         return many
 
     def _complete(self, codes: Codes, out: Array, n_jobs: int | None) -> None:

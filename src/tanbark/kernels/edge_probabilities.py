@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-FAINT = -1074.0
+FAINT = -2200.0
+"""A power of two that makes nothing of any double."""
 
 
 @njit(nogil=True, cache=True)

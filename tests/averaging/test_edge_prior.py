@@ -1,0 +1,51 @@
+"""What a user may say of edges, and what is said to a user who errs."""
+
+import numpy as np
+import pytest
+
+from tanbark.averaging import edge_prior_matrix
+
+NAMES = ("age", "pulse", "sex")
+
+
+def test_nothing_given_means_every_edge_alike():
+    assert np.array_equal(edge_prior_matrix(None, NAMES), np.ones((3, 3)))
+
+
+def test_names_and_matrix_say_the_same():
+    by_name = edge_prior_matrix({("pulse", "age"): 2, frozenset({"sex", "age"}): 0}, NAMES)
+    by_place = edge_prior_matrix([[7, 2, 0], [2, 7, 1], [0, 1, 7]], NAMES)
+    assert np.array_equal(by_name, by_place)
+    assert by_name[0, 1] == by_name[1, 0] == 2
+
+
+def matrix(value):
+    given = np.ones((3, 3))
+    given[0, 1] = given[1, 0] = value
+    return given
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (matrix(-1.0), "between 'age' and 'pulse' the factor -1; factors are finite and at least 0"),
+        (matrix(np.nan), "the factor nan"),
+        (matrix(np.inf), "the factor inf"),
+        (np.triu(np.full((3, 3), 2.0)), "must be symmetric"),
+        (np.ones((2, 2)), "must be a 3 x 3 matrix"),
+        (np.ones(3), "must be a 3 x 3 matrix"),
+        ([["a"]], "must be a 3 x 3 matrix"),
+        ("age", "must be a 3 x 3 matrix"),
+        ({("age", "height"): 1.0}, "names 'height', which is no column; the columns are 'age', 'pulse', 'sex'"),
+        ({("age", "age"): 1.0}, "'age' and itself"),
+        ({"age": 1.0}, "pairs of names to factors, got the key 'age'"),
+        ({("age", "sex"): "much"}, "got 'much'"),
+        ({("age", "sex"): -2}, "between 'age' and 'sex' the factor -2"),
+        ({("age", "sex"): 2, ("sex", "age"): 3}, "two different factors"),
+        ({("age", "sex"): 0, ("age", "pulse"): 0}, "no tree joins 'age' and 'pulse'"),
+        (np.zeros((3, 3)), "no tree joins 'age' and 'pulse'"),
+    ],
+)
+def test_a_mistake_gets_a_sentence(given, words):
+    with pytest.raises(ValueError, match=words):
+        edge_prior_matrix(given, NAMES)

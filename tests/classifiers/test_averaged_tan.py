@@ -1,0 +1,664 @@
+"""The average over all trees against every tree by itself, and against arbitrary precision."""
+
+import itertools
+import math
+import warnings
+
+import mpmath
+import numpy as np
+import pandas as pd
+import pytest
+from flint import arb, ctx
+from scipy.special import logsumexp
+
+import tanbark
+from tanbark import TAN, AveragedTAN, Category, Counts, Encoder, Network, Schema
+from tanbark.averaging import tree_mixture
+from tanbark.network import Structure
+from tanbark.parameters import tree_tables
+from tanbark.structure import rooted
+
+ARITY, CLASSES = (3, 2, 4, 2, 3), 3
+
+
+def dirichlet_evidence(seen, prior):
+    """The log probability of a sequence with these counts under a Dirichlet prior, in many digits."""
+    total = mpmath.loggamma(sum(prior)) - mpmath.loggamma(sum(prior) + sum(map(int, seen)))
+    return total + sum(mpmath.loggamma(p + int(s)) - mpmath.loggamma(p) for s, p in zip(seen, prior))
+
+
+class EveryTree:
+    """TAN models over all trees, each from the rows themselves: scores and predictions by the textbook, in 30 digits.
+
+    Rows may be given that were known before: the prior over a tree's parameters is then its posterior given those.
+    """
+
+    def __init__(self, codes, y, arity, classes, ess, trees, before=None, factors=None):
+        self.codes, self.y, self.arity, self.classes, self.ess = codes, y, arity, classes, ess
+        self.before = before or (codes[:, :0], y[:0])
+        n = len(arity)
+        self.parents = [rooted(n, tree, root=n - 1) for tree in trees]
+        self.trees = trees
+        self.factors = np.ones((n, n)) if factors is None else factors
+        self._scores = {}
+
+    def prior_and_seen(self, child, parent, value, k):
+        """The prior counts and the counts of a child's values, where the parent has `value`, in class k."""
+        r = self.arity[child]
+        q = self.classes * (self.arity[parent] if parent >= 0 else 1)
+        counts = []
+        for codes, y in ((self.before[0], self.before[1]), (self.codes, self.y)):
+            here = (y == k) & ((codes[parent] == value) if parent >= 0 else True)
+            counts.append(np.bincount(codes[child][here], minlength=r))
+        prior = [mpmath.mpf(self.ess) / (r * q) + int(c) for c in counts[0]]
+        return prior, counts[1]
+
+    def score(self, child, parent, k):
+        """The log evidence of the child's values in class k."""
+        key = (child, parent, k)
+        if key not in self._scores:
+            values = range(self.arity[parent]) if parent >= 0 else (0,)
+            self._scores[key] = sum(
+                dirichlet_evidence(seen, prior)
+                for prior, seen in (self.prior_and_seen(child, parent, value, k) for value in values)
+            )
+        return self._scores[key]
+
+    def class_evidence(self):
+        before, seen = (np.bincount(y, minlength=self.classes) for y in (self.before[1], self.y))
+        return dirichlet_evidence(seen, [mpmath.mpf(self.ess) / self.classes + int(b) for b in before])
+
+    def log_prior(self, tree):
+        """The log prior of a tree up to a constant."""
+        return sum(mpmath.log(self.factors[edge]) for edge in tree)
+
+    def log_weight(self, t, ks):
+        """The log posterior weight of tree t by the rows of the given classes, up to a constant."""
+        family = sum(self.score(u, p, k) for u, p in enumerate(self.parents[t]) for k in ks)
+        return self.log_prior(self.trees[t]) + family
+
+    def likelihood(self, t, row, k):
+        """P(row | class k, tree t) with posterior mean parameters."""
+        product = mpmath.mpf(1)
+        for u, p in enumerate(self.parents[t]):
+            prior, seen = self.prior_and_seen(u, p, row[p] if p >= 0 else 0, k)
+            product *= (prior[row[u]] + int(seen[row[u]])) / (sum(prior) + int(seen.sum()))
+        return product
+
+    def class_probability(self, k):
+        seen = int((self.y == k).sum()) + int((self.before[1] == k).sum())
+        rows = len(self.y) + len(self.before[1])
+        return (seen + mpmath.mpf(self.ess) / self.classes) / (rows + mpmath.mpf(self.ess))
+
+    def posterior(self, ks, change=lambda w: w):
+        """The posterior probabilities of the trees by the rows of the given classes."""
+        logs = change([self.log_weight(t, ks) for t in range(len(self.trees))])
+        top = max(logs)
+        weights = [mpmath.exp(x - top) for x in logs]
+        return [w / sum(weights) for w in weights]
+
+    def joint(self, row, posterior_of):
+        """P(row, class) of each class: the average of all trees."""
+        return [
+            self.class_probability(k)
+            * sum(p * self.likelihood(t, row, k) for t, p in enumerate(posterior_of[k]) if p > 1e-30)
+            for k in range(self.classes)
+        ]
+
+
+@pytest.fixture
+def small(random_table, all_trees):
+    """A table of five attributes, and all trees over them."""
+    schema, codes, y = random_table(1, 40, ARITY, CLASSES)
+    return schema, codes, y, all_trees(5)
+
+
+def rows_to_ask(rng=None):
+    rng = rng or np.random.default_rng(0)
+    return np.array([rng.integers(0, r, 6) for r in ARITY]).astype(np.uint8)
+
+
+def frame(codes):
+    return pd.DataFrame(codes.T, columns=[f"a{u}" for u in range(len(codes))])
+
+
+def assert_joints(model, reference, posterior_of, rows):
+    got = model.predict_joint_log_proba(frame(rows))
+    for i in range(rows.shape[1]):
+        expected = [float(mpmath.log(p)) for p in reference.joint(rows[:, i], posterior_of)]
+        np.testing.assert_allclose(got[i], expected, rtol=1e-12)
+
+
+def decoded(network_or_edges):
+    return {frozenset(edge) for edge in network_or_edges}
+
+
+def test_it_is_the_average_over_every_tree(small):
+    """Eq 17-24: each tree's exact predictive probability, times its exact posterior probability."""
+    schema, codes, y, trees = small
+    model = AveragedTAN().fit_counts(Counts.of(schema, codes, y))
+    reference = EveryTree(codes, y, ARITY, CLASSES, 10, trees)
+    posterior = reference.posterior(range(CLASSES))
+    assert_joints(model, reference, [posterior] * CLASSES, rows_to_ask())
+    expected = np.zeros((5, 5))
+    for tree, p in zip(trees, posterior):
+        for u, v in tree:
+            expected[u, v] += float(p)
+            expected[v, u] += float(p)
+    np.testing.assert_allclose(model.edge_probabilities_, expected, rtol=1e-11, atol=1e-14)
+    logs = [reference.log_weight(t, range(CLASSES)) for t in range(len(trees))]
+    evidence = reference.class_evidence() + mpmath.log(sum(map(mpmath.exp, logs)) / len(trees))
+    assert model.log_evidence_ == pytest.approx(float(evidence), rel=1e-13)
+    best = model.k_best_trees(3)
+    assert [p for p, _ in best] == pytest.approx([float(mpmath.log(p)) for p in sorted(posterior)[::-1][:3]], abs=1e-10)
+    top = decoded((f"a{u}", f"a{v}") for u, v in trees[int(np.argmax([float(p) for p in posterior]))])
+    assert decoded(model.map_tree_.edges) == decoded(best[0][1].edges) == top
+
+
+def test_six_attributes_and_sparse_rows(random_table, all_trees):
+    arity = (2, 2, 3, 2, 2, 3)
+    schema, codes, y = random_table(3, 12, arity, 2)
+    model = AveragedTAN(ess=1.0).fit_counts(Counts.of(schema, codes, y))
+    reference = EveryTree(codes, y, arity, 2, 1, all_trees(6))
+    posterior = reference.posterior(range(2))
+    got = model.predict_joint_log_proba(frame(codes[:, :2]))
+    for i in range(2):
+        expected = [float(mpmath.log(p)) for p in reference.joint(codes[:, i], [posterior] * 2)]
+        np.testing.assert_allclose(got[i], expected, rtol=1e-12)
+
+
+def test_a_prior_over_edges_multiplies_the_trees(small):
+    schema, codes, y, trees = small
+    factors = np.random.default_rng(0).uniform(0.1, 10, (5, 5))
+    factors = factors + factors.T
+    model = AveragedTAN(edge_prior=factors).fit_counts(Counts.of(schema, codes, y))
+    reference = EveryTree(codes, y, ARITY, CLASSES, 10, trees, factors=factors)
+    posterior = reference.posterior(range(CLASSES))
+    assert_joints(model, reference, [posterior] * CLASSES, rows_to_ask())
+    by_name = {(f"a{u}", f"a{v}"): factors[u, v] for u in range(5) for v in range(u)}
+    again = AveragedTAN(edge_prior=by_name).fit_counts(Counts.of(schema, codes, y))
+    assert np.array_equal(again.edge_probabilities_, model.edge_probabilities_)
+    logs = [reference.log_weight(t, range(CLASSES)) for t in range(len(trees))]
+    total = sum(mpmath.exp(reference.log_prior(tree)) for tree in trees)
+    evidence = reference.class_evidence() + mpmath.log(sum(map(mpmath.exp, logs)) / total)
+    assert model.log_evidence_ == pytest.approx(float(evidence), rel=1e-13)
+
+
+def test_a_forbidden_edge_is_in_no_tree(small):
+    schema, codes, y, trees = small
+    counts = Counts.of(schema, codes, y)
+    model = AveragedTAN(edge_prior={("a0", "a1"): 0, ("a2", "a1"): 0}).fit_counts(counts)
+    allowed = [t for t in trees if not {(0, 1), (1, 0), (1, 2), (2, 1)} & set(t)]
+    reference = EveryTree(codes, y, ARITY, CLASSES, 10, allowed)
+    assert_joints(model, reference, [reference.posterior(range(CLASSES))] * CLASSES, rows_to_ask())
+    assert model.edge_probabilities_[0, 1] == model.edge_probabilities_[2, 1] == 0
+    assert model.edge_probabilities_.sum() / 2 == pytest.approx(4, rel=1e-13)
+    for network in [model.map_tree_, *model.sample_trees(50), *(net for _, net in model.k_best_trees(500))]:
+        assert not {frozenset(("a0", "a1")), frozenset(("a1", "a2"))} & decoded(network.edges)
+    assert len(model.k_best_trees(500)) == len(allowed)
+
+
+def test_an_experts_rows_are_rows_that_were_known_before(small):
+    schema, codes, y, trees = small
+    known, new = slice(0, 15), slice(15, 40)
+    prior = Counts.of(schema, codes[:, known], y[known])
+    model = AveragedTAN(prior=prior).fit_counts(Counts.of(schema, codes[:, new], y[new]))
+    reference = EveryTree(codes[:, new], y[new], ARITY, CLASSES, 10, trees, before=(codes[:, known], y[known]))
+    posterior = reference.posterior(range(CLASSES))
+    assert_joints(model, reference, [posterior] * CLASSES, rows_to_ask())
+    logs = [reference.log_weight(t, range(CLASSES)) for t in range(len(trees))]
+    evidence = reference.class_evidence() + mpmath.log(sum(map(mpmath.exp, logs)) / len(trees))
+    assert model.log_evidence_ == pytest.approx(float(evidence), rel=1e-12)
+    # What the known rows say of the parameters is used, what they say of the trees is not: that is the edge prior's.
+    whole = AveragedTAN().fit_counts(Counts.of(schema, codes, y))
+    assert not np.allclose(model.edge_probabilities_, whole.edge_probabilities_, rtol=1e-3)
+
+
+def test_stubbornness_squeezes_the_evidence_as_the_paper_says(small):
+    """Eq 25-29 to the letter, with W of eq 22, base ten and shift included."""
+    schema, codes, y, trees = small
+    codes, y = np.tile(codes, 10), np.tile(y, 10)
+    counts = Counts.of(schema, codes, y)
+    ess, K = 10, 5
+
+    def log10_w(u, v):
+        total = mpmath.mpf(0)
+        for k in range(CLASSES):
+            for cells, seen in (
+                (CLASSES * ARITY[u], -counts.value(u)[k]),
+                (CLASSES * ARITY[v], -counts.value(v)[k]),
+                (CLASSES * ARITY[u] * ARITY[v], counts.pair(u, v)[k].ravel()),
+            ):
+                prior = mpmath.mpf(ess) / cells
+                for s in seen.tolist():
+                    sign = 1 if len(seen) == ARITY[u] * ARITY[v] and (seen >= 0).all() else -1
+                    total += sign * (mpmath.loggamma(prior + abs(s)) - mpmath.loggamma(prior))
+        return total / mpmath.log(10)
+
+    logs = {(u, v): log10_w(u, v) for u in range(5) for v in range(u)}
+    largest, smallest = max(logs.values()), min(logs.values())
+    assert largest - smallest > K
+    a = K / (largest - smallest)
+    b = -K - a * smallest
+    weights = {edge: mpmath.power(10, a * w + b) for edge, w in logs.items()}
+    assert min(weights.values()) == pytest.approx(1e-5)
+    assert max(weights.values()) == pytest.approx(1.0)
+    reference = EveryTree(codes, y, ARITY, CLASSES, ess, trees)
+    products = [mpmath.fprod(weights[max(e), min(e)] for e in tree) for tree in trees]
+    posterior = [p / sum(products) for p in products]
+    model = AveragedTAN(stubbornness=K).fit_counts(counts)
+    assert_joints(model, reference, [posterior] * CLASSES, rows_to_ask())
+    # The evidence of the data is no matter of stubbornness.
+    assert model.log_evidence_ == AveragedTAN().fit_counts(counts).log_evidence_
+
+
+def test_stubbornness_leaves_narrow_evidence_alone(small):
+    schema, codes, y, _ = small
+    counts = Counts.of(schema, codes, y)
+    stubborn, plain = AveragedTAN(stubbornness=1000.0).fit_counts(counts), AveragedTAN().fit_counts(counts)
+    assert np.array_equal(stubborn.edge_probabilities_, plain.edge_probabilities_)
+
+
+def test_a_multinet_averages_each_class_by_itself(small):
+    schema, codes, y, trees = small
+    model = AveragedTAN(multinet=True).fit_counts(Counts.of(schema, codes, y))
+    reference = EveryTree(codes, y, ARITY, CLASSES, 10, trees)
+    posteriors = [reference.posterior([k]) for k in range(CLASSES)]
+    assert_joints(model, reference, posteriors, rows_to_ask())
+    assert model.edge_probabilities_.shape == (CLASSES, 5, 5)
+    np.testing.assert_allclose(model.edge_probabilities_.sum(axis=(1, 2)) / 2, 4.0, rtol=1e-13)
+    evidence = reference.class_evidence()
+    for k in range(CLASSES):
+        weights = [mpmath.exp(reference.log_weight(t, [k])) for t in range(len(trees))]
+        evidence += mpmath.log(sum(weights) / len(trees))
+    assert model.log_evidence_ == pytest.approx(float(evidence), rel=1e-13)
+    best = model.k_best_trees(4)
+    products = sorted((math.prod(c) for c in itertools.product(*(sorted(p)[-4:] for p in posteriors))), reverse=True)
+    assert [p for p, _ in best] == pytest.approx([float(mpmath.log(p)) for p in products[:4]], abs=1e-10)
+    for k, network in enumerate(model.map_tree_):
+        top = trees[int(np.argmax([float(p) for p in posteriors[k]]))]
+        assert decoded(network.edges) == decoded((f"a{u}", f"a{v}") for u, v in top)
+    assert len(model.sample_trees(2)[0]) == CLASSES
+
+
+def every_row(arity, with_holes=False, missing=255):
+    return np.array(list(itertools.product(*([*range(r), *([missing] * with_holes)] for r in arity)))).T.astype(
+        np.uint8
+    )
+
+
+@pytest.mark.parametrize("holes", [0.0, 0.3])
+@pytest.mark.parametrize("settings", [{}, {"multinet": True}, {"stubbornness": 5}])
+def test_joints_sum_to_one_also_when_training_values_are_missing(random_table, holes, settings):
+    schema, codes, y = random_table(2, 60, ARITY, CLASSES, holes)
+    model = AveragedTAN(**settings).fit_counts(Counts.of(schema, codes, y))
+    assert np.exp(model.predict_joint_log_proba(frame(every_row(ARITY)))).sum() == pytest.approx(1.0, rel=1e-12)
+
+
+@pytest.mark.parametrize("holes", [0.0, 0.3])
+def test_a_missing_value_is_summed_out_of_every_tree(random_table, all_trees, holes):
+    """The average over all trees of each network's own exact marginal, also where training values are missing."""
+    schema, codes, y = random_table(2, 60, (3, 2, 4, 2), 2, holes)
+    counts = Counts.of(schema, codes, y)
+    model = AveragedTAN().fit_counts(counts)
+    trees = all_trees(4)
+    logs = []
+    for tree in trees:
+        weight = 0.0
+        for u, v in tree:
+            both = (codes[u] < 255) & (codes[v] < 255)
+            pair = EveryTree(codes[:, both], y[both], (3, 2, 4, 2), 2, 10, [])
+            weight += float(sum(pair.score(v, u, k) - pair.score(v, -1, k) for k in range(2)))
+        logs.append(weight)
+    share = np.array(logs) - logsumexp(logs)
+    rows = every_row((3, 2, 4, 2), with_holes=True)
+    joints = []
+    for tree in trees:
+        parent = rooted(4, tree, 0)
+        network = Network(schema, Structure.augmented(parent), tree_tables(counts, parent, "dirichlet", 10.0))
+        joints.append(network.log_joint(rows))
+    expected = logsumexp(np.array(joints) + share[:, None, None], axis=0)
+    np.testing.assert_allclose(model._mixture.log_joint(rows), expected, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("multinet", [False, True])
+def test_beyond_a_thousand_completions_trees_are_drawn_and_the_error_is_known(random_table, monkeypatch, multinet):
+    schema, codes, y = random_table(5, 25, ARITY, CLASSES)
+    counts = Counts.of(schema, codes, y)
+    rows = every_row(ARITY, with_holes=True)
+    rows = rows[:, ((rows < 255).sum(axis=0) >= 2) & (rows == 255).any(axis=0)]
+    exact = AveragedTAN(multinet=multinet).fit_counts(counts)._mixture.log_joint(rows)
+    exact = np.exp(exact - logsumexp(exact, axis=1, keepdims=True))
+    monkeypatch.setattr(tree_mixture, "COMPLETIONS", 1)
+    apart = []
+    for seed in range(5):
+        mixture = AveragedTAN(multinet=multinet, random_state=seed).fit_counts(counts)._mixture
+        joint = mixture.log_joint(rows)
+        drawn = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
+        error = mixture.standard_error(rows)
+        assert (error < 0.02).all()
+        apart.append((drawn - exact)[error > 1e-6] / error[error > 1e-6])
+        assert (np.abs(drawn - exact) < 6 * error + 1e-5).all()
+    # Errors in units of the standard error: of variance one, and centred.
+    apart = np.concatenate(apart)
+    assert 0.7 < np.sqrt((apart**2).mean()) < 1.3
+    assert np.abs(apart.mean()) < 0.3
+
+
+def test_drawing_trees_is_said_aloud_and_fixed_at_fit():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 5, (300, 8)), rng.integers(0, 2, 300)
+    X[:, 1] = np.where(y, X[:, 0], X[:, 1])
+    model = AveragedTAN().fit(X, y)
+    row = [[None] * 6 + [1, 2]]
+    with pytest.warns(UserWarning, match="1 row lacks so many values that the average is taken over 1,000 drawn trees"):
+        first = model.predict_proba(row)
+    with pytest.warns(UserWarning, match="2 rows lack so many values"):
+        both = model.predict_proba(row * 2 + [[0] * 8])
+    assert np.array_equal(both[0], first[0])
+    assert np.array_equal(both[1], first[0])
+    error = model.standard_error([*row, [None, 0, 0, 0, 0, 0, 0, 0], [0] * 8])
+    assert (error[0] > 0).all()
+    assert (error[0] < 0.05).all()
+    assert (error[1:] == 0).all()
+
+
+def test_hundreds_of_missing_values_are_no_trouble():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 5, (50, 60)), rng.integers(0, 2, 50)
+    model = AveragedTAN().fit(X, y)
+    with pytest.warns(UserWarning, match="1 row lacks"):
+        np.testing.assert_allclose(model.predict_proba([[None] * 60]), np.exp(model.class_log_prior_)[None], rtol=1e-9)
+
+
+def log_joint_in_balls(counts, ess, codes, bits=300):
+    """Every log joint, from the counts on, in ball arithmetic, which bounds its own error."""
+    classes, n = len(counts.class_counts), len(counts.schema.columns)
+    arity = [int(r) for r in counts.schema.arity]
+    before, ctx.prec = ctx.prec, bits
+    try:
+
+        def grown(cells, seen):
+            return (arb(ess) / cells + int(seen)).lgamma() - (arb(ess) / cells).lgamma()
+
+        weights = {}
+        for u in range(n):
+            for v in range(u):
+                pair, total = counts.pair(u, v), arb(0)
+                for k in range(classes):
+                    total += sum((grown(classes * arity[u] * arity[v], x) for x in pair[k].ravel()), arb(0))
+                    total -= sum((grown(classes * arity[u], x) for x in pair[k].sum(axis=1)), arb(0))
+                    total -= sum((grown(classes * arity[v], x) for x in pair[k].sum(axis=0)), arb(0))
+                weights[u, v] = total
+        least = min(weights.values(), key=float)
+        weights = {edge: (w - least).exp() for edge, w in weights.items()}
+
+        def log_trees(factor):
+            w = [[arb(0)] * n for _ in range(n)]
+            for (u, v), weight in weights.items():
+                w[u][v] = w[v][u] = weight * factor(u, v)
+            total = arb(0)
+            for k in range(n - 1, 0, -1):
+                degree = sum(w[k][:k], arb(0))
+                total += degree.log()
+                for i in range(k):
+                    for j in range(i):
+                        w[i][j] = w[j][i] = w[i][j] + w[k][i] * w[k][j] / degree
+            return total
+
+        all_trees = log_trees(lambda u, v: arb(1))
+        joints = []
+        for row in codes.T.tolist():
+            joints.append([])
+            for k in range(classes):
+                of_class = arb(int(counts.class_counts[k])) + arb(ess) / classes
+                share = [
+                    (arb(int(counts.value(u)[k, row[u]])) + arb(ess) / (classes * arity[u])) / of_class
+                    for u in range(n)
+                ]
+
+                def ratio(u, v, k=k, row=row, of_class=of_class, share=share):
+                    both = arb(int(counts.pair(u, v)[k, row[u], row[v]])) + arb(ess) / (classes * arity[u] * arity[v])
+                    return both / of_class / (share[u] * share[v])
+
+                joint = (of_class / (int(counts.class_counts.sum()) + arb(ess))).log()
+                joints[-1].append(joint + sum((s.log() for s in share), arb(0)) + log_trees(ratio) - all_trees)
+        assert all(float(j.rad()) < 1e-40 for row in joints for j in row)
+        return joints
+    finally:
+        ctx.prec = before
+
+
+@pytest.mark.parametrize(("n", "rows"), [(6, 300), (12, 10_000), (20, 100_000)])
+def test_it_is_right_to_the_last_digits_at_any_size(n, rows):
+    """From the counts on in 300 bits: log joints to 1e-13 relative for each edge, log posteriors to 1e-9."""
+    rng = np.random.default_rng(n)
+    arity = rng.integers(2, 6, n)
+    schema = Schema([Category(f"a{u}", tuple(range(r))) for u, r in enumerate(arity)], (0, 1, 2))
+    y = rng.integers(0, 3, rows)
+    codes = np.zeros((n, rows), np.uint8)
+    for u in range(n):
+        above = codes[rng.integers(0, u)].astype(int) if u else y
+        same = rng.random(rows) < rng.choice([0.0, 0.01, 0.5, 0.999])
+        codes[u] = np.where(same, (above + y) % arity[u], rng.integers(0, arity[u], rows))
+    counts = Counts.of(schema, codes, y)
+    model = AveragedTAN().fit_counts(counts)
+    # Rows of the table, and rows that have never been seen.
+    asked = np.concatenate([codes[:, :4], np.array([rng.integers(0, r, 4) for r in arity], np.uint8)], axis=1)
+    exact = log_joint_in_balls(counts, 10.0, asked)
+    got = model.predict_joint_log_proba(frame(asked))
+    log_posterior = model.predict_log_proba(frame(asked))
+    for i, joints in enumerate(exact):
+        evidence = sum((j.exp() for j in joints), arb(0)).log()
+        for k, joint in enumerate(joints):
+            assert abs(float(arb(float(got[i, k])) - joint)) < 1e-13 * (n - 1) * abs(float(joint))
+            assert abs(float(arb(float(log_posterior[i, k])) - (joint - evidence))) < 1e-9
+    if rows >= 10_000:
+        # Where the determinant in doubles has nothing to say.
+        log_weights = model._mixture.posteriors[0].log_weights
+        off = ~np.eye(n, dtype=bool)
+        weights = np.where(off, np.exp(log_weights - log_weights[off].max()), 0.0)
+        sign, _ = np.linalg.slogdet((np.diag(weights.sum(axis=1)) - weights)[1:, 1:])
+        assert sign != 1
+
+
+def test_the_order_of_the_columns_changes_no_answer(read_text):
+    X, y, _ = read_text("congressional_voting")
+    X = np.where(X == None, "?", X)  # noqa: E711 (elementwise)
+    order = np.random.default_rng(0).permutation(X.shape[1])
+    one, other = AveragedTAN().fit(X, y), AveragedTAN().fit(X[:, order], y)
+    joint = one.predict_joint_log_proba(X)
+    np.testing.assert_allclose(other.predict_joint_log_proba(X[:, order]), joint, rtol=1e-10)
+    np.testing.assert_allclose(other.edge_probabilities_, one.edge_probabilities_[np.ix_(order, order)], rtol=1e-10)
+
+
+def test_the_map_tree_is_the_tree_of_tan_with_bdeu_weights(read_text):
+    X, y, _ = read_text("nursery")
+    averaged, single = AveragedTAN().fit(X, y), TAN(criterion="bdeu").fit(X, y)
+    assert averaged.map_tree_.structure == single.network_.structure
+    np.testing.assert_allclose(
+        averaged.map_tree_.log_joint(averaged.schema_.encode(X[:50])),
+        single.predict_joint_log_proba(X[:50]),
+        rtol=1e-12,
+    )
+
+
+@pytest.mark.parametrize("name", ["breast_cancer_wisconsin", "cleve", "pima"])
+def test_with_a_tenth_of_the_training_data_the_log_score_improves_on_the_single_tree(name, read_text):
+    """Table 3 of the paper at 10 %: ten folds, a tenth of each training part; TAN+MS is TAN with Dirichlet tables."""
+    from sklearn.model_selection import StratifiedKFold
+
+    X, y, _ = read_text(name)
+    X = pd.DataFrame(X).apply(lambda c: pd.to_numeric(c, errors="coerce") if c.name in _numeric(X) else c)
+    scores = {}
+    for label, model in (("single", TAN()), ("averaged", AveragedTAN()), ("stubborn", AveragedTAN(stubbornness=5))):
+        total = 0.0
+        for train, test in StratifiedKFold(10, shuffle=True, random_state=0).split(X, y):
+            part = np.random.default_rng(0).permutation(train)[: len(train) // 10]
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                fitted = model.fit(X.iloc[part], y[part])
+                proba = fitted.predict_proba(X.iloc[test])
+            at = np.searchsorted(fitted.classes_.astype(str), y[test].astype(str))
+            total -= np.log(proba[np.arange(len(test)), at]).sum()
+        scores[label] = total
+    assert scores["averaged"] < scores["single"]
+    assert scores["stubborn"] < scores["single"]
+
+
+def _numeric(X):
+    return [u for u in range(X.shape[1]) if all(_is_number(v) for v in X[:, u] if v is not None)]
+
+
+def _is_number(text):
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+# Settings, files, and what cannot be
+
+
+@pytest.fixture
+def table():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.integers(0, 3, 60), "b": rng.integers(0, 2, 60), "c": rng.normal(size=60)})
+    return X, np.where(X["a"] == X["b"], "yes", "no")
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "words"),
+    [
+        ({"ess": 0}, ValueError, "ess must be a positive number"),
+        ({"ess": -1.0}, ValueError, "ess must be a positive number"),
+        ({"ess": np.nan}, ValueError, "ess must be a positive number"),
+        ({"stubbornness": 0}, ValueError, "stubbornness must be a positive number or None, got 0"),
+        ({"stubbornness": -5}, ValueError, "stubbornness must be a positive number or None, got -5"),
+        ({"stubbornness": np.inf}, ValueError, "stubbornness must be a positive number"),
+        ({"stubbornness": "5"}, ValueError, "stubbornness must be a positive number"),
+        ({"stubbornness": True}, ValueError, "stubbornness must be a positive number"),
+        ({"multinet": "yes"}, TypeError, "multinet must be True or False, got 'yes'"),
+        ({"prior": 3}, TypeError, "prior must be Counts or None, got 'int'"),
+        ({"random_state": "x"}, ValueError, "'x' cannot be used to seed"),
+        ({"edge_prior": -np.ones((3, 3))}, ValueError, "factors are finite and at least 0"),
+        ({"edge_prior": np.zeros((3, 3))}, ValueError, "no tree joins 'a' and 'b'"),
+        ({"edge_prior": {("a", "z"): 1}}, ValueError, "names 'z', which is no column"),
+    ],
+)
+def test_a_setting_that_cannot_be_gets_a_sentence_and_changes_nothing(table, settings, error, words):
+    X, y = table
+    model = AveragedTAN(**settings)
+    with pytest.raises(error, match=words):
+        model.fit(X, y)
+    assert not [name for name in vars(model) if name.endswith("_")]
+    fitted = AveragedTAN().fit(X, y)
+    before = fitted.predict_proba(X)
+    with pytest.raises(error, match=words):
+        fitted.set_params(**settings).fit(X, y)
+    assert np.array_equal(fitted.predict_proba(X), before)
+
+
+def test_a_prior_over_another_table_is_refused(table):
+    X, y = table
+    schema = Encoder().fit(X, y).schema_
+
+    def counted(schema, order=2):
+        return Counts.zero(schema, order)
+
+    with pytest.raises(ValueError, match="prior holds counts of single values"):
+        AveragedTAN(prior=counted(schema, 1)).fit(X, y)
+    renamed = Encoder().fit(X.rename(columns={"b": "z"}), y).schema_
+    other_cuts = Encoder(n_bins=3).fit(X, y).schema_
+    more_levels = Schema([Category("a", (0, 1, 2, 3)), *schema.columns[1:]], schema.classes)
+    more_classes = Schema(schema.columns, ("maybe", "no", "yes"))
+    for strange in (renamed, other_cuts, more_levels, more_classes):
+        with pytest.raises(ValueError, match=r"prior was counted over another table .*; give encoder=prior\.schema"):
+            AveragedTAN(prior=counted(strange)).fit(X, y)
+    fewer_levels = Schema([Category("a", (0, 2)), *schema.columns[1:]], schema.classes)
+    model = AveragedTAN(prior=counted(fewer_levels)).fit(X, y)
+    assert np.array_equal(model.predict_proba(X), AveragedTAN().fit(X, y).predict_proba(X))
+
+
+def test_the_numbers_asked_for_are_whole(table):
+    model = AveragedTAN().fit(*table)
+    for call in (model.sample, model.sample_trees):
+        with pytest.raises(ValueError, match="must be a whole number of at least 0, got -1"):
+            call(-1)
+    with pytest.raises(ValueError, match="k must be a whole number of at least 1, got 0"):
+        model.k_best_trees(0)
+
+
+def test_nothing_is_known_before_fit():
+    model = AveragedTAN()
+    for name in ("edge_probabilities_", "map_tree_", "concentration_", "log_evidence_"):
+        assert not hasattr(model, name)
+
+
+def test_all_settings_survive_a_file(table, tmp_path):
+    X, y = table
+    schema = Encoder().fit(X, y).schema_
+    prior = Counts.of(schema, schema.encode(X), schema.encode_target(y)) * 0.25
+    for edge_prior in (np.array([[1, 2, 0], [2, 1, 3], [0, 3, 1.0]]), {("a", "b"): 2.0, ("c", "a"): 0}):
+        model = AveragedTAN(edge_prior=edge_prior, prior=prior, stubbornness=3, multinet=True, encoder=schema)
+        model.fit(X, y)
+        tanbark.save(model, tmp_path / "m")
+        again = tanbark.load(tmp_path / "m")
+        assert np.array_equal(again.predict_joint_log_proba(X), model.predict_joint_log_proba(X))
+        assert np.array_equal(again.edge_probabilities_, model.edge_probabilities_)
+        assert again.log_evidence_ == model.log_evidence_
+        assert again.prior == prior
+        assert np.array_equal(again.fit(X, y).predict_proba(X), model.predict_proba(X))
+
+
+def test_draws_that_nobody_seeded_survive_a_file(tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 5, (300, 8)), rng.integers(0, 2, 300)
+    model = AveragedTAN(random_state=None).fit(X, y)
+    tanbark.save(model, tmp_path / "m")
+    with pytest.warns(UserWarning, match="lacks"):
+        proba = model.predict_proba([[None] * 6 + [1, 2]])
+    with pytest.warns(UserWarning, match="lacks"):
+        assert np.array_equal(tanbark.load(tmp_path / "m").predict_proba([[None] * 6 + [1, 2]]), proba)
+
+
+def test_samples_follow_the_joint_distribution(random_table):
+    schema, codes, y = random_table(2, 60, (3, 2, 2), 2)
+    for multinet in (False, True):
+        model = AveragedTAN(multinet=multinet).fit_counts(Counts.of(schema, codes, y))
+        X, drawn = model.sample(40_000, random_state=1)
+        rows = every_row((3, 2, 2))
+        expected = np.exp(model.predict_joint_log_proba(frame(rows)))
+        seen = np.zeros_like(expected)
+        place = {tuple(row): i for i, row in enumerate(rows.T.tolist())}
+        for row, k in zip(X.tolist(), drawn.tolist()):
+            seen[place[tuple(row)], k] += 1 / len(drawn)
+        assert np.abs((seen - expected) / np.sqrt(expected / len(drawn))).max() < 4.5
+
+
+def test_sampled_trees_are_networks_that_come_as_often_as_they_are_probable(small):
+    schema, codes, y, _ = small
+    model = AveragedTAN().fit_counts(Counts.of(schema, codes, y))
+    seen = np.zeros((5, 5))
+    for network in model.sample_trees(400, random_state=3):
+        for a, b in network.edges:
+            seen[int(a[1]), int(b[1])] += 1 / 400
+            seen[int(b[1]), int(a[1])] += 1 / 400
+    assert np.abs(seen - model.edge_probabilities_).max() < 0.12
+    assert [n.structure for n in model.sample_trees(3)] == [n.structure for n in model.sample_trees(3)]
+
+
+def test_an_averaged_prediction_is_the_mean_of_the_drawn_trees_predictions(small):
+    """What a user would do by hand with sample_trees."""
+    schema, codes, y, _ = small
+    model = AveragedTAN().fit_counts(Counts.of(schema, codes, y))
+    rows = rows_to_ask()
+    drawn = np.mean([np.exp(network.log_joint(rows)) for network in model.sample_trees(2000)], axis=0)
+    np.testing.assert_allclose(drawn, np.exp(model._mixture.log_joint(rows)), rtol=0.1)
+
+
+def test_a_class_prior_goes_to_the_trees_too(table):
+    X, y = table
+    model = AveragedTAN(class_prior=[0.9, 0.1]).fit(X, y)
+    np.testing.assert_allclose(model.map_tree_.table("class"), [0.9, 0.1])
