@@ -573,8 +573,12 @@ def test_a_prior_over_another_table_is_refused(table):
     other_cuts = Encoder(n_bins=3).fit(X, y).schema_
     more_levels = Schema([Category("a", (0, 1, 2, 3)), *schema.columns[1:]], schema.classes)
     more_classes = Schema(schema.columns, ("maybe", "no", "yes"))
-    for strange in (renamed, other_cuts, more_levels, more_classes):
-        with pytest.raises(ValueError, match=r"prior was counted over another table .*; give encoder=prior\.schema"):
+    with pytest.raises(
+        ValueError, match="prior was counted over the columns 'a', 'z', 'c'; those of the table are 'a'"
+    ):
+        AveragedTAN(prior=counted(renamed)).fit(X, y)
+    for strange in (other_cuts, more_levels, more_classes):
+        with pytest.raises(ValueError, match=r"prior was counted under another schema .*; give encoder=prior\.schema"):
             AveragedTAN(prior=counted(strange)).fit(X, y)
     fewer_levels = Schema([Category("a", (0, 2)), *schema.columns[1:]], schema.classes)
     model = AveragedTAN(prior=counted(fewer_levels)).fit(X, y)

@@ -26,6 +26,19 @@ from tanbark.schema.warn import warn
 from tanbark.structure import bdeu_weights_by_class, class_information, rooted, settled
 
 
+class DrawnTreesWarning(UserWarning):
+    """Rows lack so many values that the average is taken over drawn trees instead of all."""
+
+    def __init__(self, rows: int) -> None:
+        self.rows = rows
+
+    def __str__(self) -> str:
+        return (
+            f"{self.rows:,} {'row lacks' if self.rows == 1 else 'rows lack'} so many values that the average is taken "
+            f"over {DRAWS:,} drawn trees instead of all; standard_error(X) says how precise that is"
+        )
+
+
 class AveragedTAN(CountsClassifier):
     """The exact Bayesian average over all tree-augmented naive Bayes models (TBMATAN).
 
@@ -178,11 +191,15 @@ class AveragedTAN(CountsClassifier):
         """Return the prior's counts, laid out as the schema says."""
         if self.prior is None or self.prior.schema == schema:
             return self.prior
+        if self.prior.schema.names != schema.names:
+            theirs, ours = (", ".join(map(repr, names)) for names in (self.prior.schema.names, schema.names))
+            raise ValueError(f"prior was counted over the columns {theirs}; those of the table are {ours}")
         try:
             self.prior.schema.merge(schema)
             return self.prior.under(schema)
         except ValueError as error:
-            raise ValueError(f"prior was counted over another table ({error}); give encoder=prior.schema") from error
+            reason = str(error).split(";")[0]
+            raise ValueError(f"prior was counted under another schema ({reason}); give encoder=prior.schema") from error
 
     def _bayes_factors(self, counts: Counts) -> Array:
         """Return the log Bayes factor of every edge, of shape (1 or classes, attributes, attributes) (eq 22)."""
@@ -208,10 +225,7 @@ class AveragedTAN(CountsClassifier):
     def _log_joint(self, codes: Codes) -> Array:
         drawn = int(self._mixture.is_drawn(codes).sum())
         if drawn:
-            warn(
-                f"{drawn:,} {'row lacks' if drawn == 1 else 'rows lack'} so many values that the average is taken over "
-                f"{DRAWS:,} drawn trees instead of all; standard_error(X) says how precise that is"
-            )
+            warn(DrawnTreesWarning(drawn))
         return self._mixture.log_joint(codes, self.n_jobs)
 
     def standard_error(self, X: Any) -> Array:

@@ -100,7 +100,7 @@ def _print_tree(console: Console, data: Dataset) -> None:
     model = TAN().fit(data.table, _classes(data))
     console.print()
     console.print(f"The tree that TAN finds in {data.table.num_rows} finished games of tic-tac-toe:", style="bold")
-    print_tree(console, model.network_)
+    print_tree(console, str(model.network_))
 
 
 def _print_explanation(console: Console, data: Dataset) -> None:

@@ -1,19 +1,57 @@
-"""A network drawn in the terminal."""
+"""A model's structure drawn in the terminal."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from tanbark.classifiers.averaged_tan import AveragedTAN
     from tanbark.network import Network
 
 
-def print_tree(console: Console, network: Network) -> None:
-    """Print the class and, beneath, the attributes as a tree."""
+def print_structure(console: Console, model: Any) -> None:
+    """Print the class and, beneath, the attributes as a tree; for an average over trees the most probable one."""
+    if hasattr(model, "network_"):
+        print_tree(console, str(model.network_))
+    else:
+        _print_average(console, model)
+
+
+def print_tree(console: Console, drawn: str) -> None:
+    """Print a drawn tree, its first line bold."""
     from rich.text import Text
 
-    first, _, rest = str(network).partition("\n")
+    first, _, rest = drawn.partition("\n")
     console.print(Text(first, style="bold"), soft_wrap=True)
     console.print(Text(rest), soft_wrap=True)
+
+
+def _print_average(console: Console, model: AveragedTAN) -> None:
+    """Print the most probable tree, or that of each class, with the probability of every edge to an attribute above."""
+    if len(model.schema_.columns) > 1:
+        best, near = ("tree of each class", "each class's tree is") if model.multinet else ("tree", "the tree is")
+        console.print(f"The most probable {best}, and how probable each edge is:")
+    if not model.multinet:
+        print_tree(console, _annotated(model.map_tree_, model.edge_probabilities_, model.schema_.class_name))
+    else:
+        for label, network, matrix in zip(model.schema_.classes, model.map_tree_, model.edge_probabilities_):
+            print_tree(console, _annotated(network, matrix, f"{model.schema_.class_name} = {label}"))
+    if len(model.schema_.columns) > 1:
+        console.print(f"That {near} this one, or has one other edge: {_share(model.concentration_)}.", style="dim")
+
+
+def _annotated(network: Network, matrix: Any, head: str) -> str:
+    """Return the drawing of a tree in which every name is followed by how probable the edge to it is."""
+    from tanbark.network.drawing import draw
+
+    names = []
+    for u, name in enumerate(network.names[:-1]):
+        above = network.structure.attribute_parents(u)
+        names.append(f"{name}  {_share(matrix[u, above[0]])}" if above else name)
+    return draw([*names, head], network.structure)
+
+
+def _share(probability: float) -> str:
+    return f"{probability:.1%}" if probability >= 0.0005 else "below 0.1%"

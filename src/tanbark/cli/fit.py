@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tanbark.cli.console import listed, out, percent, progress, rows_read
-from tanbark.cli.drawing import print_tree
+from tanbark.cli.drawing import print_structure
 from tanbark.cli.errors import CommandError
 from tanbark.cli.source import Source, find, typed
 
@@ -109,9 +109,10 @@ def fit(
     for note in [*(_advice(str(w.message)) for w in caught), *_row_numbers(X)]:
         console.print(f"note: {note}", style="yellow")
     _validate(console, model, encoder, settings, X, y, fitted, cv)
-    if fitted.network_.edges and len(fitted.schema_.columns) <= MOST_NODES_TO_DRAW:
+    edges = fitted.network_.edges if hasattr(fitted, "network_") else len(fitted.schema_.columns) > 1
+    if edges and len(fitted.schema_.columns) <= MOST_NODES_TO_DRAW:
         console.print()
-        print_tree(console, fitted.network_)
+        print_structure(console, fitted)
     console.print()
     console.print(f"Written to {path} ({_size(path)}). What to try next:", soft_wrap=True)
     console.print(f"  tanbark show {_shell(path)}", style="cyan", soft_wrap=True)
@@ -119,7 +120,7 @@ def fit(
         f"  tanbark predict {_shell(path)} {_shell(source.paths[0])} -o predictions.csv", style="cyan", soft_wrap=True
     )
     if model == "tan":
-        other = f"  tanbark fit {_shell(data)} --target {_shell(target)} --model naive-bayes -o other.tanbark"
+        other = f"  tanbark fit {_shell(data)} --target {_shell(target)} --model averaged-tan -o other.tanbark"
         console.print(other, style="cyan", soft_wrap=True)
 
 

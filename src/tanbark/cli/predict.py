@@ -68,17 +68,22 @@ def predict(
     if tally.labelled:
         share = tally.right / tally.labelled
         console.print(f"accuracy {percent(share)} on {tally.labelled:,} rows with a known {plan.target_name}")
+    if tally.drawn:
+        lack = "row lacks" if tally.drawn == 1 else "rows lack"
+        note = f"note: {tally.drawn:,} {lack} so many values that drawn trees were averaged instead of all"
+        console.print(note, style="yellow", soft_wrap=True)
     if output is not None:
         console.print(f"{tally.rows:,} rows written to {output}", soft_wrap=True)
 
 
 @dataclass
 class Tally:
-    """How many rows there were, how many had a class, and how many of those were predicted rightly."""
+    """How many rows there were, how many had a class, how many of those were right, how many needed drawn trees."""
 
     rows: int = 0
     labelled: int = 0
     right: int = 0
+    drawn: int = 0
 
 
 @dataclass(frozen=True)
@@ -205,9 +210,10 @@ def _predicted(model: CountsClassifier, plan: Plan, batch: pa.RecordBatch, tally
     if pc.any(failed).as_py():
         raise _not_convertible(model, plan, batch, pc.index(failed, True).as_py(), tally.rows)
     X = pa.table(inputs, names=list(schema.names))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         probabilities = model.predict_proba(X)
+    tally.drawn += sum(getattr(warning.message, "rows", 0) for warning in caught)
     best = probabilities.argmax(axis=1)
     labels = pa.array(list(schema.classes))
     if plan.target_name is not None:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tanbark.cli.console import out, percent
-from tanbark.cli.drawing import print_tree
+from tanbark.cli.drawing import print_structure
+from tanbark.cli.errors import CommandError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,7 +38,7 @@ def show(
     console.print()
     best = _show_columns(console, fitted)
     console.print()
-    print_tree(console, fitted.network_)
+    print_structure(console, fitted)
     console.print()
     console.print("What to try next:", soft_wrap=True)
     command = f"  tanbark show {shlex.quote(str(model))} --table {shlex.quote(best)}"
@@ -58,7 +59,7 @@ def _show_settings(console: Console, path: Path, model: CountsClassifier) -> Non
     given = model.get_params(deep=False)
     if isinstance(model.encoder, Encoder):
         given |= {"bins": model.encoder.bins, "n_bins": model.encoder.n_bins}
-    settings = [f"{k}={v}" for k, v in given.items() if k not in ("encoder", "n_jobs") and v is not None]
+    settings = [f"{k}={_short(v)}" for k, v in given.items() if k not in ("encoder", "n_jobs") and v is not None]
     console.print(Text.assemble((str(path), "bold"), f": {entry.name}, {entry.summary}"), soft_wrap=True)
     grid = Table.grid(padding=(0, 3, 0, 0))
     grid.add_column(style="dim", no_wrap=True)
@@ -103,6 +104,10 @@ def _show_columns(console: Console, model: CountsClassifier) -> str:
     return model.schema_.names[int(information.argmax())]
 
 
+def _short(value: Any) -> str:
+    return str(value) if isinstance(value, str | int | float) else "given"
+
+
 def _some(parts: list[str], most: int = 12) -> str:
     return ", ".join(parts[:most]) + (f" and {len(parts) - most} more" if len(parts) > most else "")
 
@@ -113,7 +118,11 @@ def _show_table(console: Console, model: CountsClassifier, name: str) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    network = model.network_
+    from tanbark.network import Network
+
+    network = getattr(model, "network_", None) or getattr(model, "map_tree_", None)
+    if not isinstance(network, Network):
+        raise CommandError(f"a multinet has a tree for each class, and so no one table of {name!r}")
     probabilities = network.table(name)
     schema = model.schema_
     labels: dict[str, tuple[str, ...]] = {c.name: c.labels for c in schema.columns}
@@ -127,6 +136,8 @@ def _show_table(console: Console, model: CountsClassifier, name: str) -> None:
         across = ""
     down = [axis for axis in axes if axis != across]
     given = " given " + " and ".join(axes[:-1]) if len(axes) > 1 else ""
+    if not hasattr(model, "network_"):
+        given += ", in the most probable tree"
     console.print(Text.assemble("P(", (name, "bold"), f"){given}"), soft_wrap=True)
     table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for axis in down:

@@ -4,7 +4,7 @@ import sys
 import warnings
 
 
-def warn(message: str, category: type[Warning] = UserWarning) -> None:
+def warn(message: str | Warning, category: type[Warning] = UserWarning) -> None:
     """Warn, naming as its place the first line on the way here that is not tanbark's own."""
     level = 2
     frame = sys._getframe(1)
