@@ -13,8 +13,8 @@ from numba.extending import intrinsic
 
 WORD = 64
 LANES = 8
-LOWEST = -1022.0
-"""The exponent of the smallest normal double."""
+LOWEST = -900.0
+"""Numbers that are further apart, in powers of two, are taken to be so far apart: no product of theirs is subnormal."""
 
 
 def popcount_plain(word: Any) -> np.uint64:
