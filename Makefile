@@ -19,7 +19,9 @@ peers:
 	$(PYTHON) -m venv bench/.peers/pgmpy && bench/.peers/pgmpy/bin/pip install --quiet torch==2.13.0 pgmpy
 
 bench: .venv/.developer
+	$(BIN)/pip install --quiet --editable '.[dev,bench]'
 	$(BIN)/python -m bench
+	$(BIN)/python -m bench.averaging
 
 format: .venv/.developer
 	$(BIN)/ruff check --fix .

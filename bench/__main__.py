@@ -5,10 +5,8 @@ tanbark, Weka with the system. One that is not there is named as absent.
 """
 
 import argparse
-import datetime
 import json
 import os
-import platform
 import subprocess
 import sys
 import tempfile
@@ -16,6 +14,8 @@ import time
 from pathlib import Path
 
 import numpy as np
+
+from bench.tables import machine, random_tan, seconds
 
 HERE = Path(__file__).parent
 PEERS = {
@@ -26,20 +26,11 @@ PEERS = {
     "pyAgrum TAN": ("pyagrum_tan.py", "pyagrum", {}),
     "pgmpy TAN": ("pgmpy_tan.py", "pgmpy", {"predict-rows": 1000}),
 }
+HOW = (
+    "Each figure is the best of several runs, each program in a process of its own, one at a time; ratios are between "
+    "figures of this one run."
+)
 FAST = ("tanbark TAN", "tanbark TAN, one thread", "scikit-learn CategoricalNB")
-
-
-def random_tan(rows, attributes, levels=4, classes=3, seed=0):
-    """Return rows drawn from a random tree-augmented network, as int64."""
-    rng = np.random.default_rng(seed)
-    y = rng.integers(0, classes, rows)
-    X = np.empty((rows, attributes), np.int64)
-    for u in range(attributes):
-        above = X[:, rng.integers(0, u)] if u else np.zeros(rows, np.int64)
-        cumulative = rng.dirichlet(np.ones(levels), (classes, levels)).cumsum(axis=-1)
-        point = rng.random(rows)
-        X[:, u] = np.minimum((point[:, None] > cumulative[y, above]).sum(axis=1), levels - 1)
-    return X, y
 
 
 def write(folder, X, y, X_test):
@@ -68,10 +59,6 @@ def measure(peer, data, repeat):
     if done.returncode:
         raise SystemExit(f"{peer} failed:\n{done.stderr}")
     return json.loads(done.stdout.splitlines()[-1]), None
-
-
-def seconds(value):
-    return f"{value * 1e3:.1f} ms" if value < 1 else f"{value:.2f} s"
 
 
 def compare(rows, attributes, predict_rows, peers, repeat, folder):
@@ -190,25 +177,11 @@ def cold():
     ]
 
 
-def machine():
-    """Return Markdown lines: where and when."""
-    model = platform.processor()
-    if Path("/proc/cpuinfo").exists():
-        names = [x for x in Path("/proc/cpuinfo").read_text().splitlines() if x.startswith("model name")]
-        model = names[0].split(":")[1].strip() if names else model
-    return [
-        f"{datetime.date.today()}, {model}, {os.cpu_count()} cores, {platform.system()}, "
-        f"Python {platform.python_version()}, numpy {np.__version__}. Each figure is the best of several runs, each "
-        "program in a process of its own, one at a time; ratios are between figures of this one run.",
-        "",
-    ]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="small tables only, to see that all of it runs")
     options = parser.parse_args()
-    lines = ["# From a table to a TAN", "", *machine()]
+    lines = ["# From a table to a TAN", "", *machine(HOW)]
     with tempfile.TemporaryDirectory() as folder:
         sizes = [(10_000, 20, 10_000, tuple(PEERS), 15)]
         if not options.quick:

@@ -23,8 +23,8 @@ def probabilities(posterior, trees):
     return weights / weights.sum()
 
 
-def distance(tree, other):
-    return len(set(map(frozenset, tree)) - set(map(frozenset, other)))
+def common(tree, other):
+    return len(set(map(frozenset, tree)) & set(map(frozenset, other)))
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
@@ -43,8 +43,10 @@ def test_all_that_is_said_of_the_posterior_is_so_by_enumeration(all_trees, n, sp
     assert model.log_total == pytest.approx(total, rel=1e-14, abs=1e-14)
     best = model.best(3)
     assert [p for p, _ in best] == pytest.approx(sorted(np.log(share), reverse=True)[:3], abs=1e-12)
-    near = [p for tree, p in zip(trees, share) if distance(tree, best[0][1].tolist()) <= 1]
-    assert model.concentration == pytest.approx(sum(near), rel=1e-12)
+    shared = [common(tree, best[0][1].tolist()) / max(n - 1, 1) if n > 1 else 1.0 for tree in trees]
+    assert model.concentration == pytest.approx(np.dot(share, shared), rel=1e-12)
+    if spread == 0 and n > 1:
+        assert model.concentration == pytest.approx(2 / n)
 
 
 @settings(max_examples=60, deadline=None)

@@ -86,31 +86,11 @@ class TreePosterior:
         graphs: Array = reduced_graphs(self.log_weights)
         return graphs
 
-    @cached_property
+    @property
     def concentration(self) -> float:
-        """The probability of the best tree and of all trees that differ from it in one edge.
+        """The share of the best tree's edges that a tree has on average: 2 / n if all are alike, 1 if there is but one.
 
-        A tree that has edge `f` in place of edge `e`, on the path between the ends of `f`, is ``w_f / w_e`` times as
-        probable as the best tree.
+        The posterior mass of all trees, each weighed by how near it is to the best one.
         """
-        log_probability, tree = self.best(1)[0]
-        n = len(self.log_weights)
-        # On the way from each node the sum of 1 / w_e over the path's edges, in units that cannot overflow.
-        mass = 1.0
-        neighbours: list[list[int]] = [[] for _ in range(n)]
-        for u, v in tree.tolist():
-            neighbours[u].append(v)
-            neighbours[v].append(u)
-        for top in range(n):
-            log_path = np.full(n, -np.inf)
-            waiting = [(top, -1)]
-            while waiting:
-                u, before = waiting.pop()
-                for v in neighbours[u]:
-                    if v != before:
-                        log_path[v] = np.logaddexp(log_path[u], -self.log_weights[u, v])
-                        waiting.append((v, u))
-            outside = np.ones(n, np.bool_)
-            outside[[top, *neighbours[top]]] = False
-            mass += float(np.exp(self.log_weights[top, outside] + log_path[outside]).sum()) / 2
-        return min(math.exp(log_probability) * mass, 1.0)
+        _, tree = self.best(1)[0]
+        return float(self.edge_probabilities[tree[:, 0], tree[:, 1]].mean()) if len(tree) else 1.0

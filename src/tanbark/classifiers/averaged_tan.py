@@ -85,8 +85,9 @@ class AveragedTAN(CountsClassifier):
     map_tree_ : Network
         The most probable tree; with `multinet` a tuple of Networks, that of class k being the k-th.
     concentration_ : float
-        The posterior probability of the most probable tree and of all trees that differ from it in one edge; with
-        `multinet` that every class's tree is one of those.
+        How much of the posterior stands at and around the most probable tree: its mass, each tree weighed by the share
+        of the most probable tree's edges that it has. 1 where all of it is that tree, ``2 / attributes`` where all
+        trees are equally probable; with `multinet` the mean over classes. The lower it is, the more averaging gains.
     log_evidence_ : float
         The log probability of the training data under the prior over trees and parameters (without `stubbornness`,
         which is no part of it), for the comparison of priors on the same data.
@@ -256,9 +257,9 @@ class AveragedTAN(CountsClassifier):
 
     @property
     def concentration_(self) -> float:
-        """The posterior probability of the most probable tree and of all that differ from it in one edge."""
+        """How much of the posterior stands at and around the most probable tree."""
         check_is_fitted(self)
-        return math.prod(posterior.concentration for posterior in self._mixture.posteriors)
+        return float(np.mean([posterior.concentration for posterior in self._mixture.posteriors]))
 
     @property
     def log_evidence_(self) -> float:

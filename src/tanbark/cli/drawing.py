@@ -31,7 +31,7 @@ def print_tree(console: Console, drawn: str) -> None:
 def _print_average(console: Console, model: AveragedTAN) -> None:
     """Print the most probable tree, or that of each class, with the probability of every edge to an attribute above."""
     if len(model.schema_.columns) > 1:
-        best, near = ("tree of each class", "each class's tree is") if model.multinet else ("tree", "the tree is")
+        best = "tree of each class" if model.multinet else "tree"
         console.print(f"The most probable {best}, and how probable each edge is:")
     if not model.multinet:
         print_tree(console, _annotated(model.map_tree_, model.edge_probabilities_, model.schema_.class_name))
@@ -39,7 +39,8 @@ def _print_average(console: Console, model: AveragedTAN) -> None:
         for label, network, matrix in zip(model.schema_.classes, model.map_tree_, model.edge_probabilities_):
             print_tree(console, _annotated(network, matrix, f"{model.schema_.class_name} = {label}"))
     if len(model.schema_.columns) > 1:
-        console.print(f"That {near} this one, or has one other edge: {_share(model.concentration_)}.", style="dim")
+        share = f"Of its edges a tree of the posterior has {_share(model.concentration_)} on average."
+        console.print(share, style="dim", soft_wrap=True)
 
 
 def _annotated(network: Network, matrix: Any, head: str) -> str:

@@ -5,6 +5,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 ROUNDS = 2000
 CLOSE = 1e-14
@@ -53,3 +54,31 @@ def rake(table: Floats, rows: Floats, columns: Floats) -> None:
             for j in range(s):
                 table[i, j] += short_rows[i] * short_columns[j] / total
     _scale(table, rows, columns)
+
+
+@njit(nogil=True, cache=True)
+def rake_pairs(
+    table: Floats, offset: Integers, holes: NDArray[np.bool_], ess: float, seen: Floats, out: Floats
+) -> None:
+    """Write the raked table of every pair with an attribute that has holes to its two places in `out`.
+
+    Parameters
+    ----------
+    table : array of shape (classes, values, values)
+        Counts of pairs of values; a prior of `ess` rows is spread evenly over the cells of each pair.
+    seen : array of shape (classes, values)
+        What the tables are to sum to.
+    out : array of shape (classes, values, values)
+    """
+    classes, n = len(table), len(offset) - 1
+    for u in range(n):
+        for v in range(u):
+            if not (holes[u] or holes[v]):
+                continue
+            first, second = slice(offset[v], offset[v + 1]), slice(offset[u], offset[u + 1])
+            for k in range(classes):
+                pair = table[k, first, second].copy()
+                pair += ess / (classes * pair.size)
+                rake(pair, seen[k, first], seen[k, second])
+                out[k, first, second] = pair
+                out[k, second, first] = pair.T

@@ -61,7 +61,7 @@ def _reduce(n: int, m: Floats, e: Floats, star: Floats, total: Floats) -> None:
 def tree_sum(mantissa: Floats, exponent: Floats) -> tuple[float, float]:
     """Return the tree sum of a graph with the weights ``mantissa * 2**exponent`` as a mantissa and an exponent."""
     n = len(mantissa)
-    m, e = np.empty(n * n * LANES), np.empty(n * n * LANES)
+    m, e = np.empty(n * (n - 1) // 2 * LANES), np.empty(n * (n - 1) // 2 * LANES)
     at = 0
     for u in range(1, n):
         for v in range(u):
@@ -101,7 +101,7 @@ def averaged_log_likelihood(
     out : array of shape (rows, classes)
     """
     n, classes = len(codes), log_values.shape[1]
-    m, e = np.ones(n * n * LANES), np.zeros(n * n * LANES)
+    m, e = np.ones(n * (n - 1) // 2 * LANES), np.zeros(n * (n - 1) // 2 * LANES)
     star, total = np.empty((8, n * LANES)), np.empty((2, LANES))
     value = np.zeros((n, LANES), np.int64)
     row, of_class = np.zeros(LANES, np.int64), np.zeros(LANES, np.int64)

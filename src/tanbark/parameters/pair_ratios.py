@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts import Counts
-from tanbark.parameters.dirichlet import raked_pair, smoothed_values
+from tanbark.kernels.rake import rake_pairs
+from tanbark.parameters.dirichlet import smoothed_values
 
 Array = NDArray[np.float64]
 
@@ -20,25 +21,14 @@ def pair_ratios(counts: Counts, ess: float) -> tuple[Array, Array]:
     attribute with itself mean nothing.
     """
     schema, classes = counts.schema, len(counts.class_counts)
-    n = len(schema.columns)
     of_class = counts.class_counts + ess / classes
-    values = np.concatenate([smoothed_values(counts, u, ess) for u in range(n)], axis=1) / of_class[:, None]
+    seen = np.concatenate([smoothed_values(counts, u, ess) for u in range(len(schema.columns))], axis=1)
     share = np.repeat(1.0 / schema.arity, schema.arity)
-    ratios = np.empty((*counts.table.shape[1:], classes))
-    for k in range(classes):
-        scale = 1.0 / (of_class[k] * values[k])
-        ratios[:, :, k] = counts.table[k]
-        ratios[:, :, k] += (ess / classes) * share[:, None] * share
-        ratios[:, :, k] *= scale[:, None]
-        ratios[:, :, k] /= values[k]
+    pairs = counts.table + (ess / classes) * np.multiply.outer(share, share)
     holes = counts.has_missing()
-    offset = schema.offset
-    for u in range(n):
-        for v in range(u):
-            if holes[u] or holes[v]:
-                block = np.ix_(range(offset[u], offset[u + 1]), range(offset[v], offset[v + 1]))
-                margins = smoothed_values(counts, u, ess)[:, :, None] * smoothed_values(counts, v, ess)[:, None, :]
-                ratio = raked_pair(counts, u, v, ess) / margins * of_class[:, None, None]
-                ratios[block] = ratio.transpose(1, 2, 0)
-                ratios[offset[v] : offset[v + 1], offset[u] : offset[u + 1]] = ratio.transpose(2, 1, 0)
-    return np.ascontiguousarray(values.T), ratios
+    if holes.any():
+        rake_pairs(counts.table.astype(np.float64), schema.offset, holes, ess, seen, pairs)
+    values = seen / of_class[:, None]
+    pairs /= seen[:, :, None]
+    pairs /= values[:, None, :]
+    return np.ascontiguousarray(values.T), np.ascontiguousarray(pairs.transpose(1, 2, 0))

@@ -1,0 +1,38 @@
+"""What the benchmarks share: tables to learn from, and the words around figures."""
+
+import datetime
+import os
+import platform
+from pathlib import Path
+
+import numpy as np
+
+
+def random_tan(rows, attributes, levels=4, classes=3, seed=0):
+    """Return rows drawn from a random tree-augmented network, as int64."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, classes, rows)
+    X = np.empty((rows, attributes), np.int64)
+    for u in range(attributes):
+        above = X[:, rng.integers(0, u)] if u else np.zeros(rows, np.int64)
+        cumulative = rng.dirichlet(np.ones(levels), (classes, levels)).cumsum(axis=-1)
+        point = rng.random(rows)
+        X[:, u] = np.minimum((point[:, None] > cumulative[y, above]).sum(axis=1), levels - 1)
+    return X, y
+
+
+def seconds(value):
+    return f"{value * 1e3:.1f} ms" if value < 1 else f"{value:.2f} s"
+
+
+def machine(how):
+    """Return Markdown lines: where, when, and how it was measured."""
+    model = platform.processor()
+    if Path("/proc/cpuinfo").exists():
+        names = [x for x in Path("/proc/cpuinfo").read_text().splitlines() if x.startswith("model name")]
+        model = names[0].split(":")[1].strip() if names else model
+    return [
+        f"{datetime.date.today()}, {model}, {os.cpu_count()} cores, {platform.system()}, "
+        f"Python {platform.python_version()}, numpy {np.__version__}. {how}",
+        "",
+    ]
