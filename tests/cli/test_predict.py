@@ -200,3 +200,14 @@ def test_many_batches_give_the_same_as_one(write, run, table, model, tmp_path, m
     write(many, tmp_path / "new.csv")
     rows = rows_of(run("predict", "m.tanbark", "new.csv").stdout)
     np.testing.assert_array_equal(probabilities(rows, model), model.predict_proba(many.drop_columns(["walk"])))
+
+
+def test_rows_that_lack_much_are_noted_where_trees_are_drawn(run, write, tmp_path):
+    rows = [{f"a{u}": (i * (u + 3)) % 7 % 5 for u in range(8)} | {"y": "pn"[i % 2]} for i in range(80)]
+    write(pa.Table.from_pylist(rows), tmp_path / "t.csv")
+    run("fit", "t.csv", "--target", "y", "--model", "averaged-tan", "--cv", 0)
+    holes = [{**row, **{f"a{u}": None for u in range(6)}} for row in rows[:3]]
+    write(pa.Table.from_pylist([*rows[:2], *holes], schema=pa.Table.from_pylist(rows).schema), tmp_path / "h.csv")
+    said = run("predict", "t.tanbark", "h.csv", "-o", "out.csv").stderr
+    assert "note: 3 rows lack so many values that drawn trees were averaged instead of all" in said
+    assert "note" not in run("predict", "t.tanbark", "t.csv", "-o", "out.csv").stderr

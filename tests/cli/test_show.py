@@ -41,3 +41,42 @@ def test_a_model_fitted_in_python_is_shown(run):
     X, y = lenses()
     tanbark.save(tanbark.NaiveBayes().fit(X, y), "m.tanbark")
     assert "x3" in run("show", "m.tanbark").stdout
+
+
+@pytest.mark.parametrize("multinet", [False, True])
+def test_an_average_shows_its_best_tree_and_how_probable_the_edges_are(run, write, tmp_path, multinet):
+    write(lenses().frame(), tmp_path / "lenses.csv")
+    said = run("fit", "lenses.csv", "--model", "averaged-tan", "--set", f"multinet={str(multinet).lower()}").stdout
+    model = tanbark.load("lenses.tanbark")
+    assert "The most probable tree" in said
+    shown = plain(run("show", "lenses.tanbark").stdout)
+    assert "averaged-tan, the average over all trees" in shown
+    trees = model.map_tree_ if multinet else (model.map_tree_,)
+    matrices = model.edge_probabilities_ if multinet else (model.edge_probabilities_,)
+    for network, matrix in zip(trees, matrices):
+        for above, below in network.edges:
+            p = matrix[network.names.index(above), network.names.index(below)]
+            assert f"─ {below}  {p:.1%}" in shown
+    assert f"has {model.concentration_:.1%} on average" in shown
+
+
+def test_a_table_of_an_average_is_that_of_its_best_tree(run, write, tmp_path):
+    write(lenses().frame(), tmp_path / "lenses.csv")
+    run("fit", "lenses.csv", "--model", "averaged-tan", "--cv", 0)
+    network = tanbark.load("lenses.tanbark").map_tree_
+    name = network.edges[0][1]
+    said = run("show", "lenses.tanbark", "--table", name).stdout
+    assert "in the most probable tree" in said
+    for p in network.table(name).ravel():
+        assert f"{p:.4f}" in said
+    run("fit", "lenses.csv", "--model", "averaged-tan", "--cv", 0, "--set", "multinet=true")
+    refused = run("show", "lenses.tanbark", "--table", name, code=1).stderr
+    assert "a multinet has a tree for each class" in refused
+
+
+def test_one_column_has_no_edges_to_show(run, write, tmp_path):
+    frame = lenses().frame()
+    write(frame.select([frame.column_names[0], frame.column_names[-1]]), tmp_path / "one.csv")
+    said = run("fit", "one.csv", "--model", "averaged-tan", "--cv", 0).stdout
+    assert "most probable" not in said
+    assert "most probable" not in run("show", "one.tanbark").stdout
