@@ -666,3 +666,14 @@ def test_a_class_prior_goes_to_the_trees_too(table):
     X, y = table
     model = AveragedTAN(class_prior=[0.9, 0.1]).fit(X, y)
     np.testing.assert_allclose(model.map_tree_.table("class"), [0.9, 0.1])
+
+
+def test_settings_changed_after_fit_change_nothing_that_was_learned(table):
+    X, y = table
+    model = AveragedTAN().fit(X, y)
+    before = (model.edge_probabilities_, model.map_tree_.edges, model.log_evidence_, model.predict_proba(X))
+    schema = model.schema_
+    model.set_params(multinet=True, ess=3.0, edge_prior=np.eye(3), prior=Counts.zero(schema), stubbornness=1)
+    after = (model.edge_probabilities_, model.map_tree_.edges, model.log_evidence_, model.predict_proba(X))
+    for one, other in zip(before, after):
+        assert np.array_equal(one, other)

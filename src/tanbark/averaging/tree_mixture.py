@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,8 +17,10 @@ from tanbark.kernels.threads import run, spans, thread_count
 from tanbark.kernels.tree_draws import hang_trees
 from tanbark.kernels.tree_mixture import complete_rows, draw_rows, tree_marginals
 from tanbark.kernels.tree_sums import averaged_log_likelihood
+from tanbark.network import Network, Structure
 from tanbark.schema import Schema
 from tanbark.schema.columns import Codes
+from tanbark.structure import rooted
 
 Array = NDArray[np.float64]
 
@@ -41,6 +44,10 @@ class TreeMixture:
         What `tanbark.parameters.pair_ratios` returns.
     posteriors : tuple of TreePosterior
         One for all classes, or one for each.
+    multinet : bool
+        Whether each class has its own.
+    root : int
+        The attribute that networks hang from.
     seed : int
         Of the trees drawn for rows that lack much.
     """
@@ -50,6 +57,8 @@ class TreeMixture:
     values: Array
     ratios: Array
     posteriors: tuple[TreePosterior, ...]
+    multinet: bool
+    root: int
     seed: int
 
     def log_joint(self, codes: Codes, n_jobs: int | None = None) -> Array:
@@ -84,12 +93,22 @@ class TreeMixture:
         many: NDArray[np.bool_] = self._completions(codes) > COMPLETIONS
         return many
 
+    def network(self, tree: Trees) -> Network:
+        """Return the network of a tree, given by its edges."""
+        parent = rooted(len(self.schema.columns), [(int(u), int(v)) for u, v in tree], self.root)
+        at = [slice(start, stop) for start, stop in itertools.pairwise(self.schema.offset.tolist())]
+        tables = []
+        for u, above in enumerate(parent):
+            table = self.values[at[u]] if above < 0 else self.values[at[u]] * self.ratios[at[above], at[u]]
+            tables.append(np.log(np.swapaxes(table, -1, -2)))
+        return Network(self.schema, Structure.augmented(parent), (*tables, self.log_prior))
+
     def sample(self, n: int, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return codes of `n` rows drawn from the joint distribution, and their classes."""
         classes = rng.choice(len(self.log_prior), n, p=np.exp(self.log_prior))
         codes = np.zeros((len(self.schema.columns), n), np.int64)
         for k, posterior in enumerate(self.posteriors):
-            mine = np.arange(n) if len(self.posteriors) == 1 else np.flatnonzero(classes == k)
+            mine = np.flatnonzero(classes == k) if self.multinet else np.arange(n)
             order, parent = _hung(posterior.draw(len(mine), rng))
             drawn = np.zeros((len(codes), len(mine)), np.int64)
             draw_rows(classes[mine], self.schema.offset, self.values, self.ratios, order, parent, rng, drawn)

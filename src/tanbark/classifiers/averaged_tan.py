@@ -18,12 +18,12 @@ from tanbark.averaging.tree_mixture import DRAWS
 from tanbark.averaging.tree_posterior import Trees
 from tanbark.classifiers.base import Array, CountsClassifier
 from tanbark.counts import Counts
-from tanbark.network import Network, Structure
-from tanbark.parameters import pair_ratios, tree_tables
+from tanbark.network import Network
+from tanbark.parameters import pair_ratios
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.columns import Codes
 from tanbark.schema.warn import warn
-from tanbark.structure import bdeu_weights_by_class, class_information, rooted, settled
+from tanbark.structure import bdeu_weights_by_class, class_information, settled
 
 
 class DrawnTreesWarning(UserWarning):
@@ -163,30 +163,35 @@ class AveragedTAN(CountsClassifier):
 
     def _average(self, counts: Counts, seed: int) -> None:
         """Keep the average over all trees that the counts make."""
+        ess = float(self.ess)
+        prior = self._prior_under(counts.schema)
+        known = counts if prior is None else counts + prior
         factors = edge_prior_matrix(self.edge_prior, counts.schema.names)
         with np.errstate(divide="ignore"):
             log_factors = np.log(factors)
-        gains = self._bayes_factors(counts)
+        # The log Bayes factor of every edge, of shape (1 or classes, attributes, attributes) (eq 22).
+        gains = bdeu_weights_by_class(known, ess)
+        evidence = log_evidence_without_edges(known, ess)
+        if prior is not None:
+            gains = gains - bdeu_weights_by_class(prior, ess)
+            evidence -= log_evidence_without_edges(prior, ess)
+        if not self.multinet:
+            gains = gains.sum(axis=0, keepdims=True)
+        posteriors = tuple(TreePosterior(log_factors + gain) for gain in gains)
+        before = TreePosterior(log_factors).log_total
+        self.log_evidence_ = evidence + sum(posterior.log_total - before for posterior in posteriors)
         if self.stubbornness is not None:
-            gains = _squeezed(gains, factors > 0, float(self.stubbornness))
-        known = self._with_prior(counts)
+            squeezed = _squeezed(gains, factors > 0, float(self.stubbornness))
+            posteriors = tuple(TreePosterior(log_factors + gain) for gain in squeezed)
         log_prior = self._checked_prior(len(counts.class_counts))
         if log_prior is None:
-            smoothed = known.class_counts + float(self.ess) / len(known.class_counts)
+            smoothed = known.class_counts + ess / len(known.class_counts)
             log_prior = np.log(smoothed / smoothed.sum())
-        self._mixture = TreeMixture(
-            counts.schema,
-            log_prior,
-            *pair_ratios(known, float(self.ess)),
-            tuple(TreePosterior(log_factors + gain) for gain in gains),
-            seed,
-        )
         self.class_log_prior_ = log_prior
-
-    def _with_prior(self, counts: Counts) -> Counts:
-        """Return the counts and those of the prior together."""
-        prior = self._prior_under(counts.schema)
-        return counts if prior is None else counts + prior
+        root = int(np.argmax(settled(class_information(known))))
+        self._mixture = TreeMixture(
+            counts.schema, log_prior, *pair_ratios(known, ess), posteriors, bool(self.multinet), root, seed
+        )
 
     def _prior_under(self, schema: Schema) -> Counts | None:
         """Return the prior's counts, laid out as the schema says."""
@@ -201,15 +206,6 @@ class AveragedTAN(CountsClassifier):
         except ValueError as error:
             reason = str(error).split(";")[0]
             raise ValueError(f"prior was counted under another schema ({reason}); give encoder=prior.schema") from error
-
-    def _bayes_factors(self, counts: Counts) -> Array:
-        """Return the log Bayes factor of every edge, of shape (1 or classes, attributes, attributes) (eq 22)."""
-        ess = float(self.ess)
-        gains = bdeu_weights_by_class(self._with_prior(counts), ess)
-        prior = self._prior_under(counts.schema)
-        if prior is not None:
-            gains = gains - bdeu_weights_by_class(prior, ess)
-        return gains if self.multinet else gains.sum(axis=0, keepdims=True)
 
     def _state(self) -> dict[str, Any]:
         """Return the seed of the drawn trees; all else follows from the counts."""
@@ -248,7 +244,7 @@ class AveragedTAN(CountsClassifier):
         """How probable each edge is."""
         check_is_fitted(self)
         matrices = np.stack([posterior.edge_probabilities for posterior in self._mixture.posteriors])
-        return matrices if self.multinet else matrices[0]
+        return matrices if self._mixture.multinet else matrices[0]
 
     @property
     def map_tree_(self) -> Any:
@@ -260,21 +256,6 @@ class AveragedTAN(CountsClassifier):
         """How much of the posterior stands at and around the most probable tree."""
         check_is_fitted(self)
         return float(np.mean([posterior.concentration for posterior in self._mixture.posteriors]))
-
-    @property
-    def log_evidence_(self) -> float:
-        """The log probability of the training data under the prior over trees and parameters."""
-        check_is_fitted(self)
-        ess = float(self.ess)
-        with np.errstate(divide="ignore"):
-            log_factors = np.log(edge_prior_matrix(self.edge_prior, self.schema_.names))
-        gains = self._bayes_factors(self.counts_)
-        before = TreePosterior(log_factors).log_total
-        evidence = log_evidence_without_edges(self._with_prior(self.counts_), ess)
-        prior = self._prior_under(self.schema_)
-        if prior is not None:
-            evidence -= log_evidence_without_edges(prior, ess)
-        return evidence + sum(TreePosterior(log_factors + gain).log_total - before for gain in gains)
 
     def sample_trees(self, n: int = 1, random_state: Any = 0) -> list[Any]:
         """Return `n` trees drawn exactly from the posterior, as Networks (with `multinet` tuples of them)."""
@@ -299,15 +280,8 @@ class AveragedTAN(CountsClassifier):
 
     def _networks(self, trees: Sequence[Trees]) -> Any:
         """Return the Network of a tree, or with `multinet` a tuple of those of each class's tree."""
-        known = self._with_prior(self.counts_)
-        root = int(np.argmax(settled(class_information(known))))
-        networks = []
-        for tree in trees:
-            parent = rooted(len(known.schema.columns), [(int(u), int(v)) for u, v in tree], root)
-            tables = tree_tables(known, parent, "dirichlet", float(self.ess))
-            structure = Structure.augmented(parent)
-            networks.append(Network(known.schema, structure, (*tables[:-1], self.class_log_prior_)))
-        return tuple(networks) if self.multinet else networks[0]
+        networks = tuple(self._mixture.network(tree) for tree in trees)
+        return networks if self._mixture.multinet else networks[0]
 
 
 def _squeezed(gains: Array, possible: NDArray[np.bool_], stubbornness: float) -> Array:

@@ -30,15 +30,17 @@ def print_tree(console: Console, drawn: str) -> None:
 
 def _print_average(console: Console, model: AveragedTAN) -> None:
     """Print the most probable tree, or that of each class, with the probability of every edge to an attribute above."""
-    if len(model.schema_.columns) > 1:
-        best = "tree of each class" if model.multinet else "tree"
-        console.print(f"The most probable {best}, and how probable each edge is:")
-    if not model.multinet:
-        print_tree(console, _annotated(model.map_tree_, model.edge_probabilities_, model.schema_.class_name))
-    else:
-        for label, network, matrix in zip(model.schema_.classes, model.map_tree_, model.edge_probabilities_):
+    best, several = model.map_tree_, len(model.schema_.columns) > 1
+    multinet = isinstance(best, tuple)
+    if several:
+        words = "tree of each class" if multinet else "tree"
+        console.print(f"The most probable {words}, and how probable each edge is:")
+    if multinet:
+        for label, network, matrix in zip(model.schema_.classes, best, model.edge_probabilities_):
             print_tree(console, _annotated(network, matrix, f"{model.schema_.class_name} = {label}"))
-    if len(model.schema_.columns) > 1:
+    else:
+        print_tree(console, _annotated(best, model.edge_probabilities_, model.schema_.class_name))
+    if several:
         share = f"Of its edges a tree of the posterior has {_share(model.concentration_)} on average."
         console.print(share, style="dim", soft_wrap=True)
 
