@@ -91,11 +91,12 @@ def test_every_lane_has_the_answer_of_its_row_whatever_stands_beside_it():
     offset = np.arange(n + 1) * arity
     values, ratios = rng.normal(size=(n * arity, classes)), np.exp(rng.normal(size=(n * arity, n * arity, classes)))
     mantissa, exponent = (x[None] for x in scaled(random_weights(n, 30.0)))
+    weights = (mantissa, exponent, np.array([tree_sum(mantissa[0], exponent[0])]))
     together = np.empty((rows, classes))
-    averaged_log_likelihood(codes, offset, values, ratios, mantissa, exponent, 0, rows, together)
+    averaged_log_likelihood(codes, offset, values, ratios, *weights, 0, rows, together)
     for start, stop in ((0, 1), (5, 6), (rows - 1, rows), (3, 14)):
         alone = np.empty((rows, classes))
-        averaged_log_likelihood(codes, offset, values, ratios, mantissa, exponent, start, stop, alone)
+        averaged_log_likelihood(codes, offset, values, ratios, *weights, start, stop, alone)
         assert np.array_equal(alone[start:stop], together[start:stop])
 
 

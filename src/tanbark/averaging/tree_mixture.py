@@ -191,9 +191,10 @@ class TreeMixture:
         return logs
 
     @cached_property
-    def _weights(self) -> tuple[Array, Array]:
+    def _weights(self) -> tuple[Array, Array, Array]:
+        """The edges' weights as mantissas and exponents, and the posterior's own tree sum likewise."""
         mantissa, exponent = zip(*(posterior.scaled for posterior in self.posteriors))
-        return np.stack(mantissa), np.stack(exponent)
+        return np.stack(mantissa), np.stack(exponent), np.array([p.scaled_total for p in self.posteriors])
 
     @cached_property
     def _trees(self) -> tuple[Trees, Trees, Array]:

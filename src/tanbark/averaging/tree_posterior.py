@@ -55,10 +55,16 @@ class TreePosterior:
         return mantissa, np.where(possible, exponent, NOTHING)
 
     @cached_property
+    def scaled_total(self) -> tuple[float, float]:
+        """The sum over all trees of the product of their edges' weights, as a mantissa and an exponent of two."""
+        mantissa, exponent = tree_sum(*self.scaled)
+        return float(mantissa), float(exponent)
+
+    @property
     def log_total(self) -> float:
         """The logarithm of the sum over all trees of the product of their edges' weights."""
-        mantissa, exponent = tree_sum(*self.scaled)
-        return math.log(float(mantissa)) + float(exponent) * math.log(2.0)
+        mantissa, exponent = self.scaled_total
+        return math.log(mantissa) + exponent * math.log(2.0)
 
     @cached_property
     def edge_probabilities(self) -> Array:

@@ -81,6 +81,7 @@ def averaged_log_likelihood(
     ratios: Floats,
     mantissa: Floats,
     exponent: Floats,
+    total: Floats,
     start: int,
     stop: int,
     out: Floats,
@@ -98,17 +99,16 @@ def averaged_log_likelihood(
         ``P(i, j | k) / (P(i | k) P(j | k))``.
     mantissa, exponent : arrays of shape (1 or classes, attributes, attributes)
         The edges' posterior weights, ``mantissa * 2**exponent``, for all classes or for each.
+    total : array of shape (1 or classes, 2)
+        Their tree sums, as mantissa and exponent.
     out : array of shape (rows, classes)
     """
     n, classes = len(codes), log_values.shape[1]
     m, e = np.ones(n * (n - 1) // 2 * LANES), np.zeros(n * (n - 1) // 2 * LANES)
-    star, total = np.empty((8, n * LANES)), np.empty((2, LANES))
+    star, sums = np.empty((8, n * LANES)), np.empty((2, LANES))
     value = np.zeros((n, LANES), np.int64)
     row, of_class = np.zeros(LANES, np.int64), np.zeros(LANES, np.int64)
     groups = len(mantissa)
-    average = np.empty((groups, 2))
-    for group in range(groups):
-        average[group, 0], average[group, 1] = tree_sum(mantissa[group], exponent[group])
     for first in range(start * classes, stop * classes, LANES):
         width = min(LANES, stop * classes - first)
         for lane in range(width):
@@ -124,12 +124,12 @@ def averaged_log_likelihood(
                     m[at + lane] = mantissa[group, u, v] * ratios[value[u, lane], value[v, lane], k]
                     e[at + lane] = exponent[group, u, v]
                 at += LANES
-        _reduce(n, m, e, star, total)
+        _reduce(n, m, e, star, sums)
         for lane in range(width):
             k = of_class[lane]
             group = k if groups > 1 else 0
-            likelihood = math.log(total[0, lane] / average[group, 0])
-            likelihood += (total[1, lane] - average[group, 1]) * math.log(2.0)
+            likelihood = math.log(sums[0, lane] / total[group, 0])
+            likelihood += (sums[1, lane] - total[group, 1]) * math.log(2.0)
             for u in range(n):
                 likelihood += log_values[value[u, lane], k]
             out[row[lane], k] = likelihood
