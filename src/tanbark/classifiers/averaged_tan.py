@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from heapq import nlargest
@@ -274,8 +275,9 @@ class AveragedTAN(CountsClassifier):
         _check_number("k", k, 1)
         best: list[tuple[float, tuple[Trees, ...]]] = [(0.0, ())]
         for posterior in self._mixture.posteriors:
-            longer = [(p + q, (*trees, tree)) for p, trees in best for q, tree in posterior.best(int(k))]
-            best = nlargest(int(k), longer, key=lambda pair: pair[0])
+            longer = itertools.product(best, posterior.best(int(k)))
+            joined = ((p + q, (*trees, tree)) for (p, trees), (q, tree) in longer)
+            best = nlargest(int(k), joined, key=lambda pair: pair[0])
         return [(log_probability, self._networks(trees)) for log_probability, trees in best]
 
     def _networks(self, trees: Sequence[Trees]) -> Any:

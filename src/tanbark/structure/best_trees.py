@@ -34,7 +34,8 @@ def best_trees(weights: Weights, k: int) -> list[list[Edge]]:
         tree[u, v] = tree[v, u] = True
     found = [_edges(tree)]
     waiting: list[_Exchange] = []
-    _push(waiting, weights, tree, none, forbidden | np.eye(n, dtype=np.bool_))
+    if k > 1:
+        _push(waiting, weights, tree, none, forbidden | np.eye(n, dtype=np.bool_))
     while waiting and len(found) < k:
         best = heappop(waiting)
         tree = best.tree.copy()
