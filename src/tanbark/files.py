@@ -160,6 +160,10 @@ def _plain_parameter(name: str, value: Any) -> Any:
         return {"schema": value.to_dict()}
     if isinstance(value, Counts):
         return {"counts": value.schema.to_dict()}
+    if hasattr(value, "index") and hasattr(value, "columns"):
+        value = {
+            (row, column): value.loc[row, column] for row in value.index for column in value.columns if row != column
+        }
     if isinstance(value, Mapping):
         return {"pairs": [[*pair, _plain_parameter(name, factor)] for pair, factor in value.items()]}
     if isinstance(value, np.ndarray | list | tuple):

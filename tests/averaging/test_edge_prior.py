@@ -1,6 +1,7 @@
 """What a user may say of edges, and what is said to a user who errs."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tanbark.averaging import edge_prior_matrix
@@ -17,6 +18,16 @@ def test_names_and_matrix_say_the_same():
     by_place = edge_prior_matrix([[7, 2, 0], [2, 7, 1], [0, 1, 7]], NAMES)
     assert np.array_equal(by_name, by_place)
     assert by_name[0, 1] == by_name[1, 0] == 2
+
+
+def test_a_frame_is_read_by_its_names():
+    by_place = np.array([[1, 2, 3], [2, 1, 4], [3, 4, 1.0]])
+    frame = pd.DataFrame(by_place, NAMES, NAMES)
+    assert np.array_equal(edge_prior_matrix(frame, NAMES), by_place)
+    assert np.array_equal(edge_prior_matrix(frame.loc[::-1, ["pulse", "age", "sex"]], NAMES), by_place)
+    assert edge_prior_matrix(pd.DataFrame(by_place), ("0", "1", "2"))[0, 1] == 2
+    with pytest.raises(ValueError, match="rows and columns are not named as the columns of the table"):
+        edge_prior_matrix(frame.rename(columns={"age": "height"}), NAMES)
 
 
 def matrix(value):

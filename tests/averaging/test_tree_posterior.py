@@ -129,6 +129,13 @@ def test_drawn_edges_come_as_often_as_edges_are_probable():
     assert np.abs(apart[np.triu_indices(25, 1)]).max() < 5
 
 
+def test_weights_beyond_all_measure_are_the_best_trees():
+    model = posterior(6, 1e200, seed=1)
+    assert np.isfinite(model.log_total)
+    best = model.best(1)[0][1]
+    assert model.edge_probabilities[best[:, 0], best[:, 1]] == pytest.approx(1.0)
+
+
 def test_draws_are_trees_at_any_spread():
     """Where a random walk would need forever: the heaviest tree is drawn every time."""
     model = posterior(40, 1e5, seed=3)

@@ -604,7 +604,8 @@ def test_all_settings_survive_a_file(table, tmp_path):
     X, y = table
     schema = Encoder().fit(X, y).schema_
     prior = Counts.of(schema, schema.encode(X), schema.encode_target(y)) * 0.25
-    for edge_prior in (np.array([[1, 2, 0], [2, 1, 3], [0, 3, 1.0]]), {("a", "b"): 2.0, ("c", "a"): 0}):
+    matrix = np.array([[1, 2, 0], [2, 1, 3], [0, 3, 1.0]])
+    for edge_prior in (matrix, pd.DataFrame(matrix, X.columns, X.columns), {("a", "b"): 2.0, ("c", "a"): 0}):
         model = AveragedTAN(edge_prior=edge_prior, prior=prior, stubbornness=3, multinet=True, encoder=schema)
         model.fit(X, y)
         tanbark.save(model, tmp_path / "m")

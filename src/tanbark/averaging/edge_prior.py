@@ -15,12 +15,15 @@ Array = NDArray[np.float64]
 def edge_prior_matrix(given: Any, names: Sequence[str]) -> Array:
     """Return the factor of every edge in a tree's prior probability, of shape (attributes, attributes).
 
-    `given` is None (every tree as probable as any other), a symmetric matrix in column order, or a mapping from pairs
-    of names to factors, 1 for those not mentioned. A factor of zero forbids an edge.
+    `given` is None (every tree as probable as any other), a symmetric matrix in column order, a frame whose rows and
+    columns are named, or a mapping from pairs of names to factors, 1 for those not mentioned. A factor of zero forbids
+    an edge.
     """
     n = len(names)
     if given is None:
         return np.ones((n, n))
+    if hasattr(given, "index") and hasattr(given, "columns"):
+        given = _laid_out(given, names)
     matrix = _from_names(given, names) if isinstance(given, Mapping) else _from_matrix(given, n)
     for u in range(n):
         for v in range(u):
@@ -37,6 +40,15 @@ def edge_prior_matrix(given: Any, names: Sequence[str]) -> Array:
             "allow an edge between their parts"
         )
     return matrix
+
+
+def _laid_out(frame: Any, names: Sequence[str]) -> Any:
+    """Return the matrix in a frame that names its rows and columns, in column order."""
+    if sorted(map(str, frame.index)) != sorted(names) or sorted(map(str, frame.columns)) != sorted(names):
+        raise ValueError("edge_prior is a frame whose rows and columns are not named as the columns of the table")
+    return (
+        frame.set_axis(map(str, frame.index), axis=0).set_axis(map(str, frame.columns), axis=1).loc[[*names], [*names]]
+    )
 
 
 def _from_matrix(given: Any, n: int) -> Array:

@@ -51,7 +51,9 @@ class TreePosterior:
         possible = np.isfinite(self.log_weights)
         logs = np.where(possible, self.log_weights, 0.0)
         exponent = np.rint(logs / math.log(2.0))
-        mantissa: Array = np.exp((logs - exponent * LOG_TWO_HIGH) - exponent * LOG_TWO_LOW)
+        # Logs beyond 1e15 are not known to a whole power of two; what is left of them is then no part of one.
+        rest = np.clip((logs - exponent * LOG_TWO_HIGH) - exponent * LOG_TWO_LOW, -0.5, 0.5)
+        mantissa: Array = np.exp(rest)
         return mantissa, np.where(possible, exponent, NOTHING)
 
     @cached_property
