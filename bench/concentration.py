@@ -121,10 +121,11 @@ def main():
         if LEAST_ROWS <= folder[name].table.num_rows <= MOST_ROWS and folder[name].table.num_columns <= MOST_COLUMNS
     ]
     how = (
-        "Ten-fold cross-validation, five quantile bins; classes of fewer than ten rows are left out. The average is "
-        "`AveragedTAN()`, the best tree its most probable one (`TAN(criterion='bdeu')`), TAN+MS is `TAN()`. Log loss "
-        "in nats; a gain above zero means that averaging is better. Beside `concentration_` stands another measure, "
-        "the probability of the best tree and of all trees that differ from it in one edge."
+        "Ten-fold cross-validation, five quantile bins; classes of fewer than ten rows are left out, and test rows of "
+        "a class that the training part lacks. The average is `AveragedTAN()`, the best tree its most probable one "
+        "(`TAN(criterion='bdeu')`), TAN+MS is `TAN()`. Log loss in nats; a gain above zero means that averaging is "
+        "better. Beside `concentration_` stands another measure, the probability of the best tree and of all trees "
+        "that differ from it in one edge."
     )
     lines = ["# Concentration of the posterior, and what averaging gains", "", *machine(how)]
     for share in SHARES:

@@ -3,7 +3,8 @@
 Loading one runs no code of its author's: it holds arrays (counts and tables) and plain values (settings, schema,
 structure). Version 1 of the format has the header fields ``format``, ``version``, ``model``, ``params``, ``schema``,
 ``parents`` (null where no network was learned), ``state`` and ``sha256``, and the arrays ``class_counts``,
-``table``, ``log_table_<node>``, and for a parameter that is itself counts ``<name>_class_counts`` and ``<name>_table``.
+``table``, ``log_table_<node>``, what else the model learned, and for a parameter that is itself counts
+``<name>_class_counts`` and ``<name>_table``.
 """
 
 from __future__ import annotations
@@ -63,6 +64,7 @@ def save(model: CountsClassifier, path: str | os.PathLike[str]) -> None:
         "table": model.counts_.table,
         **{f"log_table_{node}": table for node, table in enumerate(network.log_tables if network else ())},
     }
+    arrays |= model._arrays()
     given = model.get_params(deep=False)
     for key, value in given.items():
         if isinstance(value, Counts):
@@ -125,7 +127,7 @@ def _restored(header: dict[str, Any], arrays: Arrays) -> CountsClassifier:
     classifier = REGISTRY[header["model"]].classifier
     model = classifier(**{key: _parameter(key, value, arrays) for key, value in header["params"].items()})
     network = None if header["parents"] is None else _network(schema, header["parents"], arrays)
-    return model._restore(_counts(schema, arrays["class_counts"], arrays["table"]), network, header["state"])
+    return model._restore(_counts(schema, arrays["class_counts"], arrays["table"]), network, header["state"], arrays)
 
 
 def _counts(schema: Schema, class_counts: NDArray[Any], table: NDArray[Any]) -> Counts:
@@ -170,7 +172,10 @@ def _plain_parameter(name: str, value: Any) -> Any:
         return [_plain_parameter(name, v) for v in value]
     value = plain(value)
     if not isinstance(value, str | int | float | bool | None):
-        raise TypeError(f"the parameter {name!r} of type {type(value).__name__!r} cannot be saved")
+        raise TypeError(
+            f"the parameter {name!r} of type {type(value).__name__!r} cannot be saved; set it to a plain value first, "
+            "which changes nothing that was learned"
+        )
     return value
 
 

@@ -72,6 +72,20 @@ def test_edge_probabilities_are_probabilities_and_make_one_tree(n, spread, seed,
         assert p[tree[:, 0], tree[:, 1]].min() > 0
 
 
+def test_forbidden_edges_are_in_no_tree_however_far_weights_are_apart():
+    """A chain of feeble edges is all that joins the nodes; the forbidden ones must be feebler still."""
+    n = 15
+    weights = np.full((n, n), -np.inf)
+    for u in range(1, n):
+        weights[u, u - 1] = weights[u - 1, u] = -20_000.0 * (u % 3) - 1.0
+    weights[0, 2] = weights[2, 0] = 0.0
+    p = TreePosterior(weights).edge_probabilities
+    expected = np.where(np.isfinite(weights), 1.0, 0.0)
+    # Of the triangle 0, 1, 2 the feeblest edge, between 1 and 2, is left out.
+    expected[1, 2] = expected[2, 1] = 0.0
+    np.testing.assert_allclose(p, expected, atol=1e-300)
+
+
 def resistance(weights, u, v):
     """The resistance between two nodes, from the weights in ball arithmetic: all others are taken out."""
     order = [u, v, *(k for k in range(len(weights)) if k not in (u, v))]

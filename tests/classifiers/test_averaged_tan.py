@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from flint import arb, ctx
 from scipy.special import logsumexp
+from sklearn.exceptions import NotFittedError
 
 import tanbark
 from tanbark import TAN, AveragedTAN, Category, Counts, Encoder, Network, Schema
@@ -209,6 +210,12 @@ def test_an_experts_rows_are_rows_that_were_known_before(small):
     logs = [reference.log_weight(t, range(CLASSES)) for t in range(len(trees))]
     evidence = reference.class_evidence() + mpmath.log(sum(map(mpmath.exp, logs)) / len(trees))
     assert model.log_evidence_ == pytest.approx(float(evidence), rel=1e-12)
+    best = int(np.argmax([float(p) for p in posterior]))
+    for i, row in enumerate(rows_to_ask().T):
+        alone = [
+            float(mpmath.log(reference.class_probability(k) * reference.likelihood(best, row, k))) for k in range(3)
+        ]
+        np.testing.assert_allclose(model.map_tree_.log_joint(rows_to_ask())[i], alone, rtol=1e-12)
     # What the known rows say of the parameters is used, what they say of the trees is not: that is the edge prior's.
     whole = AveragedTAN().fit_counts(Counts.of(schema, codes, y))
     assert not np.allclose(model.edge_probabilities_, whole.edge_probabilities_, rtol=1e-3)
@@ -252,6 +259,40 @@ def test_stubbornness_squeezes_the_evidence_as_the_paper_says(small):
     assert model.log_evidence_ == AveragedTAN().fit_counts(counts).log_evidence_
 
 
+def squeezed(logs, K):
+    """Log weights between -K and 0 powers of ten, by eq 25-29, from a dict of log Bayes factors in nats."""
+    spread = (max(logs.values()) - min(logs.values())) / math.log(10)
+    scale = K / spread if spread > K else 1.0
+    return {edge: scale * w for edge, w in logs.items()}
+
+
+def test_stubbornness_heeds_forbidden_edges_and_each_class_of_a_multinet(small):
+    """Edges that cannot be have no part in the spread; each class is squeezed by its own."""
+    schema, codes, y, trees = small
+    codes, y = np.tile(codes, 10), np.tile(y, 10)
+    counts = Counts.of(schema, codes, y)
+    pair = EveryTree(codes, y, ARITY, CLASSES, 10, [])
+    gain = {(u, v, k): pair.score(u, v, k) - pair.score(u, -1, k) for u in range(5) for v in range(u) for k in range(3)}
+    strongest = max(((u, v) for u in range(5) for v in range(u)), key=lambda e: sum(gain[*e, k] for k in range(3)))
+    allowed = [t for t in trees if strongest not in {(max(e), min(e)) for e in t}]
+    possible = {(u, v) for u in range(5) for v in range(u)} - {strongest}
+    forbid = {(f"a{strongest[0]}", f"a{strongest[1]}"): 0}
+    reference = EveryTree(codes, y, ARITY, CLASSES, 10, allowed)
+
+    def posterior(ks):
+        weights = squeezed({e: float(sum(gain[*e, k] for k in ks)) for e in possible}, 2)
+        logs = np.array([sum(weights[max(e), min(e)] for e in tree) for tree in allowed])
+        return np.exp(logs - logsumexp(logs))
+
+    for multinet in (False, True):
+        model = AveragedTAN(stubbornness=2, edge_prior=forbid, multinet=multinet).fit_counts(counts)
+        posteriors = [posterior([k] if multinet else range(3)) for k in range(3)]
+        got = model.predict_joint_log_proba(frame(rows_to_ask()))
+        for i, row in enumerate(rows_to_ask().T):
+            expected = [float(mpmath.log(p)) for p in reference.joint(row, posteriors)]
+            np.testing.assert_allclose(got[i], expected, rtol=1e-11)
+
+
 def test_stubbornness_leaves_narrow_evidence_alone(small):
     schema, codes, y, _ = small
     counts = Counts.of(schema, codes, y)
@@ -279,6 +320,12 @@ def test_a_multinet_averages_each_class_by_itself(small):
         top = trees[int(np.argmax([float(p) for p in posteriors[k]]))]
         assert decoded(network.edges) == decoded((f"a{u}", f"a{v}") for u, v in top)
     assert len(model.sample_trees(2)[0]) == CLASSES
+    shares = []
+    for k, network in enumerate(model.map_tree_):
+        best = decoded(network.edges)
+        common = [len(best & decoded((f"a{u}", f"a{v}") for u, v in tree)) / 4 for tree in trees]
+        shares.append(sum(float(p) * c for p, c in zip(posteriors[k], common)))
+    assert model.concentration_ == pytest.approx(np.mean(shares), rel=1e-11)
 
 
 def every_row(arity, with_holes=False, missing=255):
@@ -319,6 +366,13 @@ def test_a_missing_value_is_summed_out_of_every_tree(random_table, all_trees, ho
         joints.append(network.log_joint(rows))
     expected = logsumexp(np.array(joints) + share[:, None, None], axis=0)
     np.testing.assert_allclose(model._mixture.log_joint(rows), expected, rtol=1e-11, atol=1e-11)
+    evidence = float(EveryTree(codes, y, (3, 2, 4, 2), 2, 10, []).class_evidence())
+    for u in range(4):
+        has = codes[u] < 255
+        evidence += float(
+            sum(EveryTree(codes[:, has], y[has], (3, 2, 4, 2), 2, 10, []).score(u, -1, k) for k in (0, 1))
+        )
+    assert model.log_evidence_ == pytest.approx(evidence + logsumexp(logs) - math.log(len(trees)), rel=1e-12)
 
 
 @pytest.mark.parametrize("multinet", [False, True])
@@ -361,6 +415,50 @@ def test_drawing_trees_is_said_aloud_and_fixed_at_fit():
     assert (error[0] > 0).all()
     assert (error[0] < 0.05).all()
     assert (error[1:] == 0).all()
+
+
+def test_rows_are_completed_a_part_at_a_time(random_table, monkeypatch):
+    schema, codes, y = random_table(2, 60, ARITY, CLASSES)
+    mixture = AveragedTAN().fit_counts(Counts.of(schema, codes, y))._mixture
+    rows = every_row(ARITY, with_holes=True)
+    at_once = mixture.log_joint(rows)
+    monkeypatch.setattr(tree_mixture, "AT_ONCE", 100)
+    assert np.array_equal(mixture.log_joint(rows), at_once)
+    monkeypatch.setattr(tree_mixture, "COMPLETIONS", 1)
+    drawn = mixture.log_joint(rows)
+    monkeypatch.setattr(tree_mixture, "MARGINALS_AT_ONCE", 1)
+    assert np.array_equal(mixture.log_joint(rows), drawn)
+
+
+def test_a_thousand_and_twenty_four_completions_are_summed_and_one_more_value_draws():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (200, 13)), rng.integers(0, 2, 200)
+    model = AveragedTAN().fit(X, y)
+    exact = [[None] * 10 + [0, 1, 0]]
+    model.predict_proba(exact)
+    assert (model.standard_error(exact) == 0).all()
+    with pytest.warns(UserWarning, match="1 row lacks"):
+        model.predict_proba([[None] * 11 + [1, 0]])
+    assert (model.standard_error([[None] * 11 + [1, 0]]) > 0).all()
+
+
+@pytest.mark.parametrize("ess", [1e-90, 10.0])
+def test_messages_in_wide_trees_neither_underflow_nor_overflow(ess):
+    """300 attributes, in pairs that are nearly the same: each drawn tree against its own network."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 80)
+    X = np.repeat(rng.integers(0, 3, (80, 150)), 2, axis=1)
+    X[:, ::7] = rng.integers(0, 3, (80, 43))
+    model = AveragedTAN(ess=ess).fit(X, y)
+    asked = np.where(rng.random((5, 300)) < 0.2, np.nan, rng.integers(0, 3, (5, 300)))
+    mixture, codes = model._mixture, model.schema_.encode(asked)
+    assert mixture.is_drawn(codes).all()
+    _, parent, times = mixture._trees
+    (_, marginals), *_ = mixture._drawn(codes, np.arange(5), None)
+    for t in range(0, len(times), max(len(times) // 5, 1)):
+        edges = np.array([(u, p) for u, p in enumerate(parent[0, t]) if p >= 0])
+        expected = mixture.network(edges).log_joint(codes) - mixture.log_prior
+        np.testing.assert_allclose(marginals[:, t], expected, rtol=1e-11)
 
 
 def test_hundreds_of_missing_values_are_no_trouble():
@@ -573,6 +671,8 @@ def test_a_prior_over_another_table_is_refused(table):
     other_cuts = Encoder(n_bins=3).fit(X, y).schema_
     more_levels = Schema([Category("a", (0, 1, 2, 3)), *schema.columns[1:]], schema.classes)
     more_classes = Schema(schema.columns, ("maybe", "no", "yes"))
+    with pytest.raises(ValueError, match="prior was counted for the class 'target', that of the table is 'class'"):
+        AveragedTAN(prior=counted(Schema(schema.columns, schema.classes, class_name="target"))).fit(X, y)
     with pytest.raises(
         ValueError, match="prior was counted over the columns 'a', 'z', 'c'; those of the table are 'a'"
     ):
@@ -598,6 +698,9 @@ def test_nothing_is_known_before_fit():
     model = AveragedTAN()
     for name in ("edge_probabilities_", "map_tree_", "concentration_", "log_evidence_"):
         assert not hasattr(model, name)
+    for call in (model.standard_error, model.predict_proba, model.sample_trees, model.k_best_trees, model.sample):
+        with pytest.raises(NotFittedError):
+            call([[0]])
 
 
 def test_all_settings_survive_a_file(table, tmp_path):
@@ -678,3 +781,52 @@ def test_settings_changed_after_fit_change_nothing_that_was_learned(table):
     after = (model.edge_probabilities_, model.map_tree_.edges, model.log_evidence_, model.predict_proba(X))
     for one, other in zip(before, after):
         assert np.array_equal(one, other)
+
+
+def test_a_file_holds_what_was_learned_and_not_what_was_set_later(table, tmp_path):
+    X, y = table
+    model = AveragedTAN(random_state=np.random.RandomState(0)).fit(X, y)
+    with pytest.raises(
+        TypeError, match="'random_state' of type 'RandomState' cannot be saved; set it to a plain value"
+    ):
+        tanbark.save(model, tmp_path / "m")
+    before = (model.predict_joint_log_proba(X), model.edge_probabilities_, model.map_tree_.edges, model.log_evidence_)
+    model.set_params(random_state=3, ess=-1.0, multinet=True, edge_prior=np.ones((2, 2)), class_prior=[0.1, 0.9])
+    tanbark.save(model, tmp_path / "m")
+    again = tanbark.load(tmp_path / "m")
+    after = (again.predict_joint_log_proba(X), again.edge_probabilities_, again.map_tree_.edges, again.log_evidence_)
+    for one, other in zip(before, after):
+        assert np.array_equal(one, other)
+
+
+@pytest.mark.parametrize("ess", [1e-100, 1e-3, 10.0, 1e7, 1e15, 1e100])
+def test_the_evidence_keeps_its_digits_at_any_weight_of_the_prior(random_table, ess):
+    schema, codes, y = random_table(4, 500, (3, 4), 2)
+    model = AveragedTAN(ess=ess).fit_counts(Counts.of(schema, codes, y))
+    with mpmath.workdps(130 if ess > 1e15 else 40):
+        reference = EveryTree(codes, y, (3, 4), 2, ess, [[(0, 1)]])
+        exact = float(reference.class_evidence() + reference.log_weight(0, range(2)))
+    assert model.log_evidence_ == pytest.approx(exact, rel=1e-12)
+
+
+@pytest.mark.parametrize("weight", [1e20, 1e200])
+def test_weights_beyond_all_measure_are_no_trouble(table, weight):
+    X, y = table
+    model = AveragedTAN().fit(X, y, np.full(len(y), weight))
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+    assert model.edge_probabilities_.sum() / 2 == pytest.approx(2.0)
+    assert model.k_best_trees(1)[0][0] <= 0
+
+
+def test_a_posterior_of_one_tree_still_has_an_error_where_trees_are_drawn(monkeypatch):
+    """All draws are alike; a tree as probable as one draw may have been missed."""
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.integers(0, 2, (2000, 1)), 4, axis=1) ^ (rng.random((2000, 4)) < [0, 0.1, 0.2, 0.3])
+    X, y = X.astype(int), rng.integers(0, 2, 2000)
+    model = AveragedTAN().fit(X, y)
+    exact = model.predict_proba([[1, None, None, 0]])
+    monkeypatch.setattr(tree_mixture, "COMPLETIONS", 1)
+    error = model.standard_error([[1, None, None, 0]])
+    assert (error >= 0.0005).all()
+    with pytest.warns(UserWarning, match="lacks"):
+        assert (np.abs(model.predict_proba([[1, None, None, 0]]) - exact) < 3 * error).all()

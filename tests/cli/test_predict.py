@@ -10,6 +10,7 @@ import pyarrow.parquet
 import pytest
 
 import tanbark
+from tanbark.cli import source
 
 
 def rows_of(text):
@@ -202,12 +203,14 @@ def test_many_batches_give_the_same_as_one(write, run, table, model, tmp_path, m
     np.testing.assert_array_equal(probabilities(rows, model), model.predict_proba(many.drop_columns(["walk"])))
 
 
-def test_rows_that_lack_much_are_noted_where_trees_are_drawn(run, write, tmp_path):
+def test_rows_that_lack_much_are_noted_where_trees_are_drawn(run, write, tmp_path, monkeypatch):
     rows = [{f"a{u}": (i * (u + 3)) % 7 % 5 for u in range(8)} | {"y": "pn"[i % 2]} for i in range(80)]
     write(pa.Table.from_pylist(rows), tmp_path / "t.csv")
     run("fit", "t.csv", "--target", "y", "--model", "averaged-tan", "--cv", 0)
     holes = [{**row, **{f"a{u}": None for u in range(6)}} for row in rows[:3]]
-    write(pa.Table.from_pylist([*rows[:2], *holes], schema=pa.Table.from_pylist(rows).schema), tmp_path / "h.csv")
+    monkeypatch.setattr(source, "BATCH_VALUES", 1)
+    many = [*holes[:1], *rows * 20, *holes[1:]]
+    write(pa.Table.from_pylist(many, schema=pa.Table.from_pylist(rows).schema), tmp_path / "h.csv")
     said = run("predict", "t.tanbark", "h.csv", "-o", "out.csv").stderr
     assert "note: 3 rows lack so many values that drawn trees were averaged instead of all" in said
     assert "note" not in run("predict", "t.tanbark", "t.csv", "-o", "out.csv").stderr

@@ -53,12 +53,14 @@ def _laid_out(frame: Any, names: Sequence[str]) -> Any:
 
 def _from_matrix(given: Any, n: int) -> Array:
     try:
-        matrix = np.array(given, np.float64)
-    except (TypeError, ValueError):
+        matrix = np.empty(0) if np.iscomplexobj(given) else np.array(given, np.float64)
+    except (TypeError, ValueError, OverflowError):
         matrix = np.empty(0)
     if matrix.shape != (n, n):
+        got = f", got the shape {np.shape(given)}" if isinstance(given, np.ndarray) else ""
         raise ValueError(
-            f"edge_prior must be a {n} x {n} matrix of factors in column order, or a dict of pairs of names to factors"
+            f"edge_prior must be a {n} x {n} matrix of factors in column order, or a dict of pairs of names to "
+            f"factors{got}"
         )
     if not np.array_equal(matrix, matrix.T, equal_nan=True):
         raise ValueError("edge_prior must be symmetric: an edge of a tree has no direction")
@@ -80,12 +82,13 @@ def _from_names(given: Mapping[Any, Any], names: Sequence[str]) -> Array:
             )
         try:
             value = float(factor)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ValueError(f"edge_prior must map pairs of names to factors, got {factor!r} for {pair!r}") from None
         one, other = pair
         if one == other:
             raise ValueError(f"edge_prior gives a factor to {one!r} and itself; an edge has two ends")
-        if named.setdefault(frozenset(pair), value) != value:
+        if frozenset(pair) in named and named[frozenset(pair)] != value:
             raise ValueError(f"edge_prior gives the edge between {one!r} and {other!r} two different factors")
+        named[frozenset(pair)] = value
         matrix[at[one], at[other]] = matrix[at[other], at[one]] = value
     return matrix

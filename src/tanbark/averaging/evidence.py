@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import gammaln
 
 from tanbark.counts import Counts
+from tanbark.kernels.weights import sequence_evidence
 
 
 def log_evidence_without_edges(counts: Counts, ess: float) -> float:
@@ -14,15 +14,8 @@ def log_evidence_without_edges(counts: Counts, ess: float) -> float:
     Dirichlet priors of `ess` rows spread evenly over the cells of a table. A missing value is left out of the evidence.
     """
     classes = len(counts.class_counts)
-    of_class = ess / classes
-    seen = counts.values.astype(np.float64)
-    cell = np.repeat(of_class / counts.schema.arity, counts.schema.arity)
-    in_class = np.add.reduceat(seen, counts.schema.offset[:-1], axis=1)
-    total = float(counts.class_counts.sum())
-    return float(
-        gammaln(ess)
-        - gammaln(ess + total)
-        + (gammaln(of_class + counts.class_counts) - gammaln(of_class)).sum()
-        + (gammaln(cell + seen) - gammaln(cell)).sum()
-        - (gammaln(of_class + in_class) - gammaln(of_class)).sum()
-    )
+    total = sequence_evidence(counts.class_counts.astype(np.float64), ess / classes)
+    for u, arity in enumerate(counts.schema.arity.tolist()):
+        for seen in counts.value(u).astype(np.float64):
+            total += sequence_evidence(seen, ess / (classes * arity))
+    return float(total)

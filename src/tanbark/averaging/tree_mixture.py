@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from tanbark.averaging.tree_posterior import TreePosterior, Trees
+from tanbark.kernels.completions import complete_rows
+from tanbark.kernels.hanging import hang_trees
+from tanbark.kernels.row_draws import draw_rows
 from tanbark.kernels.threads import run, spans, thread_count
-from tanbark.kernels.tree_draws import hang_trees
-from tanbark.kernels.tree_mixture import complete_rows, draw_rows, tree_marginals
+from tanbark.kernels.tree_marginals import tree_marginals
 from tanbark.kernels.tree_sums import averaged_log_likelihood
 from tanbark.network import Network, Structure
 from tanbark.schema import Schema
@@ -29,7 +31,9 @@ COMPLETIONS = 1024
 DRAWS = 1000
 """Over how many drawn trees a row with more completions is averaged."""
 AT_ONCE = 65_536
-"""How many completions, or values of rows under drawn trees, are held in memory at a time."""
+"""How many completions are held in memory at a time."""
+MARGINALS_AT_ONCE = 1_000_000
+"""How many probabilities of rows under drawn trees are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +65,18 @@ class TreeMixture:
     root: int
     seed: int
 
+    def __post_init__(self) -> None:
+        n, classes, total = len(self.schema.columns), len(self.schema.classes), int(self.schema.offset[-1])
+        shapes = [(classes,), (total, classes), (total, total, classes)]
+        arrays = [self.log_prior, self.values, self.ratios]
+        weights = [posterior.log_weights for posterior in self.posteriors]
+        if [a.shape for a in arrays] != shapes or any(w.shape != (n, n) for w in weights):
+            raise ValueError("the average is of another shape than the schema")
+        if len(weights) != (classes if self.multinet else 1) or not 0 <= self.root < n:
+            raise ValueError("the average has too many or too few posteriors, or a root that is no attribute")
+        if any(a.dtype != np.float64 or np.isnan(a).any() for a in (*arrays, *weights)):
+            raise ValueError("the average holds something that is no number")
+
     def log_joint(self, codes: Codes, n_jobs: int | None = None) -> Array:
         """Return ``log P(row, class)`` of encoded rows, what is missing being summed out."""
         self.schema.check_codes(codes)
@@ -85,7 +101,10 @@ class TreeMixture:
             posterior = (times * share).sum(axis=1, keepdims=True) / mean
             # A ratio of two means, linearised about them.
             apart = (share - posterior * total) / mean
-            out[rows] = np.sqrt((times * apart**2).sum(axis=1) / (DRAWS - 1))
+            variance = (times * apart**2).sum(axis=1) / (DRAWS - 1)
+            # A tree as probable as one draw may have been missed that says the opposite.
+            missed = np.maximum(posterior, 1.0 - posterior)[:, 0] / DRAWS * (len(self.log_prior) > 1)
+            out[rows] = np.sqrt(variance + missed**2)
         return out
 
     def is_drawn(self, codes: Codes) -> NDArray[np.bool_]:
@@ -133,8 +152,8 @@ class TreeMixture:
 
     def _holed(self, codes: Codes, n_jobs: int | None) -> Iterator[tuple[NDArray[np.int64], Array]]:
         """Yield rows and their ``log P(row | class)``, a part at a time."""
-        completions = self._completions(codes)
-        few = np.flatnonzero(completions <= COMPLETIONS)
+        drawn = self.is_drawn(codes)
+        few, completions = np.flatnonzero(~drawn), self._completions(codes)
         ends = np.cumsum(completions[few])
         for part in np.split(few, np.searchsorted(ends, np.arange(AT_ONCE, ends[-1] if len(ends) else 0, AT_ONCE))):
             if not len(part):
@@ -146,7 +165,7 @@ class TreeMixture:
             joint = np.empty((whole.shape[1], len(self.log_prior)))
             self._complete(whole, joint, n_jobs)
             yield part, np.logaddexp.reduceat(joint, start[:-1], axis=0)
-        for part, marginals in self._drawn(codes, np.flatnonzero(completions > COMPLETIONS), n_jobs):
+        for part, marginals in self._drawn(codes, np.flatnonzero(drawn), n_jobs):
             yield part, logsumexp(marginals, axis=1, b=self._trees[2][:, None] / DRAWS)
 
     def _drawn(
@@ -157,7 +176,7 @@ class TreeMixture:
             return
         order, parent, times = self._trees
         classes = len(self.log_prior)
-        at_once = max(1, 16 * AT_ONCE // (len(times) * classes))
+        at_once = max(1, MARGINALS_AT_ONCE // (len(times) * classes))
         for first in range(0, len(rows), at_once):
             part = rows[first : first + at_once]
             known = np.ascontiguousarray(codes[:, part])

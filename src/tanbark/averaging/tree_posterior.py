@@ -17,8 +17,8 @@ from tanbark.structure import best_trees
 Array = NDArray[np.float64]
 Trees = NDArray[np.int64]
 
-# The logarithm of two in two parts, the first with so few digits that its multiples are exact.
-LOG_TWO_HIGH, LOG_TWO_LOW = float.fromhex("0x1.62e42fefa3800p-1"), float.fromhex("0x1.ef35793c76730p-45")
+# The logarithm of two in two parts, the first with so few digits that its multiples up to 2**20 are exact.
+LOG_TWO_HIGH, LOG_TWO_LOW = float.fromhex("0x1.62e42feep-1"), float.fromhex("0x1.a39ef35793c76p-33")
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +80,7 @@ class TreePosterior:
 
     def log_probability(self, tree: Trees) -> float:
         """Return the log probability of a tree."""
-        return float(self.log_weights[tree[:, 0], tree[:, 1]].sum()) - self.log_total
+        return min(float(self.log_weights[tree[:, 0], tree[:, 1]].sum()) - self.log_total, 0.0)
 
     def draw(self, many: int, rng: np.random.Generator) -> Trees:
         """Return trees drawn exactly, of shape (many, n - 1, 2)."""

@@ -88,7 +88,7 @@ class AveragedTAN(CountsClassifier):
     concentration_ : float
         How much of the posterior stands at and around the most probable tree: its mass, each tree weighed by the share
         of the most probable tree's edges that it has. 1 where all of it is that tree, ``2 / attributes`` where all
-        trees are equally probable; with `multinet` the mean over classes. The lower it is, the more averaging gains.
+        trees are equally probable; with `multinet` the mean over classes. Where it is low, averaging tends to gain.
     log_evidence_ : float
         The log probability of the training data under the prior over trees and parameters (without `stubbornness`,
         which is no part of it), for the comparison of priors on the same data.
@@ -160,17 +160,13 @@ class AveragedTAN(CountsClassifier):
     # Learning
 
     def _learn(self, counts: Counts) -> None:
-        self._average(counts, int(check_random_state(self.random_state).randint(2**31 - 1)))
-
-    def _average(self, counts: Counts, seed: int) -> None:
-        """Keep the average over all trees that the counts make."""
         ess = float(self.ess)
         prior = self._prior_under(counts.schema)
         known = counts if prior is None else counts + prior
         factors = edge_prior_matrix(self.edge_prior, counts.schema.names)
         with np.errstate(divide="ignore"):
             log_factors = np.log(factors)
-        # The log Bayes factor of every edge, of shape (1 or classes, attributes, attributes) (eq 22).
+        # The log Bayes factor of every edge, of shape (1 or classes, attributes, attributes): eq 22, class term added.
         gains = bdeu_weights_by_class(known, ess)
         evidence = log_evidence_without_edges(known, ess)
         if prior is not None:
@@ -190,6 +186,7 @@ class AveragedTAN(CountsClassifier):
             log_prior = np.log(smoothed / smoothed.sum())
         self.class_log_prior_ = log_prior
         root = int(np.argmax(settled(class_information(known))))
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self._mixture = TreeMixture(
             counts.schema, log_prior, *pair_ratios(known, ess), posteriors, bool(self.multinet), root, seed
         )
@@ -201,6 +198,11 @@ class AveragedTAN(CountsClassifier):
         if self.prior.schema.names != schema.names:
             theirs, ours = (", ".join(map(repr, names)) for names in (self.prior.schema.names, schema.names))
             raise ValueError(f"prior was counted over the columns {theirs}; those of the table are {ours}")
+        if self.prior.schema.class_name != schema.class_name:
+            raise ValueError(
+                f"prior was counted for the class {self.prior.schema.class_name!r}, that of the table is "
+                f"{schema.class_name!r}; give encoder=prior.schema"
+            )
         try:
             self.prior.schema.merge(schema)
             return self.prior.under(schema)
@@ -209,14 +211,43 @@ class AveragedTAN(CountsClassifier):
             raise ValueError(f"prior was counted under another schema ({reason}); give encoder=prior.schema") from error
 
     def _state(self) -> dict[str, Any]:
-        """Return the seed of the drawn trees; all else follows from the counts."""
-        return {"seed": self._mixture.seed}
+        """Return the plain values of the average."""
+        mixture = self._mixture
+        return {
+            "multinet": mixture.multinet,
+            "root": mixture.root,
+            "seed": mixture.seed,
+            "log_evidence": self.log_evidence_,
+        }
 
-    def _restore(self, counts: Counts, network: Network | None, state: dict[str, Any]) -> Self:
-        """Become the fitted classifier that had these counts and this seed."""
-        self._check_parameters()
-        self._average(counts, int(state["seed"]))
-        return super()._restore(counts, network, state)
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays of the average."""
+        mixture = self._mixture
+        log_weights = np.stack([posterior.log_weights for posterior in mixture.posteriors])
+        return {
+            "log_prior": mixture.log_prior,
+            "values": mixture.values,
+            "ratios": mixture.ratios,
+            "log_weights": log_weights,
+        }
+
+    def _restore(
+        self, counts: Counts, network: Network | None, state: dict[str, Any], arrays: dict[str, NDArray[Any]]
+    ) -> Self:
+        """Become the fitted classifier that had these counts and this average."""
+        self.class_log_prior_, log_weights = arrays["log_prior"], arrays["log_weights"]
+        self.log_evidence_ = float(state["log_evidence"])
+        self._mixture = TreeMixture(
+            counts.schema,
+            self.class_log_prior_,
+            arrays["values"],
+            arrays["ratios"],
+            tuple(TreePosterior(weights) for weights in log_weights),
+            bool(state["multinet"]),
+            int(state["root"]),
+            int(state["seed"]),
+        )
+        return super()._restore(counts, network, state, arrays)
 
     # Predicting
 
@@ -228,7 +259,8 @@ class AveragedTAN(CountsClassifier):
 
     def standard_error(self, X: Any) -> Array:
         """Return the standard error of `predict_proba`: zero, but for rows that lack many values."""
-        return self._mixture.standard_error(self._encode(X), self.n_jobs)
+        codes = self._encode(X)
+        return self._mixture.standard_error(codes, self.n_jobs)
 
     def sample(self, n: int = 1, random_state: Any = 0) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return `n` rows drawn from the average distribution, and their classes."""

@@ -54,7 +54,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def _check_parameters(self) -> None:
         """Raise a sentence that names the parameter whose value cannot be."""
         ess = self.ess
-        if isinstance(ess, bool) or not isinstance(ess, Real) or not 1e-100 <= ess <= 1e100:
+        if isinstance(ess, bool) or not isinstance(ess, Real) or not 1e-100 <= float(ess) <= 1e100:
             raise ValueError(f"ess must be a positive number (from 1e-100 to 1e100), got {ess!r}")
         if not isinstance(self.encoder, Encoder | Schema | None):
             raise TypeError(f"encoder must be an Encoder, a Schema or None, got {type(self.encoder).__name__!r}")
@@ -129,8 +129,14 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """Return what was learned beside the counts and the network, as plain values."""
         return {}
 
-    def _restore(self, counts: Counts, network: Network | None, state: dict[str, Any]) -> Self:
-        """Become the fitted classifier that had these counts, this network (if it has one) and this state."""
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        """Return what was learned beside the counts and the network, as arrays."""
+        return {}
+
+    def _restore(
+        self, counts: Counts, network: Network | None, state: dict[str, Any], arrays: dict[str, NDArray[Any]]
+    ) -> Self:
+        """Become the fitted classifier that had these counts, this network (if it has one), this state and arrays."""
         self._take(counts)
         self._take_names(counts.schema)
         return self

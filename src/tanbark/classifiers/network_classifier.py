@@ -40,12 +40,14 @@ class NetworkClassifier(CountsClassifier):
         self.network_ = network
         self.class_log_prior_ = network.log_tables[-1]
 
-    def _restore(self, counts: Counts, network: Network | None, state: dict[str, Any]) -> Self:
+    def _restore(
+        self, counts: Counts, network: Network | None, state: dict[str, Any], arrays: dict[str, NDArray[Any]]
+    ) -> Self:
         """Become the fitted classifier that had these counts and this network."""
         if network is None:
             raise ValueError("its network is missing")
         self._take_network(network)
-        return super()._restore(counts, network, state)
+        return super()._restore(counts, network, state, arrays)
 
     def _log_joint(self, codes: Codes) -> Array:
         return self.network_.log_joint(codes, self.n_jobs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tanbark.classifiers.base import check_choice
 from tanbark.classifiers.network_classifier import NetworkClassifier
@@ -100,10 +101,12 @@ class TAN(NetworkClassifier):
         """Return the tree's edges in Prim's order."""
         return {"tree_edges": [list(edge) for edge in self.tree_edges_]}
 
-    def _restore(self, counts: Counts, network: Network | None, state: dict[str, Any]) -> Self:
+    def _restore(
+        self, counts: Counts, network: Network | None, state: dict[str, Any], arrays: dict[str, NDArray[Any]]
+    ) -> Self:
         """Become the fitted classifier that had these counts, this network and these edges."""
         self.tree_edges_ = [(int(u), int(v), float(w)) for u, v, w in state["tree_edges"]]
-        return super()._restore(counts, network, state)
+        return super()._restore(counts, network, state, arrays)
 
     def _network(self, counts: Counts) -> Network:
         weights = EDGE_WEIGHTS[self.criterion](counts, float(self.ess))

@@ -41,7 +41,7 @@ def _print_average(console: Console, model: AveragedTAN) -> None:
     else:
         print_tree(console, _annotated(best, model.edge_probabilities_, model.schema_.class_name))
     if several:
-        share = f"Of its edges a tree of the posterior has {_share(model.concentration_)} on average."
+        share = f"Of these edges a tree of the posterior has {_share(model.concentration_)} on average."
         console.print(share, style="dim", soft_wrap=True)
 
 
@@ -57,4 +57,6 @@ def _annotated(network: Network, matrix: Any, head: str) -> str:
 
 
 def _share(probability: float) -> str:
-    return f"{probability:.1%}" if probability >= 0.0005 else "below 0.1%"
+    if probability < 0.0005:
+        return "below 0.1%"
+    return "over 99.9%" if 0.9995 <= probability < 1.0 else f"{probability:.1%}"

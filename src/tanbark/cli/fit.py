@@ -139,12 +139,11 @@ def _settings(model: str, ess: float | None, given: list[str] | None) -> dict[st
         if not separator:
             raise CommandError(f"--set wants NAME=VALUE, got {text!r}")
         try:
-            settings[name.strip()] = json.loads(value)
+            settings[name.strip()] = json.loads({"True": "true", "False": "false", "None": "null"}.get(value, value))
         except ValueError:
             settings[name.strip()] = value
-    allowed = [
-        name for name in REGISTRY[model].classifier().get_params(deep=False) if name not in ("encoder", "n_jobs")
-    ]
+    known = REGISTRY[model].classifier().get_params(deep=False)
+    allowed = [name for name in known if name not in ("encoder", "n_jobs", "prior")]
     for name in settings:
         if name not in allowed:
             raise CommandError(f"the model {model!r} has no setting {name!r}; it has {', '.join(allowed)}")

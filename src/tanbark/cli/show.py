@@ -118,11 +118,11 @@ def _show_table(console: Console, model: CountsClassifier, name: str) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from tanbark.network import Network
-
-    network = getattr(model, "network_", None) or getattr(model, "map_tree_", None)
-    if not isinstance(network, Network):
-        raise CommandError(f"a multinet has a tree for each class, and so no one table of {name!r}")
+    network: Any = model.network_ if hasattr(model, "network_") else getattr(model, "map_tree_", None)
+    if isinstance(network, tuple):
+        network = network[0]
+        if name in model.schema_.names:
+            raise CommandError(f"a multinet has a tree for each class, and so no one table of {name!r}")
     probabilities = network.table(name)
     schema = model.schema_
     labels: dict[str, tuple[str, ...]] = {c.name: c.labels for c in schema.columns}
@@ -136,7 +136,7 @@ def _show_table(console: Console, model: CountsClassifier, name: str) -> None:
         across = ""
     down = [axis for axis in axes if axis != across]
     given = " given " + " and ".join(axes[:-1]) if len(axes) > 1 else ""
-    if not hasattr(model, "network_"):
+    if not hasattr(model, "network_") and len(axes) > 1:
         given += ", in the most probable tree"
     console.print(Text.assemble("P(", (name, "bold"), f"){given}"), soft_wrap=True)
     table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")

@@ -4,7 +4,8 @@ That is the edge's weight over the conductance between its ends in the whole gra
 all other nodes have been taken out by star-mesh transformations, the weight that is left between the two ends is that
 conductance: sums, products and quotients of positive numbers again. Every pair of nodes lies within two of three parts
 of the nodes, so taking out each third in turn, and going on with the rest, gives all pairs in a time that grows with
-the cube of the number of nodes.
+the cube of the number of nodes. Numbers are mantissas and exponents, as in `tree_sums`: logarithms of weights as far
+apart as e^100,000 would leave only eleven digits.
 """
 
 import math

@@ -5,7 +5,7 @@ tree of two nodes is their edge; and the nodes are put back one by one. An edge 
 larger graph with probability (its weight there) / (its weight here), and otherwise led through the node that comes
 back. With the latter edges gone the tree is in parts, and the node is joined to each part by one edge, drawn in
 proportion to its weight. Random walks (Wilson 1996) draw the same trees, but need forever where weights differ by
-hundreds of orders of magnitude.
+hundreds of orders of magnitude. Logarithms serve here: a draw needs no more digits than they have.
 """
 
 import math
@@ -60,6 +60,15 @@ def reduced_graphs(log_weights: Floats) -> Floats:
 
 
 @njit(nogil=True, cache=True)
+def _top(part: Integers, u: int) -> int:
+    """Return the node that stands for the part of `u`, halving the way there."""
+    while part[u] != u:
+        part[u] = part[part[u]]
+        u = part[u]
+    return u
+
+
+@njit(nogil=True, cache=True)
 def draw_trees(graphs: Floats, rng: np.random.Generator, out: Integers) -> None:
     """Write trees to `out`, of shape (trees, nodes - 1, 2), drawn by what `reduced_graphs` returns."""
     many, edges = out.shape[:2]
@@ -79,37 +88,17 @@ def draw_trees(graphs: Floats, rng: np.random.Generator, out: Integers) -> None:
                 if rng.standard_exponential() > before[at] - here[at]:
                     tree[kept] = i, j
                     kept += 1
-                    old, new = part[i], part[j]
-                    for u in range(k):
-                        if part[u] == old:
-                            part[u] = new
+                    part[_top(part, i)] = _top(part, j)
             nearest[:k] = -np.inf
             star = here[_edge(k, 0) :]
             for u in range(k):
                 # The greatest of log weights with Gumbel noise is drawn in proportion to the weights.
                 noisy = star[u] - math.log(rng.standard_exponential())
-                if noisy > nearest[part[u]]:
-                    nearest[part[u]] = noisy
-                    neighbour[part[u]] = u
+                top = _top(part, u)
+                if noisy > nearest[top]:
+                    nearest[top] = noisy
+                    neighbour[top] = u
             for u in range(k):
                 if part[u] == u:
                     tree[kept] = k, neighbour[u]
                     kept += 1
-
-
-@njit(nogil=True, cache=True)
-def hang_trees(trees: Integers, root: int, order: Integers, parent: Integers) -> None:
-    """Write the nodes of each tree, parents before children, and each node's parent, -1 for the root."""
-    many, edges = trees.shape[:2]
-    for t in range(many):
-        parent[t] = -1
-        order[t, 0] = root
-        reached = 1
-        for step in range(edges + 1):
-            u = order[t, step]
-            for i, j in trees[t]:
-                v = j if i == u else i
-                if (i == u or j == u) and v != parent[t, u]:
-                    parent[t, v] = u
-                    order[t, reached] = v
-                    reached += 1

@@ -124,3 +124,20 @@ def dirichlet_evidence(table: Floats, offset: Integers, ess: float, out: Floats)
                         gain += (of_cell + seen) * ratio
                 out[k, u, v] = gain
                 out[k, v, u] = gain
+
+
+@njit(nogil=True, cache=True)
+def sequence_evidence(seen: Floats, prior: float) -> float:
+    """Return the log probability of a sequence with these counts under a Dirichlet prior of `prior` for each value.
+
+    Stirling's formula splits the terms as in `dirichlet_evidence`: a prior far larger than the counts does no harm.
+    """
+    rows, before = seen.sum(), prior * len(seen)
+    evidence: float = -_beyond_frequencies(rows, before, _remainder(before))
+    rest = _remainder(prior)
+    for i in range(len(seen)):
+        evidence += _beyond_frequencies(seen[i], prior, rest) - seen[i] * math.log(len(seen))
+        cell, row = seen[i] / prior, rows / before
+        ratio = math.log1p((cell - row) / (1.0 + row)) if row < 1.0 else math.log((1.0 + cell) / (1.0 + row))
+        evidence += (prior + seen[i]) * ratio
+    return evidence

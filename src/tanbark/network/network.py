@@ -21,7 +21,7 @@ from tanbark.schema.table import is_missing
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Network:
     """The class and the attributes, what each depends on, and how.
 
@@ -189,6 +189,9 @@ class Network:
         rng = np.random.default_rng(random_state)
         codes, classes = self.sample_codes(int(n), rng)
         return self.schema.decode(codes, rng), self.schema.class_labels[classes]
+
+    def __repr__(self) -> str:
+        return f"<Network of {len(self.names) - 1} attributes and the class {self.schema.class_name!r}>"
 
     def __str__(self) -> str:
         return draw(self.names, self.structure)

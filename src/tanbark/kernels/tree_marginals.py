@@ -1,4 +1,4 @@
-"""Rows under many trees that share their pairs' tables: marginals, completions, and draws."""
+"""The probability of what is known of a row under each of many trees that share their pairs' tables."""
 
 import math
 
@@ -11,21 +11,6 @@ Integers = NDArray[np.int64]
 CodeArray = NDArray[np.unsignedinteger]
 
 SMALL, LARGE = 1e-100, 1e100
-
-
-@njit(nogil=True, cache=True)
-def complete_rows(codes: CodeArray, missing: int, arity: Integers, start: Integers, out: CodeArray) -> None:
-    """Write every completion of every row; those of row `i` are the columns ``start[i]`` to ``start[i + 1]``."""
-    for row in range(codes.shape[1]):
-        each = 1
-        for u in range(len(codes)):
-            code = codes[u, row]
-            if code != missing:
-                out[u, start[row] : start[row + 1]] = code
-                continue
-            for at in range(start[row], start[row + 1]):
-                out[u, at] = (at - start[row]) // each % arity[u]
-            each *= arity[u]
 
 
 @njit(nogil=True, cache=True)
@@ -118,37 +103,3 @@ def tree_marginals(
         for t in range(len(order)):
             gain = _marginal(value, offset, values[:, k], ratios[:, :, k], order[t], parent[t], belief)
             out[row, t, k] = known + gain
-
-
-@njit(nogil=True, cache=True)
-def _draw_value(weights: Floats, point: float) -> int:
-    """Return which of the weights a point between 0 and 1 falls on, the weights laid end to end from 0 to 1."""
-    target = point * weights.sum()
-    reached = 0.0
-    for i in range(len(weights)):
-        reached += weights[i]
-        if target < reached:
-            return i
-    return len(weights) - 1
-
-
-@njit(nogil=True, cache=True)
-def draw_rows(
-    classes: Integers,
-    offset: Integers,
-    values: Floats,
-    ratios: Floats,
-    order: Integers,
-    parent: Integers,
-    rng: np.random.Generator,
-    out: Integers,
-) -> None:
-    """Write codes of rows of the given classes to `out`, of shape (attributes, rows), each row drawn from its tree."""
-    for row in range(len(classes)):
-        k = classes[row]
-        for u in order[row]:
-            weights = values[offset[u] : offset[u + 1], k]
-            above = parent[row, u]
-            if above >= 0:
-                weights = weights * ratios[offset[above] + out[above, row], offset[u] : offset[u + 1], k]
-            out[u, row] = _draw_value(weights, rng.random())
