@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tanbark.counts import Counts
-from tanbark.kernels.weights import sequence_evidence
+from tanbark.kernels.weights import sequence_evidence, values_evidence
 
 
 def log_evidence_without_edges(counts: Counts, ess: float) -> float:
@@ -13,9 +13,5 @@ def log_evidence_without_edges(counts: Counts, ess: float) -> float:
 
     Dirichlet priors of `ess` rows spread evenly over the cells of a table. A missing value is left out of the evidence.
     """
-    classes = len(counts.class_counts)
-    total = sequence_evidence(counts.class_counts.astype(np.float64), ess / classes)
-    for u, arity in enumerate(counts.schema.arity.tolist()):
-        for seen in counts.value(u).astype(np.float64):
-            total += sequence_evidence(seen, ess / (classes * arity))
-    return float(total)
+    of_class = sequence_evidence(counts.class_counts.astype(np.float64), ess / len(counts.class_counts))
+    return float(of_class + values_evidence(counts.values.astype(np.float64), counts.schema.offset, ess))

@@ -155,7 +155,8 @@ class AveragedTAN(CountsClassifier):
             raise TypeError(f"prior must be Counts or None, got {type(self.prior).__name__!r}")
         if self.prior is not None and self.prior.order < 2:
             raise ValueError("prior holds counts of single values; count pairs, with order=2")
-        check_random_state(self.random_state)
+        if not isinstance(self.random_state, np.random.RandomState):
+            _seed(self.random_state)
 
     # Learning
 
@@ -186,9 +187,14 @@ class AveragedTAN(CountsClassifier):
             log_prior = np.log(smoothed / smoothed.sum())
         self.class_log_prior_ = log_prior
         root = int(np.argmax(settled(class_information(known))))
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self._mixture = TreeMixture(
-            counts.schema, log_prior, *pair_ratios(known, ess), posteriors, bool(self.multinet), root, seed
+            counts.schema,
+            log_prior,
+            *pair_ratios(known, ess),
+            posteriors,
+            bool(self.multinet),
+            root,
+            _seed(self.random_state),
         )
 
     def _prior_under(self, schema: Schema) -> Counts | None:
@@ -330,6 +336,16 @@ def _squeezed(gains: Array, possible: NDArray[np.bool_], stubbornness: float) ->
         if spread > stubbornness * math.log(10.0):
             gain *= stubbornness * math.log(10.0) / spread
     return out
+
+
+def _seed(random_state: Any) -> int:
+    """Return a number to draw trees from, which is `random_state` itself if that is one."""
+    if isinstance(random_state, int | np.integer):
+        _check_number("random_state", random_state, 0)
+        return int(random_state)
+    if not isinstance(random_state, np.random.RandomState | None):
+        raise TypeError(f"random_state must be a whole number, a RandomState or None, got {random_state!r}")
+    return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def _check_number(name: str, value: Any, least: int) -> None:

@@ -141,3 +141,15 @@ def sequence_evidence(seen: Floats, prior: float) -> float:
         ratio = math.log1p((cell - row) / (1.0 + row)) if row < 1.0 else math.log((1.0 + cell) / (1.0 + row))
         evidence += (prior + seen[i]) * ratio
     return evidence
+
+
+@njit(nogil=True, cache=True)
+def values_evidence(values: Floats, offset: Integers, ess: float) -> float:
+    """Return the log evidence of all attributes' values given the class, from counts of shape (classes, values)."""
+    classes = len(values)
+    total = 0.0
+    for u in range(len(offset) - 1):
+        for k in range(classes):
+            seen = values[k, offset[u] : offset[u + 1]]
+            total += sequence_evidence(seen, ess / (classes * len(seen)))
+    return total

@@ -17,11 +17,13 @@ from tanbark.kernels.rake import rake
 Array = NDArray[np.float64]
 
 
-def smoothed_values(counts: Counts, u: int, ess: float) -> Array:
-    """Return ``N'*(i, k)`` of attribute `u`, of shape (classes, arity): it sums to the smoothed class counts."""
-    seen = counts.value(u) + ess / (len(counts.class_counts) * counts.schema.arity[u])
-    of_class = counts.class_counts + ess / len(counts.class_counts)
-    return np.asarray(seen * (of_class / seen.sum(axis=1))[:, None], np.float64)
+def smoothed_values(counts: Counts, ess: float) -> Array:
+    """Return ``N'*(i, k)`` of all values, of shape (classes, values): an attribute's sum to the class counts'."""
+    schema, classes = counts.schema, len(counts.class_counts)
+    seen = counts.values + ess / (classes * np.repeat(schema.arity, schema.arity))
+    of_class = counts.class_counts + ess / classes
+    scale = of_class[:, None] / np.add.reduceat(seen, schema.offset[:-1], axis=1)
+    return np.asarray(seen * np.repeat(scale, schema.arity, axis=1), np.float64)
 
 
 def raked_pair(counts: Counts, u: int, v: int, ess: float) -> Array:
@@ -30,7 +32,8 @@ def raked_pair(counts: Counts, u: int, v: int, ess: float) -> Array:
         return raked_pair(counts, v, u, ess).transpose(0, 2, 1)
     seen = counts.pair(u, v)
     table = np.ascontiguousarray(seen + ess / seen.size, np.float64)
-    of_u, of_v = smoothed_values(counts, u, ess), smoothed_values(counts, v, ess)
+    offset, values = counts.schema.offset, smoothed_values(counts, ess)
+    of_u, of_v = (values[:, offset[w] : offset[w + 1]] for w in (u, v))
     for k in range(len(table)):
         rake(table[k], of_u[k], of_v[k])
     return table

@@ -22,7 +22,7 @@ def pair_ratios(counts: Counts, ess: float) -> tuple[Array, Array]:
     """
     schema, classes = counts.schema, len(counts.class_counts)
     of_class = counts.class_counts + ess / classes
-    seen = np.concatenate([smoothed_values(counts, u, ess) for u in range(len(schema.columns))], axis=1)
+    seen = smoothed_values(counts, ess)
     share = np.repeat(1.0 / schema.arity, schema.arity)
     pairs = counts.table + (ess / classes) * np.multiply.outer(share, share)
     holes = counts.has_missing()

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tanbark.counts import Counts
 from tanbark.parameters.conditional import dirichlet, laplace, m_estimate, maximum_likelihood, softened
-from tanbark.parameters.dirichlet import raked_pair, smoothed_values
+from tanbark.parameters.dirichlet import raked_pair
 
 Array = NDArray[np.float64]
 
@@ -37,7 +37,7 @@ def tree_tables(counts: Counts, parent: Sequence[int], parameters: str, ess: flo
             table = estimate(counts.value(u).astype(np.float64), overall, ess)
         elif holes[u] or holes[above]:
             joint = raked_pair(counts, above, u, ess).transpose(1, 0, 2)
-            table = joint / smoothed_values(counts, above, ess).T[:, :, None]
+            table = joint / joint.sum(axis=2, keepdims=True)
         else:
             table = estimate(counts.pair(above, u).astype(np.float64).transpose(1, 0, 2), overall, ess)
         tables.append(table)
