@@ -1,19 +1,15 @@
-"""The average over all trees against every tree by itself, and against arbitrary precision."""
+"""The average over all trees against every tree by itself."""
 
 import itertools
 import math
-import warnings
 
 import mpmath
 import numpy as np
 import pandas as pd
 import pytest
-from flint import arb, ctx
 from scipy.special import logsumexp
-from sklearn.exceptions import NotFittedError
 
-import tanbark
-from tanbark import TAN, AveragedTAN, Category, Counts, Encoder, Network, Schema
+from tanbark import AveragedTAN, Counts, Network
 from tanbark.averaging import tree_mixture
 from tanbark.network import Structure
 from tanbark.parameters import tree_tables
@@ -469,269 +465,6 @@ def test_hundreds_of_missing_values_are_no_trouble():
         np.testing.assert_allclose(model.predict_proba([[None] * 60]), np.exp(model.class_log_prior_)[None], rtol=1e-9)
 
 
-def log_joint_in_balls(counts, ess, codes, bits=300):
-    """Every log joint, from the counts on, in ball arithmetic, which bounds its own error."""
-    classes, n = len(counts.class_counts), len(counts.schema.columns)
-    arity = [int(r) for r in counts.schema.arity]
-    before, ctx.prec = ctx.prec, bits
-    try:
-
-        def grown(cells, seen):
-            return (arb(ess) / cells + int(seen)).lgamma() - (arb(ess) / cells).lgamma()
-
-        weights = {}
-        for u in range(n):
-            for v in range(u):
-                pair, total = counts.pair(u, v), arb(0)
-                for k in range(classes):
-                    total += sum((grown(classes * arity[u] * arity[v], x) for x in pair[k].ravel()), arb(0))
-                    total -= sum((grown(classes * arity[u], x) for x in pair[k].sum(axis=1)), arb(0))
-                    total -= sum((grown(classes * arity[v], x) for x in pair[k].sum(axis=0)), arb(0))
-                weights[u, v] = total
-        least = min(weights.values(), key=float)
-        weights = {edge: (w - least).exp() for edge, w in weights.items()}
-
-        def log_trees(factor):
-            w = [[arb(0)] * n for _ in range(n)]
-            for (u, v), weight in weights.items():
-                w[u][v] = w[v][u] = weight * factor(u, v)
-            total = arb(0)
-            for k in range(n - 1, 0, -1):
-                degree = sum(w[k][:k], arb(0))
-                total += degree.log()
-                for i in range(k):
-                    for j in range(i):
-                        w[i][j] = w[j][i] = w[i][j] + w[k][i] * w[k][j] / degree
-            return total
-
-        all_trees = log_trees(lambda u, v: arb(1))
-        joints = []
-        for row in codes.T.tolist():
-            joints.append([])
-            for k in range(classes):
-                of_class = arb(int(counts.class_counts[k])) + arb(ess) / classes
-                share = [
-                    (arb(int(counts.value(u)[k, row[u]])) + arb(ess) / (classes * arity[u])) / of_class
-                    for u in range(n)
-                ]
-
-                def ratio(u, v, k=k, row=row, of_class=of_class, share=share):
-                    both = arb(int(counts.pair(u, v)[k, row[u], row[v]])) + arb(ess) / (classes * arity[u] * arity[v])
-                    return both / of_class / (share[u] * share[v])
-
-                joint = (of_class / (int(counts.class_counts.sum()) + arb(ess))).log()
-                joints[-1].append(joint + sum((s.log() for s in share), arb(0)) + log_trees(ratio) - all_trees)
-        assert all(float(j.rad()) < 1e-40 for row in joints for j in row)
-        return joints
-    finally:
-        ctx.prec = before
-
-
-@pytest.mark.parametrize(("n", "rows"), [(6, 300), (12, 10_000), (20, 100_000)])
-def test_it_is_right_to_the_last_digits_at_any_size(n, rows):
-    """From the counts on in 300 bits: log joints to 1e-13 relative for each edge, log posteriors to 1e-9."""
-    rng = np.random.default_rng(n)
-    arity = rng.integers(2, 6, n)
-    schema = Schema([Category(f"a{u}", tuple(range(r))) for u, r in enumerate(arity)], (0, 1, 2))
-    y = rng.integers(0, 3, rows)
-    codes = np.zeros((n, rows), np.uint8)
-    for u in range(n):
-        above = codes[rng.integers(0, u)].astype(int) if u else y
-        same = rng.random(rows) < rng.choice([0.0, 0.01, 0.5, 0.999])
-        codes[u] = np.where(same, (above + y) % arity[u], rng.integers(0, arity[u], rows))
-    counts = Counts.of(schema, codes, y)
-    model = AveragedTAN().fit_counts(counts)
-    # Rows of the table, and rows that have never been seen.
-    asked = np.concatenate([codes[:, :4], np.array([rng.integers(0, r, 4) for r in arity], np.uint8)], axis=1)
-    exact = log_joint_in_balls(counts, 10.0, asked)
-    got = model.predict_joint_log_proba(frame(asked))
-    log_posterior = model.predict_log_proba(frame(asked))
-    for i, joints in enumerate(exact):
-        evidence = sum((j.exp() for j in joints), arb(0)).log()
-        for k, joint in enumerate(joints):
-            assert abs(float(arb(float(got[i, k])) - joint)) < 1e-13 * (n - 1) * abs(float(joint))
-            assert abs(float(arb(float(log_posterior[i, k])) - (joint - evidence))) < 1e-9
-    if rows >= 10_000:
-        # Where the determinant in doubles has nothing to say.
-        log_weights = model._mixture.posteriors[0].log_weights
-        off = ~np.eye(n, dtype=bool)
-        weights = np.where(off, np.exp(log_weights - log_weights[off].max()), 0.0)
-        sign, _ = np.linalg.slogdet((np.diag(weights.sum(axis=1)) - weights)[1:, 1:])
-        assert sign != 1
-
-
-def test_the_order_of_the_columns_changes_no_answer(read_text):
-    X, y, _ = read_text("congressional_voting")
-    X = np.where(X == None, "?", X)  # noqa: E711 (elementwise)
-    order = np.random.default_rng(0).permutation(X.shape[1])
-    one, other = AveragedTAN().fit(X, y), AveragedTAN().fit(X[:, order], y)
-    joint = one.predict_joint_log_proba(X)
-    np.testing.assert_allclose(other.predict_joint_log_proba(X[:, order]), joint, rtol=1e-10)
-    np.testing.assert_allclose(other.edge_probabilities_, one.edge_probabilities_[np.ix_(order, order)], rtol=1e-10)
-
-
-def test_the_map_tree_is_the_tree_of_tan_with_bdeu_weights(read_text):
-    X, y, _ = read_text("nursery")
-    averaged, single = AveragedTAN().fit(X, y), TAN(criterion="bdeu").fit(X, y)
-    assert averaged.map_tree_.structure == single.network_.structure
-    np.testing.assert_allclose(
-        averaged.map_tree_.log_joint(averaged.schema_.encode(X[:50])),
-        single.predict_joint_log_proba(X[:50]),
-        rtol=1e-12,
-    )
-
-
-@pytest.mark.parametrize("name", ["breast_cancer_wisconsin", "cleve", "pima"])
-def test_with_a_tenth_of_the_training_data_the_log_score_improves_on_the_single_tree(name, read_text):
-    """Table 3 of the paper at 10 %: ten folds, a tenth of each training part; TAN+MS is TAN with Dirichlet tables."""
-    from sklearn.model_selection import StratifiedKFold
-
-    X, y, _ = read_text(name)
-    X = pd.DataFrame(X).apply(lambda c: pd.to_numeric(c, errors="coerce") if c.name in _numeric(X) else c)
-    scores = {}
-    for label, model in (("single", TAN()), ("averaged", AveragedTAN()), ("stubborn", AveragedTAN(stubbornness=5))):
-        total = 0.0
-        for train, test in StratifiedKFold(10, shuffle=True, random_state=0).split(X, y):
-            part = np.random.default_rng(0).permutation(train)[: len(train) // 10]
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                fitted = model.fit(X.iloc[part], y[part])
-                proba = fitted.predict_proba(X.iloc[test])
-            at = np.searchsorted(fitted.classes_.astype(str), y[test].astype(str))
-            total -= np.log(proba[np.arange(len(test)), at]).sum()
-        scores[label] = total
-    assert scores["averaged"] < scores["single"]
-    assert scores["stubborn"] < scores["single"]
-
-
-def _numeric(X):
-    return [u for u in range(X.shape[1]) if all(_is_number(v) for v in X[:, u] if v is not None)]
-
-
-def _is_number(text):
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-# Settings, files, and what cannot be
-
-
-@pytest.fixture
-def table():
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame({"a": rng.integers(0, 3, 60), "b": rng.integers(0, 2, 60), "c": rng.normal(size=60)})
-    return X, np.where(X["a"] == X["b"], "yes", "no")
-
-
-@pytest.mark.parametrize(
-    ("settings", "error", "words"),
-    [
-        ({"ess": 0}, ValueError, "ess must be a positive number"),
-        ({"ess": -1.0}, ValueError, "ess must be a positive number"),
-        ({"ess": np.nan}, ValueError, "ess must be a positive number"),
-        ({"stubbornness": 0}, ValueError, "stubbornness must be a positive number or None, got 0"),
-        ({"stubbornness": -5}, ValueError, "stubbornness must be a positive number or None, got -5"),
-        ({"stubbornness": np.inf}, ValueError, "stubbornness must be a positive number"),
-        ({"stubbornness": "5"}, ValueError, "stubbornness must be a positive number"),
-        ({"stubbornness": True}, ValueError, "stubbornness must be a positive number"),
-        ({"multinet": "yes"}, TypeError, "multinet must be True or False, got 'yes'"),
-        ({"prior": 3}, TypeError, "prior must be Counts or None, got 'int'"),
-        ({"random_state": "x"}, TypeError, "random_state must be a whole number, a RandomState or None, got 'x'"),
-        ({"random_state": -1}, ValueError, "random_state must be a whole number of at least 0, got -1"),
-        ({"edge_prior": -np.ones((3, 3))}, ValueError, "factors are finite and at least 0"),
-        ({"edge_prior": np.zeros((3, 3))}, ValueError, "no tree joins 'a' and 'b'"),
-        ({"edge_prior": {("a", "z"): 1}}, ValueError, "names 'z', which is no column"),
-    ],
-)
-def test_a_setting_that_cannot_be_gets_a_sentence_and_changes_nothing(table, settings, error, words):
-    X, y = table
-    model = AveragedTAN(**settings)
-    with pytest.raises(error, match=words):
-        model.fit(X, y)
-    assert not [name for name in vars(model) if name.endswith("_")]
-    fitted = AveragedTAN().fit(X, y)
-    before = fitted.predict_proba(X)
-    with pytest.raises(error, match=words):
-        fitted.set_params(**settings).fit(X, y)
-    assert np.array_equal(fitted.predict_proba(X), before)
-
-
-def test_a_prior_over_another_table_is_refused(table):
-    X, y = table
-    schema = Encoder().fit(X, y).schema_
-
-    def counted(schema, order=2):
-        return Counts.zero(schema, order)
-
-    with pytest.raises(ValueError, match="prior holds counts of single values"):
-        AveragedTAN(prior=counted(schema, 1)).fit(X, y)
-    renamed = Encoder().fit(X.rename(columns={"b": "z"}), y).schema_
-    other_cuts = Encoder(n_bins=3).fit(X, y).schema_
-    more_levels = Schema([Category("a", (0, 1, 2, 3)), *schema.columns[1:]], schema.classes)
-    more_classes = Schema(schema.columns, ("maybe", "no", "yes"))
-    with pytest.raises(ValueError, match="prior was counted for the class 'target', that of the table is 'class'"):
-        AveragedTAN(prior=counted(Schema(schema.columns, schema.classes, class_name="target"))).fit(X, y)
-    with pytest.raises(
-        ValueError, match="prior was counted over the columns 'a', 'z', 'c'; those of the table are 'a'"
-    ):
-        AveragedTAN(prior=counted(renamed)).fit(X, y)
-    for strange in (other_cuts, more_levels, more_classes):
-        with pytest.raises(ValueError, match=r"prior was counted under another schema .*; give encoder=prior\.schema"):
-            AveragedTAN(prior=counted(strange)).fit(X, y)
-    fewer_levels = Schema([Category("a", (0, 2)), *schema.columns[1:]], schema.classes)
-    model = AveragedTAN(prior=counted(fewer_levels)).fit(X, y)
-    assert np.array_equal(model.predict_proba(X), AveragedTAN().fit(X, y).predict_proba(X))
-
-
-def test_the_numbers_asked_for_are_whole(table):
-    model = AveragedTAN().fit(*table)
-    for call in (model.sample, model.sample_trees):
-        with pytest.raises(ValueError, match="must be a whole number of at least 0, got -1"):
-            call(-1)
-    with pytest.raises(ValueError, match="k must be a whole number of at least 1, got 0"):
-        model.k_best_trees(0)
-
-
-def test_nothing_is_known_before_fit():
-    model = AveragedTAN()
-    for name in ("edge_probabilities_", "map_tree_", "concentration_", "log_evidence_"):
-        assert not hasattr(model, name)
-    for call in (model.standard_error, model.predict_proba, model.sample_trees, model.k_best_trees, model.sample):
-        with pytest.raises(NotFittedError):
-            call([[0]])
-
-
-def test_all_settings_survive_a_file(table, tmp_path):
-    X, y = table
-    schema = Encoder().fit(X, y).schema_
-    prior = Counts.of(schema, schema.encode(X), schema.encode_target(y)) * 0.25
-    matrix = np.array([[1, 2, 0], [2, 1, 3], [0, 3, 1.0]])
-    for edge_prior in (matrix, pd.DataFrame(matrix, X.columns, X.columns), {("a", "b"): 2.0, ("c", "a"): 0}):
-        model = AveragedTAN(edge_prior=edge_prior, prior=prior, stubbornness=3, multinet=True, encoder=schema)
-        model.fit(X, y)
-        tanbark.save(model, tmp_path / "m")
-        again = tanbark.load(tmp_path / "m")
-        assert np.array_equal(again.predict_joint_log_proba(X), model.predict_joint_log_proba(X))
-        assert np.array_equal(again.edge_probabilities_, model.edge_probabilities_)
-        assert again.log_evidence_ == model.log_evidence_
-        assert again.prior == prior
-        assert np.array_equal(again.fit(X, y).predict_proba(X), model.predict_proba(X))
-
-
-def test_draws_that_nobody_seeded_survive_a_file(tmp_path):
-    rng = np.random.default_rng(0)
-    X, y = rng.integers(0, 5, (300, 8)), rng.integers(0, 2, 300)
-    model = AveragedTAN(random_state=None).fit(X, y)
-    tanbark.save(model, tmp_path / "m")
-    with pytest.warns(UserWarning, match="lacks"):
-        proba = model.predict_proba([[None] * 6 + [1, 2]])
-    with pytest.warns(UserWarning, match="lacks"):
-        assert np.array_equal(tanbark.load(tmp_path / "m").predict_proba([[None] * 6 + [1, 2]]), proba)
-
-
 def test_samples_follow_the_joint_distribution(random_table):
     schema, codes, y = random_table(2, 60, (3, 2, 2), 2)
     for multinet in (False, True):
@@ -767,39 +500,6 @@ def test_an_averaged_prediction_is_the_mean_of_the_drawn_trees_predictions(small
     np.testing.assert_allclose(drawn, np.exp(model._mixture.log_joint(rows)), rtol=0.1)
 
 
-def test_a_class_prior_goes_to_the_trees_too(table):
-    X, y = table
-    model = AveragedTAN(class_prior=[0.9, 0.1]).fit(X, y)
-    np.testing.assert_allclose(model.map_tree_.table("class"), [0.9, 0.1])
-
-
-def test_settings_changed_after_fit_change_nothing_that_was_learned(table):
-    X, y = table
-    model = AveragedTAN().fit(X, y)
-    before = (model.edge_probabilities_, model.map_tree_.edges, model.log_evidence_, model.predict_proba(X))
-    schema = model.schema_
-    model.set_params(multinet=True, ess=3.0, edge_prior=np.eye(3), prior=Counts.zero(schema), stubbornness=1)
-    after = (model.edge_probabilities_, model.map_tree_.edges, model.log_evidence_, model.predict_proba(X))
-    for one, other in zip(before, after):
-        assert np.array_equal(one, other)
-
-
-def test_a_file_holds_what_was_learned_and_not_what_was_set_later(table, tmp_path):
-    X, y = table
-    model = AveragedTAN(random_state=np.random.RandomState(0)).fit(X, y)
-    with pytest.raises(
-        TypeError, match="'random_state' of type 'RandomState' cannot be saved; set it to a plain value"
-    ):
-        tanbark.save(model, tmp_path / "m")
-    before = (model.predict_joint_log_proba(X), model.edge_probabilities_, model.map_tree_.edges, model.log_evidence_)
-    model.set_params(random_state=3, ess=-1.0, multinet=True, edge_prior=np.ones((2, 2)), class_prior=[0.1, 0.9])
-    tanbark.save(model, tmp_path / "m")
-    again = tanbark.load(tmp_path / "m")
-    after = (again.predict_joint_log_proba(X), again.edge_probabilities_, again.map_tree_.edges, again.log_evidence_)
-    for one, other in zip(before, after):
-        assert np.array_equal(one, other)
-
-
 @pytest.mark.parametrize("ess", [1e-100, 1e-3, 10.0, 1e7, 1e15, 1e100])
 def test_the_evidence_keeps_its_digits_at_any_weight_of_the_prior(random_table, ess):
     schema, codes, y = random_table(4, 500, (3, 4), 2)
@@ -808,15 +508,6 @@ def test_the_evidence_keeps_its_digits_at_any_weight_of_the_prior(random_table, 
         reference = EveryTree(codes, y, (3, 4), 2, ess, [[(0, 1)]])
         exact = float(reference.class_evidence() + reference.log_weight(0, range(2)))
     assert model.log_evidence_ == pytest.approx(exact, rel=1e-12)
-
-
-@pytest.mark.parametrize("weight", [1e20, 1e200])
-def test_weights_beyond_all_measure_are_no_trouble(table, weight):
-    X, y = table
-    model = AveragedTAN().fit(X, y, np.full(len(y), weight))
-    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
-    assert model.edge_probabilities_.sum() / 2 == pytest.approx(2.0)
-    assert model.k_best_trees(1)[0][0] <= 0
 
 
 def test_a_posterior_of_one_tree_still_has_an_error_where_trees_are_drawn(monkeypatch):
