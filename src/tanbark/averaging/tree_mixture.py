@@ -80,7 +80,7 @@ class TreeMixture:
     def log_joint(self, codes: Codes, n_jobs: int | None = None) -> Array:
         """Return ``log P(row, class)`` of encoded rows, what is missing being summed out."""
         self.schema.check_codes(codes)
-        out = np.empty((codes.shape[1], len(self.log_prior)))
+        out = np.full((codes.shape[1], len(self.log_prior)), np.nan)
         if (codes == self.schema.missing_code).any():
             for rows, joint in self._holed(codes, n_jobs):
                 out[rows] = joint
