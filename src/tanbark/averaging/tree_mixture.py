@@ -189,7 +189,7 @@ class TreeMixture:
                         known,
                         self.schema.missing_code,
                         self.schema.offset,
-                        self.values,
+                        self._log_values,
                         self.ratios,
                         order[min(k, len(order) - 1)],
                         parent[min(k, len(order) - 1)],
