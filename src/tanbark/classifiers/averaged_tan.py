@@ -58,10 +58,10 @@ class AveragedTAN(CountsClassifier):
     multinet : bool
         Whether each class has trees of its own, averaged by themselves (a Bayesian multinet), instead of one tree for
         all classes.
-    edge_prior : array of shape (attributes, attributes) or dict, optional
+    edge_prior : array or frame of shape (attributes, attributes), or dict, optional
         How much more probable than others each edge is to begin with: a tree's prior probability is proportional to the
-        product of its edges' factors. A symmetric matrix in column order, or factors by pairs of names, 1 for all
-        others. A factor of zero forbids an edge.
+        product of its edges' factors. A symmetric matrix in column order, a frame with the columns' names on both
+        sides, or factors by pairs of names, 1 for all others. A factor of zero forbids an edge.
     prior : Counts, optional
         Rows that an expert imagines, or that were counted elsewhere: their counts are added to the prior of `ess` rows,
         whose hyperparameters then satisfy eq 10-12 by construction.
