@@ -18,7 +18,7 @@ from tanbark.averaging import TreeMixture, TreePosterior, edge_prior_matrix, log
 from tanbark.averaging.tree_mixture import DRAWS
 from tanbark.averaging.tree_posterior import Trees
 from tanbark.classifiers.base import Array, CountsClassifier
-from tanbark.counts import Counts
+from tanbark.counts import Counts, Rows
 from tanbark.network import Network
 from tanbark.parameters import pair_ratios
 from tanbark.schema import Encoder, Schema
@@ -160,7 +160,7 @@ class AveragedTAN(CountsClassifier):
 
     # Learning
 
-    def _learn(self, counts: Counts) -> None:
+    def _learn(self, counts: Counts, rows: Rows | None) -> None:
         ess = float(self.ess)
         prior = self._prior_under(counts.schema)
         known = counts if prior is None else counts + prior
@@ -257,7 +257,7 @@ class AveragedTAN(CountsClassifier):
 
     # Predicting
 
-    def _log_joint(self, codes: Codes) -> Array:
+    def _log_scores(self, codes: Codes) -> Array:
         drawn = int(self._mixture.is_drawn(codes).sum())
         if drawn:
             warn(DrawnTreesWarning(drawn))

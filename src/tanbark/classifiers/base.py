@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tanbark.counts import Counts
+from tanbark.counts import Counts, Rows
 from tanbark.kernels.posterior import log_evidence, posterior
 from tanbark.kernels.threads import run, spans, thread_count
 from tanbark.network import Network
@@ -28,14 +29,29 @@ from tanbark.schema.target import Target, read_target
 Array = NDArray[np.float64]
 
 
-class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
-    """A classifier with a normalised joint that is learned from counts alone.
+def _counts_suffice(model: CountsClassifier) -> bool:
+    reason = model._why_rows()
+    if reason is not None:
+        raise AttributeError(reason)
+    return True
 
-    A subclass says which counts it needs (`_order`), what it learns from them (`_learn`) and the joint that follows
-    (`_log_joint`); the rest is here.
+
+def _has_joint(model: CountsClassifier) -> bool:
+    if not model._joint:
+        raise AttributeError(f"{type(model).__name__} has class probabilities, but no joint distribution of rows")
+    return True
+
+
+class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
+    """A classifier that is learned from counts, and from the rows where counts of pairs do not suffice.
+
+    A subclass says which counts it needs (`_order`), whether it needs more (`_why_rows`), what it learns from them
+    (`_learn`), the scores that follow (`_log_scores`) and whether these are a joint distribution (`_joint`); the rest
+    is here.
     """
 
     _order = 2
+    _joint = True
 
     ess: float
     class_prior: Any
@@ -44,12 +60,19 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     class_log_prior_: Array
 
     @abstractmethod
-    def _learn(self, counts: Counts) -> None:
-        """Keep on the estimator what the counts teach, `class_log_prior_` included."""
+    def _learn(self, counts: Counts, rows: Rows | None) -> None:
+        """Keep on the estimator what the counts and the rows teach, `class_log_prior_` included."""
 
     @abstractmethod
-    def _log_joint(self, codes: Codes) -> Array:
-        """Return ``log P(row, class)`` of encoded rows, what is missing being summed out."""
+    def _log_scores(self, codes: Codes) -> Array:
+        """Return ``log P(row, class)`` of encoded rows, what is missing being summed out.
+
+        Where no joint exists it is the log posterior, or that and something that is the same for all classes.
+        """
+
+    def _why_rows(self) -> str | None:
+        """Return why counts alone do not suffice to learn this model, None where they do."""
+        return None
 
     def _check_parameters(self) -> None:
         """Raise a sentence that names the parameter whose value cannot be."""
@@ -81,6 +104,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             self._start(X, y, sample_weight, classes=None)
         return self
 
+    @available_if(_counts_suffice)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows: their counts are added to those so far.
 
@@ -100,9 +124,10 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             target = read_target(y)
             target.name_beside(self.schema_.names)
             table, target, weights = usable_rows(table, target, sample_weight)
-            self._set(self.counts_ + self._count(self.schema_, table, target, weights))
+            self._set(self.counts_ + self._count(self._rows(self.schema_, table, target, weights)), None)
         return self
 
+    @available_if(_counts_suffice)
     def fit_counts(self, counts: Counts) -> Self:
         """Learn from counts, wherever they were counted."""
         with self._unchanged_on_error():
@@ -115,7 +140,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
                 counts = Counts(counts.schema, counts.class_counts, counts.values.copy())
             if not counts.class_counts.sum() > 0:
                 raise ValueError("the counts are all zero; there is nothing to learn")
-            self._set(counts)
+            self._set(counts, None)
             self._take_names(counts.schema)
         return self
 
@@ -154,14 +179,18 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         else:
             schema = (self.encoder or Encoder()).learn(table, target, weights)
         self._checked_prior(len(schema.classes))
-        self._set(self._count(schema, table, target, weights))
+        rows = self._rows(schema, table, target, weights)
+        self._set(self._count(rows), rows)
 
-    def _count(self, schema: Schema, table: Table, target: Target, weights: Array | None) -> Counts:
+    def _rows(self, schema: Schema, table: Table, target: Target, weights: Array | None) -> Rows:
         codes = schema.encode_table(table, self.n_jobs)
-        return Counts.of(schema, codes, target.codes_under(schema.classes), weights, self._order, self.n_jobs)
+        return Rows(schema, codes, target.codes_under(schema.classes), weights)
 
-    def _set(self, counts: Counts) -> None:
-        self._learn(counts)
+    def _count(self, rows: Rows) -> Counts:
+        return Counts.of(rows.schema, rows.codes, rows.classes, rows.weights, self._order, self.n_jobs)
+
+    def _set(self, counts: Counts, rows: Rows | None) -> None:
+        self._learn(counts, rows)
         self._take(counts)
 
     def _checked_prior(self, classes: int) -> Array | None:
@@ -215,10 +244,12 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         check_is_fitted(self)
         return self.schema_.encode_table(self._read(X, reset=False), self.n_jobs)
 
+    @available_if(_has_joint)
     def predict_joint_log_proba(self, X: Any) -> Array:
         """Return ``log P(row, class)``, one column per class; what is missing or was never seen is summed out."""
-        return self._log_joint(self._encode(X))
+        return self._log_scores(self._encode(X))
 
+    @available_if(_has_joint)
     def score_samples(self, X: Any) -> Array:
         """Return ``log P(row)`` over the levels and intervals of the schema, -inf for a row that cannot be."""
         joint = self.predict_joint_log_proba(X)
@@ -232,7 +263,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
         A row that no class can have made gets the class prior.
         """
-        joint = self.predict_joint_log_proba(X)
+        joint = self._log_scores(self._encode(X))
         prior = np.exp(self.class_log_prior_)
         threads = thread_count(self.n_jobs, len(joint))
         run([partial(posterior, joint, prior, *span, joint) for span in spans(len(joint), threads)], threads)
@@ -240,7 +271,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def predict_log_proba(self, X: Any) -> Array:
         """Return the logarithm of the posterior probability of each class, exact where the probability underflows."""
-        joint = self.predict_joint_log_proba(X)
+        joint = self._log_scores(self._encode(X))
         joint[np.isneginf(joint).all(axis=1)] = self.class_log_prior_
         return np.asarray(log_softmax(joint, axis=1))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tanbark.classifiers.network_classifier import NetworkClassifier
-from tanbark.counts import Counts
+from tanbark.counts import Counts, Rows
 from tanbark.network import Network, Structure
 from tanbark.parameters import tree_tables
 from tanbark.schema import Encoder, Schema
@@ -67,7 +67,7 @@ class NaiveBayes(NetworkClassifier):
         self.encoder = encoder
         self.n_jobs = n_jobs
 
-    def _network(self, counts: Counts) -> Network:
+    def _network(self, counts: Counts, rows: Rows | None) -> Network:
         alone = (-1,) * len(counts.schema.columns)
         tables = tree_tables(counts, alone, self.parameters, float(self.ess))
         return Network(counts.schema, Structure.augmented(alone), tables)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from tanbark.classifiers.base import Array, CountsClassifier, check_choice
-from tanbark.counts import Counts
+from tanbark.counts import Counts, Rows
 from tanbark.network import Network
 from tanbark.parameters import PARAMETERS
 from tanbark.schema.columns import Codes
@@ -22,15 +22,15 @@ class NetworkClassifier(CountsClassifier):
     parameters: str
 
     @abstractmethod
-    def _network(self, counts: Counts) -> Network:
-        """Return the network that the counts make; what else is learned on the way may be kept on the estimator."""
+    def _network(self, counts: Counts, rows: Rows | None) -> Network:
+        """Return the network that is learned; what else is found on the way may be kept on the estimator."""
 
     def _check_parameters(self) -> None:
         check_choice("parameters", self.parameters, PARAMETERS)
         super()._check_parameters()
 
-    def _learn(self, counts: Counts) -> None:
-        network = self._network(counts)
+    def _learn(self, counts: Counts, rows: Rows | None) -> None:
+        network = self._network(counts, rows)
         log_prior = self._checked_prior(len(counts.schema.classes))
         if log_prior is not None:
             network = Network(network.schema, network.structure, (*network.log_tables[:-1], log_prior))
@@ -49,7 +49,7 @@ class NetworkClassifier(CountsClassifier):
         self._take_network(network)
         return super()._restore(counts, network, state, arrays)
 
-    def _log_joint(self, codes: Codes) -> Array:
+    def _log_scores(self, codes: Codes) -> Array:
         return self.network_.log_joint(codes, self.n_jobs)
 
     def explain(self, X: Any) -> Array:

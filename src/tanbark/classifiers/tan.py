@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tanbark.classifiers.base import check_choice
 from tanbark.classifiers.network_classifier import NetworkClassifier
-from tanbark.counts import Counts
+from tanbark.counts import Counts, Rows
 from tanbark.network import Network, Structure
 from tanbark.parameters import tree_tables
 from tanbark.schema import Encoder, Schema
@@ -108,7 +108,7 @@ class TAN(NetworkClassifier):
         self.tree_edges_ = [(int(u), int(v), float(w)) for u, v, w in state["tree_edges"]]
         return super()._restore(counts, network, state, arrays)
 
-    def _network(self, counts: Counts) -> Network:
+    def _network(self, counts: Counts, rows: Rows | None) -> Network:
         weights = EDGE_WEIGHTS[self.criterion](counts, float(self.ess))
         edges = maximum_spanning_tree(weights)
         self.tree_edges_ = [(u, v, float(weights[u, v])) for u, v in edges]

@@ -2,5 +2,6 @@
 
 from tanbark.counts.counts import Counts
 from tanbark.counts.family import FamilyCounts, count_family
+from tanbark.counts.rows import Rows
 
-__all__ = ["Counts", "FamilyCounts", "count_family"]
+__all__ = ["Counts", "FamilyCounts", "Rows", "count_family"]

@@ -1,0 +1,66 @@
+"""Encoded rows with their classes and weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.schema import Schema
+from tanbark.schema.columns import Codes
+
+ROOM = 2**62
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """What is learned from where counts of pairs do not suffice.
+
+    Parameters
+    ----------
+    schema : Schema
+    codes : array of shape (attributes, rows)
+    classes : array of shape (rows,)
+        Positions in ``schema.classes``.
+    weights : array of shape (rows,), optional
+    """
+
+    schema: Schema
+    codes: Codes
+    classes: NDArray[np.integer]
+    weights: NDArray[np.float64] | None = None
+
+    @cached_property
+    def distinct(self) -> Rows:
+        """The rows that differ, in ascending order, each with the sum of the weights of those equal to it.
+
+        What is learned from them knows nothing of the rows' order, and cannot tell a weight from a repetition.
+        """
+        words = self._words()
+        order = np.lexsort(words[::-1])
+        ordered = np.stack([word[order] for word in words])
+        first = np.flatnonzero(np.r_[True, (ordered[:, 1:] != ordered[:, :-1]).any(axis=0)][: len(order)])
+        weights = np.ones(len(order)) if self.weights is None else self.weights[order]
+        total = np.add.reduceat(weights, first) if len(first) else weights
+        chosen = order[first]
+        return Rows(self.schema, np.ascontiguousarray(self.codes[:, chosen]), self.classes[chosen], total)
+
+    def take(self, chosen: NDArray[np.bool_]) -> Rows:
+        """Return some of the rows."""
+        weights = None if self.weights is None else self.weights[chosen]
+        return Rows(self.schema, np.ascontiguousarray(self.codes[:, chosen]), self.classes[chosen], weights)
+
+    def _words(self) -> list[NDArray[np.int64]]:
+        """Return numbers that are equal where rows are, as many columns to one of them as it has room for."""
+        word = self.classes.astype(np.int64)
+        size = len(self.schema.classes)
+        words = []
+        for column, arity in zip(self.codes, self.schema.arity.tolist()):
+            if size * (arity + 1) >= ROOM:
+                words.append(word)
+                word, size = np.zeros_like(word), 1
+            word = word * (arity + 1) + np.minimum(column, arity)
+            size *= arity + 1
+        return [*words, word]

@@ -1,0 +1,50 @@
+"""Rows: those that differ, sorted, weights summed."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from tanbark import Category, Schema
+from tanbark.counts import Rows
+
+
+def as_counter(rows):
+    weights = np.ones(len(rows.classes)) if rows.weights is None else rows.weights
+    seen = Counter()
+    for i, weight in enumerate(weights):
+        seen[(int(rows.classes[i]), *np.minimum(rows.codes[:, i], rows.schema.arity).tolist())] += float(weight)
+    return seen
+
+
+@pytest.mark.parametrize("arity", [(2, 3), (2,) * 70, (300, 300, 300, 300, 300, 300, 300, 300)])
+def test_distinct_rows_are_those_of_the_table_in_ascending_order_whatever_theirs_was(arity, random_table):
+    schema, codes, y = random_table(0, 300, arity, 3, holes=0.1)
+    weights = np.random.default_rng(1).integers(1, 4, 300).astype(float)
+    rows = Rows(schema, codes, y, weights)
+    distinct = rows.distinct
+    assert as_counter(distinct) == as_counter(rows)
+    assert len(distinct.classes) == len(as_counter(rows))
+    keys = [(k, *c) for k, c in zip(distinct.classes, np.minimum(distinct.codes, schema.arity[:, None]).T.tolist())]
+    assert keys == sorted(keys)
+    order = np.random.default_rng(2).permutation(300)
+    shuffled = Rows(schema, codes[:, order], y[order], weights[order]).distinct
+    repeated = Rows(schema, np.repeat(codes, weights.astype(int), axis=1), np.repeat(y, weights.astype(int))).distinct
+    for other in (shuffled, repeated):
+        assert np.array_equal(other.codes, distinct.codes)
+        assert np.array_equal(other.classes, distinct.classes)
+        assert np.array_equal(other.weights, distinct.weights)
+
+
+def test_no_rows_are_no_distinct_rows():
+    schema = Schema([Category("a", (0, 1))], classes=(0, 1))
+    none = Rows(schema, np.zeros((1, 0), schema.dtype), np.zeros(0, np.int64))
+    assert none.distinct.codes.shape == (1, 0)
+
+
+def test_some_rows_are_taken(random_table):
+    schema, codes, y = random_table(0, 10, (2, 3), 2)
+    some = Rows(schema, codes, y, np.arange(10.0)).take(np.arange(10) % 2 == 0)
+    assert np.array_equal(some.codes, codes[:, ::2])
+    assert np.array_equal(some.weights, np.arange(0.0, 10, 2))
+    assert np.array_equal(some.classes, y[::2])
