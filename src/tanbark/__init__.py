@@ -8,8 +8,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tanbark.classifiers.aode import AODE
     from tanbark.classifiers.averaged_tan import AveragedTAN
+    from tanbark.classifiers.forest_an import ForestAN
     from tanbark.classifiers.naive_bayes import NaiveBayes
+    from tanbark.classifiers.super_parent import SuperParent
     from tanbark.classifiers.tan import TAN
     from tanbark.counts import Counts
     from tanbark.files import load, save
@@ -19,29 +22,35 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "AODE": "tanbark.classifiers.aode",
     "TAN": "tanbark.classifiers.tan",
     "AveragedTAN": "tanbark.classifiers.averaged_tan",
     "Category": "tanbark.schema",
     "Counts": "tanbark.counts",
     "Encoder": "tanbark.schema",
+    "ForestAN": "tanbark.classifiers.forest_an",
     "NaiveBayes": "tanbark.classifiers.naive_bayes",
     "Network": "tanbark.network",
     "Number": "tanbark.schema",
     "Schema": "tanbark.schema",
+    "SuperParent": "tanbark.classifiers.super_parent",
     "load": "tanbark.files",
     "save": "tanbark.files",
 }
 
 __all__ = [
+    "AODE",
     "TAN",
     "AveragedTAN",
     "Category",
     "Counts",
     "Encoder",
+    "ForestAN",
     "NaiveBayes",
     "Network",
     "Number",
     "Schema",
+    "SuperParent",
     "load",
     "save",
 ]

@@ -20,7 +20,7 @@ def test_the_tree_and_its_probabilities_are_wekas(name, read_text, reference):
     assert {frozenset(e) for e in model.network_.edges} == {frozenset(e) for e in tree["edges"]}
     # Laplace estimates depend on the root, so the tree is hung from Weka's.
     edges = [(u, v) for u, v, _ in model.tree_edges_]
-    parent = rooted(len(names) - 1, edges, names.index(tree["root"]))
+    parent = rooted(len(names) - 1, edges, [names.index(tree["root"])])
     tables = tree_tables(model.counts_, parent, "laplace", 1.0)
     network = Network(model.schema_, Structure.augmented(parent), tables)
     joint = network.log_joint(model.schema_.encode(X.iloc[figures["rows"]]))

@@ -114,7 +114,7 @@ class TreeMixture:
 
     def network(self, tree: Trees) -> Network:
         """Return the network of a tree, given by its edges."""
-        parent = rooted(len(self.schema.columns), [(int(u), int(v)) for u, v in tree], self.root)
+        parent = rooted(len(self.schema.columns), [(int(u), int(v)) for u, v in tree], [self.root])
         at = [slice(start, stop) for start, stop in itertools.pairwise(self.schema.offset.tolist())]
         tables = []
         for u, above in enumerate(parent):

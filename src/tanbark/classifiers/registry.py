@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tanbark.classifiers.aode import AODE
 from tanbark.classifiers.averaged_tan import AveragedTAN
 from tanbark.classifiers.base import CountsClassifier
+from tanbark.classifiers.forest_an import ForestAN
 from tanbark.classifiers.naive_bayes import NaiveBayes
+from tanbark.classifiers.super_parent import SuperParent
 from tanbark.classifiers.tan import TAN
 
 
@@ -34,6 +37,24 @@ REGISTRY: dict[str, Entry] = {
             TAN,
             "Friedman, Geiger and Goldszmidt 1997",
             "attributes depend on the class and on one another along a tree",
+        ),
+        Entry(
+            "forest-an",
+            ForestAN,
+            "Lucas 2004",
+            "a tree without the edges that do not pay",
+        ),
+        Entry(
+            "super-parent",
+            SuperParent,
+            "Li, Zhang, Wang and Zhang 2007",
+            "one attribute is above all others, beside the class",
+        ),
+        Entry(
+            "aode",
+            AODE,
+            "Webb, Boughton and Wang 2005",
+            "the mean over all super-parents",
         ),
         Entry(
             "averaged-tan",

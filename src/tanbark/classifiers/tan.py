@@ -113,6 +113,6 @@ class TAN(NetworkClassifier):
         edges = maximum_spanning_tree(weights)
         self.tree_edges_ = [(u, v, float(weights[u, v])) for u, v in edges]
         root = int(np.argmax(settled(class_information(counts))))
-        parent = rooted(len(counts.schema.columns), edges, root)
+        parent = rooted(len(counts.schema.columns), edges, [root])
         tables = tree_tables(counts, parent, self.parameters, float(self.ess))
         return Network(counts.schema, Structure.augmented(parent), tables)

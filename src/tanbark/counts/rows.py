@@ -33,6 +33,11 @@ class Rows:
     weights: NDArray[np.float64] | None = None
 
     @cached_property
+    def each(self) -> NDArray[np.float64]:
+        """The weight of each row, one where none was given."""
+        return np.ones(len(self.classes)) if self.weights is None else self.weights
+
+    @cached_property
     def distinct(self) -> Rows:
         """The rows that differ, in ascending order, each with the sum of the weights of those equal to it.
 
@@ -42,8 +47,7 @@ class Rows:
         order = np.lexsort(words[::-1])
         ordered = np.stack([word[order] for word in words])
         first = np.flatnonzero(np.r_[True, (ordered[:, 1:] != ordered[:, :-1]).any(axis=0)][: len(order)])
-        weights = np.ones(len(order)) if self.weights is None else self.weights[order]
-        total = np.add.reduceat(weights, first) if len(first) else weights
+        total = np.add.reduceat(self.each[order], first) if len(first) else self.each
         chosen = order[first]
         return Rows(self.schema, np.ascontiguousarray(self.codes[:, chosen]), self.classes[chosen], total)
 

@@ -2,6 +2,17 @@
 
 from tanbark.parameters.dirichlet import raked_pair, smoothed_values
 from tanbark.parameters.pair_ratios import pair_ratios
+from tanbark.parameters.super_parents import Smoothing, children_tables, joint_value_tables, value_tables
 from tanbark.parameters.tree_tables import PARAMETERS, tree_tables
 
-__all__ = ["PARAMETERS", "pair_ratios", "raked_pair", "smoothed_values", "tree_tables"]
+__all__ = [
+    "PARAMETERS",
+    "Smoothing",
+    "children_tables",
+    "joint_value_tables",
+    "pair_ratios",
+    "raked_pair",
+    "smoothed_values",
+    "tree_tables",
+    "value_tables",
+]

@@ -2,13 +2,16 @@
 
 from tanbark.structure.best_trees import best_trees
 from tanbark.structure.edge_weights import EDGE_WEIGHTS, bdeu_weights_by_class, class_information
+from tanbark.structure.forest import EDGE_GAINS, maximum_forest
 from tanbark.structure.spanning_tree import maximum_spanning_tree, rooted, settled
 
 __all__ = [
+    "EDGE_GAINS",
     "EDGE_WEIGHTS",
     "bdeu_weights_by_class",
     "best_trees",
     "class_information",
+    "maximum_forest",
     "maximum_spanning_tree",
     "rooted",
     "settled",

@@ -52,12 +52,12 @@ def settled(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.round(weights / unit) * unit if unit > 0 else weights
 
 
-def rooted(n: int, edges: Sequence[Edge], root: int) -> tuple[int, ...]:
-    """Return each attribute's parent when the tree hangs from `root`, -1 where it has none.
+def rooted(n: int, edges: Sequence[Edge], roots: Sequence[int]) -> tuple[int, ...]:
+    """Return each attribute's parent when the tree hangs from the first of `roots`, -1 where it has none.
 
-    Parts that `root` does not reach hang from their first attribute in column order.
+    Parts that are not reached hang from the next of `roots` that is in them, else from their first in column order.
 
-    >>> rooted(3, [(0, 2), (2, 1)], root=1)
+    >>> rooted(3, [(0, 2), (2, 1)], roots=[1])
     (2, -1, 1)
     """
     neighbours: list[list[int]] = [[] for _ in range(n)]
@@ -66,7 +66,7 @@ def rooted(n: int, edges: Sequence[Edge], root: int) -> tuple[int, ...]:
         neighbours[v].append(u)
     parent = [-1] * n
     reached = [False] * n
-    for top in [root, *range(n)]:
+    for top in [*roots, *range(n)]:
         waiting = [] if reached[top] else [top]
         reached[top] = True
         while waiting:

@@ -1,0 +1,105 @@
+"""All networks in which one attribute is above all others, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.counts import Counts, Rows
+from tanbark.kernels.super_parents import held_out_log_joints, member_log_joints
+from tanbark.kernels.threads import run, spans, thread_count
+from tanbark.parameters import Smoothing, children_tables, value_tables
+from tanbark.schema.columns import Codes
+
+Array = NDArray[np.float64]
+
+BLOCK = 32_768
+
+
+@dataclass(frozen=True, eq=False)
+class SuperParents:
+    """Super-parent networks: ``P(class) P(x_i | class) prod_j P(x_j | x_i, class)`` for each of some attributes `i`.
+
+    Parameters
+    ----------
+    offset : array of shape (attributes + 1,)
+        Where each attribute's values begin among all values.
+    members : array
+        The attributes that are super-parents.
+    own : array of shape (values, classes)
+        ``log P(class, i)``.
+    pairs : array of shape (values, values, classes)
+        ``log P(j | i, class)``, zero within an attribute.
+    """
+
+    offset: NDArray[np.int64]
+    members: NDArray[np.int64]
+    own: Array
+    pairs: Array
+
+    @classmethod
+    def of(cls, counts: Counts, members: NDArray[np.int64], parameters: str, ess: float) -> SuperParents:
+        """Return the networks that the counts make (eq 1 of Li et al. 2007)."""
+        log_prior, alone = value_tables(counts, parameters, ess)
+        pairs = children_tables(counts, Smoothing.of(counts, parameters, ess))
+        return cls(counts.schema.offset, members, log_prior + alone, pairs)
+
+    def log_joints(self, codes: Codes, n_jobs: int | None = None) -> Array:
+        """Return the log joint of each row, class and member, of shape (rows, classes, members)."""
+        rows = codes.shape[1]
+        out = np.empty((rows, self.own.shape[1], len(self.members)))
+        threads = thread_count(n_jobs, rows)
+        call = partial(member_log_joints, codes, self.offset, self.own, self.pairs, self.members)
+        run([partial(call, *span, out) for span in spans(rows, threads)], threads)
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """The log joints of training rows under super-parent networks learned without the row itself.
+
+    Of each row one unit of its weight is subtracted from the counts, or all of it if that is less: rows that are
+    repeated are left out one at a time.
+    """
+
+    rows: Rows
+    counts: Counts
+    members: NDArray[np.int64]
+    parameters: str
+    ess: float
+    n_jobs: int | None = None
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        """Yield the log joints of shape (rows, classes, members), some rows after the other."""
+        counts, prior = self.counts, Smoothing.of(self.counts, self.parameters, self.ess)
+        table = counts.table.astype(np.float64)
+        seen_with = np.add.reduceat(table, counts.schema.offset[:-1], axis=2)
+        call = partial(
+            held_out_log_joints,
+            self.rows.codes,
+            self.rows.classes.astype(np.int64),
+            self.rows.each,
+            counts.schema.offset,
+            table,
+            counts.class_counts.astype(np.float64),
+            seen_with,
+            prior.cell,
+            prior.mass,
+            prior.own_cell,
+            prior.own_mass,
+            prior.class_cell,
+            prior.softening,
+            self.members,
+        )
+        total = len(self.rows.classes)
+        threads = thread_count(self.n_jobs, total)
+        for start in range(0, total, BLOCK):
+            stop = min(start + BLOCK, total)
+            out = np.empty((stop - start, len(counts.class_counts), len(self.members)))
+            parts = [(start + a, start + b) for a, b in spans(stop - start, threads)]
+            run([partial(call, a, b, out[a - start : b - start]) for a, b in parts], threads)
+            yield slice(start, stop), out

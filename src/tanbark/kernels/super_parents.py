@@ -1,0 +1,234 @@
+"""Log joints under networks in which one attribute, the super-parent, is above all others beside the class.
+
+All values of all attributes are numbered in one row: value `j` of attribute `u` is ``offset[u] + j``. The tables hold
+the class fastest. A code that is no value of its attribute is missing.
+"""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Codes = NDArray[np.unsignedinteger]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+SMALL = 1e-200
+FLOOR = -745.0
+"""About the logarithm of the smallest positive double: what is impossible counts as this improbable in a pool."""
+
+
+@njit(nogil=True, cache=True)
+def _known_values(codes: Codes, row: int, offset: Integers, at: Integers) -> int:
+    """Write the values that a row has to `at`, in column order; return how many there are."""
+    many = 0
+    for u in range(len(codes)):
+        value = offset[u] + np.int64(codes[u, row])
+        if value < offset[u + 1]:
+            at[many] = value
+            many += 1
+    return many
+
+
+@njit(nogil=True, cache=True)
+def _add_children(pairs: Floats, above: int, at: Integers, many: int, total: Floats) -> None:
+    """Add to `total` the logs of all known values' probabilities under the super-parent's value `above`."""
+    rows = pairs[above]
+    for i in range(many):
+        of_value = rows[at[i]]
+        for k in range(len(total)):
+            total[k] += of_value[k]
+
+
+@njit(nogil=True, cache=True)
+def averaged_log_joint(
+    codes: Codes,
+    offset: Integers,
+    own: Floats,
+    pairs: Floats,
+    votes: NDArray[np.bool_],
+    log_prior: Floats,
+    alone: Floats,
+    low: int,
+    high: int,
+    out: Floats,
+) -> None:
+    """Write the log of the mean joint over the super-parents whose values vote; naive Bayes where none does.
+
+    ``own[i]`` is ``log P(class, i)``, ``pairs[i, j]`` is ``log P(j | i, class)``, zero within an attribute, and
+    ``alone[j]`` is ``log P(j | class)``.
+    """
+    classes = len(log_prior)
+    at = np.empty(len(codes), np.int64)
+    joint = np.empty((len(codes), classes))
+    for row in range(low, high):
+        many = _known_values(codes, row, offset, at)
+        voters = 0
+        for i in range(many):
+            if votes[at[i]]:
+                joint[voters] = own[at[i]]
+                _add_children(pairs, at[i], at, many, joint[voters])
+                voters += 1
+        for k in range(classes):
+            if voters == 0:
+                out[row, k] = log_prior[k]
+                for i in range(many):
+                    out[row, k] += alone[at[i], k]
+                continue
+            largest = -np.inf
+            for i in range(voters):
+                largest = max(largest, joint[i, k])
+            total = 0.0
+            if largest > -np.inf:
+                for i in range(voters):
+                    total += np.exp(joint[i, k] - largest)
+                largest += np.log(total / voters)
+            out[row, k] = largest
+
+
+@njit(nogil=True, cache=True)
+def member_log_joints(
+    codes: Codes,
+    offset: Integers,
+    own: Floats,
+    pairs: Floats,
+    members: Integers,
+    low: int,
+    high: int,
+    out: Floats,
+) -> None:
+    """Write to ``out[row, k, m]`` the log joint under the m-th of `members` as super-parent.
+
+    A missing super-parent is summed out.
+    """
+    classes = own.shape[1]
+    at = np.empty(len(codes), np.int64)
+    total = np.empty(classes)
+    for row in range(low, high):
+        many = _known_values(codes, row, offset, at)
+        for m in range(len(members)):
+            u = members[m]
+            first, last = offset[u], offset[u + 1]
+            value = first + np.int64(codes[u, row])
+            if value < last:
+                first, last = value, value + 1
+            for k in range(classes):
+                out[row, k, m] = -np.inf
+            for above in range(first, last):
+                total[:] = own[above]
+                _add_children(pairs, above, at, many, total)
+                for k in range(classes):
+                    out[row, k, m] = np.logaddexp(out[row, k, m], total[k]) if last - first > 1 else total[k]
+
+
+@njit(nogil=True, cache=True)
+def _share(seen: float, less: float, extra: float, total: float, mass: float, arity: int) -> float:
+    """Return ``(seen - less + extra) / (total - less + mass)``, one over `arity` where nothing is left."""
+    below = max(total - less, 0.0) + mass
+    return (max(seen - less, 0.0) + extra) / below if below > 0.0 else 1.0 / arity
+
+
+@njit(nogil=True, cache=True)
+def held_out_log_joints(
+    codes: Codes,
+    of_class: Integers,
+    weights: Floats,
+    offset: Integers,
+    table: Floats,
+    class_counts: Floats,
+    seen_with: Floats,
+    cell: Floats,
+    mass: Floats,
+    own_cell: Floats,
+    own_mass: Floats,
+    class_cell: float,
+    softening: float,
+    members: Integers,
+    low: int,
+    high: int,
+    out: Floats,
+) -> None:
+    """Write to ``out[row - low, k, m]`` the log joint of each row under tables from which the row itself was taken.
+
+    Of each row one unit of weight is taken out, or all of it if that is less. `table` is the Burt table,
+    ``seen_with[k, i, v]`` counts the rows of class k that have value i and attribute v. The prior adds ``cell[u, j]``
+    to the count of value `j` under super-parent `u`, in sum ``mass[u, v]`` over the values of attribute `v`; likewise
+    `own_cell` and `own_mass` under the class alone and `class_cell` for each class. With `softening` the cells are that
+    many rows, shared out as the values' own frequencies are.
+    """
+    n = len(codes)
+    classes = len(class_counts)
+    values = np.zeros(offset[n])
+    known = np.zeros(n)
+    in_class = np.zeros((classes, n))
+    all_rows = class_counts.sum()
+    for u in range(n):
+        for j in range(offset[u], offset[u + 1]):
+            for k in range(classes):
+                values[j] += table[k, j, j]
+                in_class[k, u] += table[k, j, j]
+            known[u] += values[j]
+    for row in range(low, high):
+        unit = min(1.0, weights[row])
+        for k in range(classes):
+            less = unit if k == of_class[row] else 0.0
+            below = all_rows - unit + classes * class_cell
+            prior = (max(class_counts[k] - less, 0.0) + class_cell) / below if below > 0.0 else 1.0 / classes
+            for m in range(len(members)):
+                u = members[m]
+                r = offset[u + 1] - offset[u]
+                first, last, own_less = offset[u], offset[u + 1], 0.0
+                value = first + np.int64(codes[u, row])
+                if value < last:
+                    first, last, own_less = value, value + 1, less
+                answer = -np.inf
+                for above in range(first, last):
+                    extra = own_cell[above]
+                    if softening > 0.0:
+                        gone = unit if value < offset[u + 1] else 0.0
+                        mine = gone if above == value else 0.0
+                        left = known[u] - gone
+                        extra = softening * (max(values[above] - mine, 0.0) / left if left > 0.0 else 1.0 / r)
+                    product = prior * _share(table[k, above, above], own_less, extra, in_class[k, u], own_mass[u], r)
+                    logs = 0.0
+                    for v in range(n):
+                        j = offset[v] + np.int64(codes[v, row])
+                        if v == u or j >= offset[v + 1]:
+                            continue
+                        s = offset[v + 1] - offset[v]
+                        extra = cell[u, j]
+                        if softening > 0.0:
+                            left = known[v] - unit
+                            extra = softening * (max(values[j] - unit, 0.0) / left if left > 0.0 else 1.0 / s)
+                        product *= _share(table[k, above, j], own_less, extra, seen_with[k, above, v], mass[u, v], s)
+                        if product < SMALL:
+                            logs += np.log(product)
+                            product = 1.0
+                    logs += np.log(product)
+                    answer = logs if last - first == 1 else np.logaddexp(answer, logs)
+                out[row - low, k, m] = answer
+
+
+@njit(nogil=True, cache=True)
+def to_log_posteriors(joints: Floats, log_prior: Floats, low: int, high: int) -> None:
+    """Turn the log joints ``[row, k, m]`` of each member into log posteriors, none below `FLOOR`.
+
+    A row that a member finds impossible in every class gets the prior.
+    """
+    classes, members = joints.shape[1:]
+    for row in range(low, high):
+        for m in range(members):
+            largest = -np.inf
+            for k in range(classes):
+                largest = max(largest, joints[row, k, m])
+            total = 0.0
+            for k in range(classes):
+                if largest == -np.inf:
+                    joints[row, k, m] = log_prior[k]
+                else:
+                    total += np.exp(joints[row, k, m] - largest)
+            if largest > -np.inf:
+                largest += np.log(total)
+                for k in range(classes):
+                    joints[row, k, m] -= largest
+            for k in range(classes):
+                joints[row, k, m] = max(joints[row, k, m], FLOOR)
