@@ -32,8 +32,8 @@ class SuperParents:
         The attributes that are super-parents.
     own : array of shape (values, classes)
         ``log P(class, i)``.
-    pairs : array of shape (values, values, classes)
-        ``log P(j | i, class)``, zero within an attribute.
+    pairs : array of shape (values, classes, values)
+        ``log P(j | i, class)`` at ``[i, class, j]``, zero within an attribute.
     """
 
     offset: NDArray[np.int64]

@@ -30,13 +30,40 @@ def _known_values(codes: Codes, row: int, offset: Integers, at: Integers) -> int
 
 
 @njit(nogil=True, cache=True)
-def _add_children(pairs: Floats, above: int, at: Integers, many: int, total: Floats) -> None:
-    """Add to `total` the logs of all known values' probabilities under the super-parent's value `above`."""
-    rows = pairs[above]
-    for i in range(many):
-        of_value = rows[at[i]]
-        for k in range(len(total)):
-            total[k] += of_value[k]
+def _add_children(
+    pairs: Floats, k: int, above: Integers, count: int, at: Integers, many: int, own: Floats, out: Floats
+) -> None:
+    """Write ``own[i, k]`` and the logs of all known values under value `i` of a super-parent, for all `i` in `above`.
+
+    Four sums run side by side, so that none waits for its own last addition. `above` has room for three more.
+    """
+    for extra in range(3):
+        above[count + extra] = above[0]
+    for i in range(0, count, 4):
+        first, second = pairs[above[i], k], pairs[above[i + 1], k]
+        third, fourth = pairs[above[i + 2], k], pairs[above[i + 3], k]
+        a, b, c, d = own[above[i], k], own[above[i + 1], k], own[above[i + 2], k], own[above[i + 3], k]
+        for j in range(many):
+            value = np.uint64(at[j])
+            a += first[value]
+            b += second[value]
+            c += third[value]
+            d += fourth[value]
+        out[i], out[i + 1], out[i + 2], out[i + 3] = a, b, c, d
+
+
+@njit(nogil=True, cache=True)
+def _log_sum(terms: Floats, low: int, high: int) -> float:
+    """Return the logarithm of the sum of the exponentials of some terms."""
+    largest = -np.inf
+    for i in range(low, high):
+        largest = max(largest, terms[i])
+    if high - low == 1 or largest == -np.inf:
+        return float(largest)
+    total = 0.0
+    for i in range(low, high):
+        total += np.exp(terms[i] - largest)
+    return float(largest + np.log(total))
 
 
 @njit(nogil=True, cache=True)
@@ -54,35 +81,28 @@ def averaged_log_joint(
 ) -> None:
     """Write the log of the mean joint over the super-parents whose values vote; naive Bayes where none does.
 
-    ``own[i]`` is ``log P(class, i)``, ``pairs[i, j]`` is ``log P(j | i, class)``, zero within an attribute, and
+    ``own[i]`` is ``log P(class, i)``, ``pairs[i, k, j]`` is ``log P(j | i, k)``, zero within an attribute, and
     ``alone[j]`` is ``log P(j | class)``.
     """
     classes = len(log_prior)
     at = np.empty(len(codes), np.int64)
-    joint = np.empty((len(codes), classes))
+    above = np.empty(len(codes) + 3, np.int64)
+    joint = np.empty(len(codes) + 3)
     for row in range(low, high):
         many = _known_values(codes, row, offset, at)
         voters = 0
         for i in range(many):
             if votes[at[i]]:
-                joint[voters] = own[at[i]]
-                _add_children(pairs, at[i], at, many, joint[voters])
+                above[voters] = at[i]
                 voters += 1
         for k in range(classes):
-            if voters == 0:
+            if voters:
+                _add_children(pairs, k, above, voters, at, many, own, joint)
+                out[row, k] = _log_sum(joint, 0, voters) - np.log(voters)
+            else:
                 out[row, k] = log_prior[k]
                 for i in range(many):
                     out[row, k] += alone[at[i], k]
-                continue
-            largest = -np.inf
-            for i in range(voters):
-                largest = max(largest, joint[i, k])
-            total = 0.0
-            if largest > -np.inf:
-                for i in range(voters):
-                    total += np.exp(joint[i, k] - largest)
-                largest += np.log(total / voters)
-            out[row, k] = largest
 
 
 @njit(nogil=True, cache=True)
@@ -100,9 +120,10 @@ def member_log_joints(
 
     A missing super-parent is summed out.
     """
-    classes = own.shape[1]
     at = np.empty(len(codes), np.int64)
-    total = np.empty(classes)
+    above = np.empty(offset[-1] + 3, np.int64)
+    joint = np.empty(offset[-1] + 3)
+    start = np.zeros(len(members) + 1, np.int64)
     for row in range(low, high):
         many = _known_values(codes, row, offset, at)
         for m in range(len(members)):
@@ -111,13 +132,13 @@ def member_log_joints(
             value = first + np.int64(codes[u, row])
             if value < last:
                 first, last = value, value + 1
-            for k in range(classes):
-                out[row, k, m] = -np.inf
-            for above in range(first, last):
-                total[:] = own[above]
-                _add_children(pairs, above, at, many, total)
-                for k in range(classes):
-                    out[row, k, m] = np.logaddexp(out[row, k, m], total[k]) if last - first > 1 else total[k]
+            start[m + 1] = start[m] + last - first
+            for i in range(last - first):
+                above[start[m] + i] = first + i
+        for k in range(own.shape[1]):
+            _add_children(pairs, k, above, start[-1], at, many, own, joint)
+            for m in range(len(members)):
+                out[row, k, m] = _log_sum(joint, start[m], start[m + 1])
 
 
 @njit(nogil=True, cache=True)

@@ -66,28 +66,28 @@ class Smoothing:
 
 
 def children_tables(counts: Counts, smoothing: Smoothing) -> Array:
-    """Return ``log P(j | i, class)`` of all pairs of values, of shape (values, values, classes).
+    """Return ``log P(j | i, class)`` of all pairs of values, of shape (values i, classes, values j).
 
     It is zero within an attribute. A table comes from the rows that have both values.
     """
     schema = counts.schema
     arity, offset = schema.arity, schema.offset
-    seen = counts.table.transpose(1, 2, 0).astype(np.float64)
-    total = np.add.reduceat(seen, offset[:-1], axis=1)
-    seen += np.repeat(smoothing.cell, arity, axis=0)[:, :, None]
-    total += np.repeat(smoothing.mass, arity, axis=0)[:, :, None]
+    seen = np.array(counts.table.transpose(1, 0, 2), np.float64, order="C")
+    total = np.add.reduceat(seen, offset[:-1], axis=2)
+    seen += np.repeat(smoothing.cell, arity, axis=0)[:, None, :]
+    total += np.repeat(smoothing.mass, arity, axis=0)[:, None, :]
     empty = ~(total > 0)
     total[empty] = 1.0
-    seen /= np.repeat(total, arity, axis=1)
+    seen /= np.repeat(total, arity, axis=2)
     if empty.any():
-        uniform = np.broadcast_to(np.repeat(1.0 / arity, arity)[None, :, None], seen.shape)
-        nothing = np.repeat(empty, arity, axis=1)
+        uniform = np.broadcast_to(np.repeat(1.0 / arity, arity), seen.shape)
+        nothing = np.repeat(empty, arity, axis=2)
         seen[nothing] = uniform[nothing]
     with np.errstate(divide="ignore"):
         np.log(seen, out=seen)
     for u in range(len(arity)):
         inside = slice(int(offset[u]), int(offset[u + 1]))
-        seen[inside, inside] = 0.0
+        seen[inside, :, inside] = 0.0
     return seen
 
 
