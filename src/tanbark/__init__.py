@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tanbark.classifiers.averaged_tan import AveragedTAN
+    from tanbark.classifiers.kdb import KDB
     from tanbark.classifiers.naive_bayes import NaiveBayes
     from tanbark.classifiers.tan import TAN
     from tanbark.counts import Counts
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "KDB": "tanbark.classifiers.kdb",
     "TAN": "tanbark.classifiers.tan",
     "AveragedTAN": "tanbark.classifiers.averaged_tan",
     "Category": "tanbark.schema",
@@ -33,6 +35,7 @@ _HOME = {
 }
 
 __all__ = [
+    "KDB",
     "TAN",
     "AveragedTAN",
     "Category",

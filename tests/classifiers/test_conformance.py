@@ -17,16 +17,17 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import check_estimator
 
-from tanbark import AveragedTAN, Counts, Encoder
+from tanbark import KDB, AveragedTAN, Counts, Encoder
 from tanbark.classifiers import REGISTRY
 from tanbark.datasets import iris
 
 CLASSIFIERS = [entry.classifier for entry in REGISTRY.values()]
 every = pytest.mark.parametrize("classifier", CLASSIFIERS)
+from_counts = pytest.mark.parametrize("classifier", [c for c in CLASSIFIERS if hasattr(c(), "fit_counts")])
 WITH_TABLES = [c for c in CLASSIFIERS if "parameters" in signature(c).parameters]
 EVERY_WAY = [(c, {"parameters": p}) for c in WITH_TABLES for p in ("dirichlet", "ml", "softened", "laplace", "m")]
 EVERY_WAY += [(c, {}) for c in CLASSIFIERS if c not in WITH_TABLES]
-EVERY_WAY += [(AveragedTAN, {"multinet": True}), (AveragedTAN, {"stubbornness": 5})]
+EVERY_WAY += [(AveragedTAN, {"multinet": True}), (AveragedTAN, {"stubbornness": 5}), (KDB, {"k": 1}), (KDB, {"k": 9})]
 every_way = pytest.mark.parametrize(("classifier", "settings"), EVERY_WAY)
 
 
@@ -96,7 +97,7 @@ def test_a_weight_is_a_repetition(classifier, missing):
     assert np.array_equal(weighted.predict_proba(X), repeated.predict_proba(X))
 
 
-@every
+@from_counts
 @settings(max_examples=25, deadline=None)
 @given(cuts=st.lists(st.integers(0, 120), max_size=4), seed=st.integers(0, 10))
 def test_partial_fit_over_any_split_is_fit_bit_for_bit(classifier, cuts, seed):
@@ -111,7 +112,7 @@ def test_partial_fit_over_any_split_is_fit_bit_for_bit(classifier, cuts, seed):
     assert np.array_equal(parts.predict_joint_log_proba(X), whole.predict_joint_log_proba(X))
 
 
-@every
+@from_counts
 def test_fit_counts_is_fit(classifier):
     X, y = mixed_table()
     model = classifier().fit(X, y)

@@ -111,9 +111,10 @@ class Network:
     def class_log_prior(self) -> Array:
         """``log P(class)``, all attributes summed out."""
         table = self.log_tables[-1]
-        if isinstance(table, np.ndarray) and table.ndim == 1:
+        if not isinstance(table, SparseTable) and not self.structure.parents[-1]:
             return table
-        return self.log_joint(self._unknown())[0]
+        log_prior: Array = self.log_joint(self._unknown())[0]
+        return log_prior
 
     @property
     def names(self) -> tuple[str, ...]:

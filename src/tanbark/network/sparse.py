@@ -50,6 +50,8 @@ class SparseTable:
 
     def __post_init__(self) -> None:
         keys = self.keys
+        if not self._attributes:
+            raise ValueError("a sparse table needs an attribute among the parents")
         configurations = math.prod(self._attributes)
         if configurations * math.prod(self._row_shape) >= ROOM:
             raise ValueError(f"a table of shape {self.shape} has more cells than can be numbered; use fewer parents")

@@ -2,6 +2,7 @@
 
 from tanbark.structure.best_trees import best_trees
 from tanbark.structure.edge_weights import EDGE_WEIGHTS, bdeu_weights_by_class, class_information
+from tanbark.structure.k_dependence import k_dependence
 from tanbark.structure.spanning_tree import maximum_spanning_tree, rooted, settled
 
 __all__ = [
@@ -9,6 +10,7 @@ __all__ = [
     "bdeu_weights_by_class",
     "best_trees",
     "class_information",
+    "k_dependence",
     "maximum_spanning_tree",
     "rooted",
     "settled",
