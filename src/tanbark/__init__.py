@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from tanbark.classifiers.aode import AODE
     from tanbark.classifiers.averaged_tan import AveragedTAN
     from tanbark.classifiers.forest_an import ForestAN
+    from tanbark.classifiers.kdb import KDB
     from tanbark.classifiers.naive_bayes import NaiveBayes
     from tanbark.classifiers.super_parent import SuperParent
     from tanbark.classifiers.tan import TAN
@@ -23,6 +24,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "AODE": "tanbark.classifiers.aode",
+    "KDB": "tanbark.classifiers.kdb",
     "TAN": "tanbark.classifiers.tan",
     "AveragedTAN": "tanbark.classifiers.averaged_tan",
     "Category": "tanbark.schema",
@@ -40,6 +42,7 @@ _HOME = {
 
 __all__ = [
     "AODE",
+    "KDB",
     "TAN",
     "AveragedTAN",
     "Category",

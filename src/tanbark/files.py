@@ -3,8 +3,8 @@
 Loading one runs no code of its author's: it holds arrays (counts and tables) and plain values (settings, schema,
 structure). Version 1 of the format has the header fields ``format``, ``version``, ``model``, ``params``, ``schema``,
 ``parents`` (null where no network was learned), ``state`` and ``sha256``, and the arrays ``class_counts``,
-``table``, ``log_table_<node>``, what else the model learned, and for a parameter that is itself counts
-``<name>_class_counts`` and ``<name>_table``.
+``table``, ``log_table_<node>`` (with ``keys_<node>`` and ``default_<node>`` where it is sparse), what else the model
+learned, and for a parameter that is itself counts ``<name>_class_counts`` and ``<name>_table``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ import tanbark
 from tanbark.classifiers.base import CountsClassifier
 from tanbark.classifiers.registry import REGISTRY
 from tanbark.counts import Counts
-from tanbark.network import Network, Structure
+from tanbark.network import Network
+from tanbark.network.arrays import network_arrays, network_from
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.columns import plain
 from tanbark.writing import replacing
@@ -62,7 +63,7 @@ def save(model: CountsClassifier, path: str | os.PathLike[str]) -> None:
     arrays = {
         "class_counts": model.counts_.class_counts,
         "table": model.counts_.table,
-        **{f"log_table_{node}": table for node, table in enumerate(network.log_tables if network else ())},
+        **(network_arrays(network) if network else {}),
     }
     arrays |= model._arrays()
     given = model.get_params(deep=False)
@@ -126,7 +127,7 @@ def _restored(header: dict[str, Any], arrays: Arrays) -> CountsClassifier:
     schema = Schema.from_dict(header["schema"])
     classifier = REGISTRY[header["model"]].classifier
     model = classifier(**{key: _parameter(key, value, arrays) for key, value in header["params"].items()})
-    network = None if header["parents"] is None else _network(schema, header["parents"], arrays)
+    network = None if header["parents"] is None else network_from(schema, header["parents"], arrays)
     return model._restore(_counts(schema, arrays["class_counts"], arrays["table"]), network, header["state"], arrays)
 
 
@@ -141,16 +142,6 @@ def _counts(schema: Schema, class_counts: NDArray[Any], table: NDArray[Any]) -> 
         if (array < 0).any():
             raise ValueError("a count is negative")
     return Counts(schema, class_counts, table)
-
-
-def _network(schema: Schema, parents: Any, arrays: Arrays) -> Network:
-    """Return the network with these parents and the tables among the arrays."""
-    structure = Structure(tuple(tuple(int(p) for p in above) for above in parents))
-    log_tables = tuple(arrays[f"log_table_{node}"] for node in range(len(structure.parents)))
-    for log_table in log_tables:
-        if log_table.dtype != np.float64 or np.isnan(log_table).any() or (log_table > 1e-9).any():
-            raise ValueError("a table holds something that is no log probability")
-    return Network(schema, structure, log_tables)
 
 
 def _plain_parameter(name: str, value: Any) -> Any:

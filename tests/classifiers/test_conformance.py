@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import check_estimator
 
-from tanbark import AveragedTAN, Counts, Encoder
+from tanbark import KDB, AveragedTAN, Counts, Encoder
 from tanbark.classifiers import REGISTRY
 from tanbark.datasets import iris
 
@@ -26,7 +26,7 @@ every = pytest.mark.parametrize("classifier", CLASSIFIERS)
 WITH_TABLES = [c for c in CLASSIFIERS if "parameters" in signature(c).parameters]
 EVERY_WAY = [(c, {"parameters": p}) for c in WITH_TABLES for p in ("dirichlet", "ml", "softened", "laplace", "m")]
 EVERY_WAY += [(c, {}) for c in CLASSIFIERS if c not in WITH_TABLES]
-EVERY_WAY += [(AveragedTAN, {"multinet": True}), (AveragedTAN, {"stubbornness": 5})]
+EVERY_WAY += [(AveragedTAN, {"multinet": True}), (AveragedTAN, {"stubbornness": 5}), (KDB, {"k": 1}), (KDB, {"k": 9})]
 
 
 def having(method):

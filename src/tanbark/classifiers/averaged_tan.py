@@ -11,13 +11,13 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from tanbark.averaging import TreeMixture, TreePosterior, edge_prior_matrix, log_evidence_without_edges
 from tanbark.averaging.tree_mixture import DRAWS
 from tanbark.averaging.tree_posterior import Trees
 from tanbark.classifiers.base import Array, CountsClassifier
+from tanbark.classifiers.seeds import check_number, check_seed, seed_of
 from tanbark.counts import Counts, Rows
 from tanbark.network import Network
 from tanbark.parameters import pair_ratios
@@ -155,8 +155,7 @@ class AveragedTAN(CountsClassifier):
             raise TypeError(f"prior must be Counts or None, got {type(self.prior).__name__!r}")
         if self.prior is not None and self.prior.order < 2:
             raise ValueError("prior holds counts of single values; count pairs, with order=2")
-        if not isinstance(self.random_state, np.random.RandomState):
-            _seed(self.random_state)
+        check_seed(self.random_state)
 
     # Learning
 
@@ -194,7 +193,7 @@ class AveragedTAN(CountsClassifier):
             posteriors,
             bool(self.multinet),
             root,
-            _seed(self.random_state),
+            seed_of(self.random_state),
         )
 
     def _prior_under(self, schema: Schema) -> Counts | None:
@@ -271,7 +270,7 @@ class AveragedTAN(CountsClassifier):
     def sample(self, n: int = 1, random_state: Any = 0) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return `n` rows drawn from the average distribution, and their classes."""
         check_is_fitted(self)
-        _check_number("the number of rows to draw", n, 0)
+        check_number("the number of rows to draw", n, 0)
         rng = np.random.default_rng(random_state)
         codes, classes = self._mixture.sample(int(n), rng)
         return self.schema_.decode(codes, rng), self.schema_.class_labels[classes]
@@ -299,7 +298,7 @@ class AveragedTAN(CountsClassifier):
     def sample_trees(self, n: int = 1, random_state: Any = 0) -> list[Any]:
         """Return `n` trees drawn exactly from the posterior, as Networks (with `multinet` tuples of them)."""
         check_is_fitted(self)
-        _check_number("the number of trees to draw", n, 0)
+        check_number("the number of trees to draw", n, 0)
         rng = np.random.default_rng(random_state)
         drawn = [posterior.draw(int(n), rng) for posterior in self._mixture.posteriors]
         return [self._networks(trees) for trees in zip(*drawn)]
@@ -310,7 +309,7 @@ class AveragedTAN(CountsClassifier):
         With `multinet` a tree is a tuple of Networks, one for each class. Where there are fewer trees, it is all.
         """
         check_is_fitted(self)
-        _check_number("k", k, 1)
+        check_number("k", k, 1)
         best: list[tuple[float, tuple[Trees, ...]]] = [(0.0, ())]
         for posterior in self._mixture.posteriors:
             longer = itertools.product(best, posterior.best(int(k)))
@@ -336,18 +335,3 @@ def _squeezed(gains: Array, possible: NDArray[np.bool_], stubbornness: float) ->
         if spread > stubbornness * math.log(10.0):
             gain *= stubbornness * math.log(10.0) / spread
     return out
-
-
-def _seed(random_state: Any) -> int:
-    """Return a number to draw trees from, which is `random_state` itself if that is one."""
-    if isinstance(random_state, int | np.integer):
-        _check_number("random_state", random_state, 0)
-        return int(random_state)
-    if not isinstance(random_state, np.random.RandomState | None):
-        raise TypeError(f"random_state must be a whole number, a RandomState or None, got {random_state!r}")
-    return int(check_random_state(random_state).randint(2**31 - 1))
-
-
-def _check_number(name: str, value: Any, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")

@@ -17,9 +17,13 @@ from tanbark.schema.columns import Codes
 
 
 class NetworkClassifier(CountsClassifier):
-    """A classifier whose joint is that of a network: a subclass says which (`_network`)."""
+    """A classifier whose joint is that of a network: a subclass says which (`_network`).
+
+    `_seed` decides the draws for rows of which too much is missing to be summed out.
+    """
 
     parameters: str
+    _seed = 0
 
     @abstractmethod
     def _network(self, counts: Counts, rows: Rows | None) -> Network:
@@ -38,7 +42,7 @@ class NetworkClassifier(CountsClassifier):
 
     def _take_network(self, network: Network) -> None:
         self.network_ = network
-        self.class_log_prior_ = network.log_tables[-1]
+        self.class_log_prior_ = network.class_log_prior
 
     def _restore(
         self, counts: Counts, network: Network | None, state: dict[str, Any], arrays: dict[str, NDArray[Any]]
@@ -50,7 +54,7 @@ class NetworkClassifier(CountsClassifier):
         return super()._restore(counts, network, state, arrays)
 
     def _log_scores(self, codes: Codes) -> Array:
-        return self.network_.log_joint(codes, self.n_jobs)
+        return self.network_.log_joint(codes, self.n_jobs, seed=self._seed)
 
     def explain(self, X: Any) -> Array:
         """Return how much each attribute speaks for each class: weights of evidence in nats.
@@ -60,7 +64,7 @@ class NetworkClassifier(CountsClassifier):
         attribute that is missing says nothing itself.
         """
         codes = self._encode(X)
-        parts = self.network_.tree.evidence(codes)
+        parts = self.network_.evidence(codes, self.n_jobs, seed=self._seed)
         with np.errstate(invalid="ignore"):
             impossible = np.isneginf(parts.sum(axis=1)).all(axis=1)
         parts[impossible] = 0.0

@@ -8,6 +8,7 @@ from tanbark.classifiers.aode import AODE
 from tanbark.classifiers.averaged_tan import AveragedTAN
 from tanbark.classifiers.base import CountsClassifier
 from tanbark.classifiers.forest_an import ForestAN
+from tanbark.classifiers.kdb import KDB
 from tanbark.classifiers.naive_bayes import NaiveBayes
 from tanbark.classifiers.super_parent import SuperParent
 from tanbark.classifiers.tan import TAN
@@ -61,6 +62,12 @@ REGISTRY: dict[str, Entry] = {
             AveragedTAN,
             "Cerquides and Lopez de Mantaras 2003",
             "the average over all trees, each weighed by its posterior probability",
+        ),
+        Entry(
+            "kdb",
+            KDB,
+            "Sahami 1996",
+            "attributes depend on the class and on up to k others each",
         ),
     )
 }

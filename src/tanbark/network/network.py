@@ -12,13 +12,29 @@ from numpy.typing import NDArray
 
 from tanbark.kernels.posterior import log_evidence
 from tanbark.network.drawing import draw
+from tanbark.network.factors import DRAWS, MAX_TABLE, Factors
+from tanbark.network.sparse import SparseTable
 from tanbark.network.structure import Structure
 from tanbark.network.tree import Tree
 from tanbark.schema import Category, Number, Schema
 from tanbark.schema.columns import Codes
 from tanbark.schema.table import is_missing
+from tanbark.schema.warn import warn
 
 Array = NDArray[np.float64]
+
+
+class DrawnValuesWarning(UserWarning):
+    """Rows lack so many values that their sum is estimated from draws instead of taken over all."""
+
+    def __init__(self, rows: int) -> None:
+        self.rows = rows
+
+    def __str__(self) -> str:
+        return (
+            f"{self.rows:,} {'row lacks' if self.rows == 1 else 'rows lack'} so many values that what is missing is "
+            f"drawn {DRAWS:,} times instead of summed out; standard_error says how precise that is"
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -29,9 +45,16 @@ class Network:
     ----------
     schema : Schema
     structure : Structure
-    log_tables : tuple of arrays
+    log_tables : tuple of arrays or SparseTables
         For each attribute and, last, the class: the log probability of its values, one axis per parent (in the order of
         ``structure.parents``) and its own values last.
+
+    Notes
+    -----
+    What is missing is summed out exactly: in trees always, in other networks by eliminating one attribute after the
+    other while that needs no table of more than `max_table` cells. Where it would, missing values are drawn 1,000 times
+    (the same draws for every row, decided by `seed`) and weighed by the known values below them; `standard_error` says
+    how precise that is.
 
     Examples
     --------
@@ -48,30 +71,50 @@ class Network:
 
     schema: Schema
     structure: Structure
-    log_tables: tuple[Array, ...]
+    log_tables: tuple[Array | SparseTable, ...]
 
     def __post_init__(self) -> None:
         arity = [*self.schema.arity.tolist(), len(self.schema.classes)]
         if len(self.structure.parents) != len(arity) or len(self.log_tables) != len(arity):
             raise ValueError("a network needs the parents and the table of every column and of the class")
         for node, table in enumerate(self.log_tables):
-            shape = (*(arity[p] for p in self.structure.parents[node]), arity[node])
+            above = self.structure.parents[node]
+            shape = (*(arity[p] for p in above), arity[node])
             if table.shape != shape:
                 raise ValueError(f"the table of node {node} has shape {table.shape}, its parents ask for {shape}")
-        frozen = tuple(table.view() for table in self.log_tables)
+            of_class = above.index(len(arity) - 1) if len(arity) - 1 in above else None
+            if isinstance(table, SparseTable) and table.class_axis != of_class:
+                raise ValueError(f"the table of node {node} has the class on another axis than its parents ask for")
+        frozen = tuple(table if isinstance(table, SparseTable) else table.view() for table in self.log_tables)
         for table in frozen:
-            table.flags.writeable = False
+            if isinstance(table, np.ndarray):
+                table.flags.writeable = False
         object.__setattr__(self, "log_tables", frozen)
-        if not self.structure.is_augmented_tree():
-            raise ValueError("each attribute needs the class and at most one attribute as parents")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Network, (self.schema, self.structure, self.log_tables)
 
     @cached_property
-    def tree(self) -> Tree:
-        """The network laid out for inference in trees."""
-        return Tree.of(self.structure, self.schema.arity, self.log_tables)
+    def tree(self) -> Tree | None:
+        """The network laid out for inference in trees; None where it is none, or has sparse tables."""
+        tables = [table for table in self.log_tables if not isinstance(table, SparseTable)]
+        if len(tables) < len(self.log_tables) or not self.structure.is_augmented_tree():
+            return None
+        return Tree.of(self.structure, self.schema.arity, tables)
+
+    @cached_property
+    def factors(self) -> Factors:
+        """The network laid out for inference in networks of any shape."""
+        return Factors.of(self.structure, self.schema.arity, len(self.schema.classes), self.log_tables)
+
+    @cached_property
+    def class_log_prior(self) -> Array:
+        """``log P(class)``, all attributes summed out."""
+        table = self.log_tables[-1]
+        if not isinstance(table, SparseTable) and not self.structure.parents[-1]:
+            return table
+        log_prior: Array = self.log_joint(self._unknown())[0]
+        return log_prior
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -94,14 +137,66 @@ class Network:
         """Return a node's conditional probabilities, one axis per parent and its own values last."""
         if name not in self.names:
             raise ValueError(f"no node is named {name!r}; the nodes are {', '.join(map(repr, self.names))}")
-        return np.exp(self.log_tables[self.names.index(name)])
+        table = self.log_tables[self.names.index(name)]
+        probabilities: Array = np.exp(table.dense() if isinstance(table, SparseTable) else table)
+        return probabilities
 
-    def log_joint(self, codes: Codes, n_jobs: int | None = None) -> Array:
+    def log_joint(self, codes: Codes, n_jobs: int | None = None, *, max_table: int = MAX_TABLE, seed: int = 0) -> Array:
         """Return ``log P(row, class)`` of encoded rows, one column per class, what is missing being summed out."""
-        self.schema.check_codes(codes)
-        return self.tree.log_joint(codes, n_jobs)
+        joint, drawn = self._log_joint(codes, n_jobs, max_table, seed)
+        if drawn:
+            warn(DrawnValuesWarning(drawn))
+        return joint
 
-    def query(self, target: str, evidence: Mapping[str, Any] | None = None) -> dict[Any, float]:
+    def _log_joint(self, codes: Codes, n_jobs: int | None, max_table: int, seed: int) -> tuple[Array, int]:
+        """Return ``log P(row, class)``, and how many rows of it are estimates."""
+        self.schema.check_codes(codes)
+        if self.tree is not None:
+            return self.tree.log_joint(codes, n_jobs), 0
+        joint, drawn, _ = self.factors.log_joint(codes, n_jobs, max_table, seed)
+        return joint, int(drawn.sum())
+
+    def standard_error(
+        self, codes: Codes, n_jobs: int | None = None, *, max_table: int = MAX_TABLE, seed: int = 0
+    ) -> Array:
+        """Return the standard error of every class's posterior probability: zero but for rows whose sum is drawn."""
+        self.schema.check_codes(codes)
+        out = np.zeros((codes.shape[1], len(self.schema.classes)))
+        if self.tree is not None:
+            return out
+        joint, drawn, variance = self.factors.log_joint(codes, n_jobs, max_table, seed)
+        joint, variance = joint[drawn], variance[drawn]
+        impossible = np.isneginf(joint).all(axis=1, keepdims=True)
+        joint = np.where(impossible, 0.0, joint)
+        share = np.exp(joint - joint.max(axis=1, keepdims=True))
+        posterior = share / share.sum(axis=1, keepdims=True)
+        # A ratio of sums whose terms err independently, linearised about them.
+        others = (posterior**2 * variance).sum(axis=1, keepdims=True) - posterior**2 * variance
+        squared = posterior**2 * ((1.0 - posterior) ** 2 * variance + others)
+        # Values as probable as one draw may have been missed that say the opposite.
+        missed = np.maximum(posterior, 1.0 - posterior) / DRAWS * (joint.shape[1] > 1)
+        out[drawn] = np.where(impossible, 1.0, np.sqrt(squared + missed**2))
+        return out
+
+    def evidence(self, codes: Codes, n_jobs: int | None = None, *, max_table: int = MAX_TABLE, seed: int = 0) -> Array:
+        """Return what each attribute contributes to the log joint, of shape (rows, 1 + attributes, classes).
+
+        The prior is first; the sum over the middle axis is the log joint. What several attributes say together is
+        shared by them equally; an attribute that is missing says nothing itself.
+        """
+        self.schema.check_codes(codes)
+        if self.tree is not None:
+            return self.tree.evidence(codes)
+        return self.factors.evidence(codes, n_jobs, max_table, seed)
+
+    def query(
+        self,
+        target: str,
+        evidence: Mapping[str, Any] | None = None,
+        *,
+        max_table: int = MAX_TABLE,
+        seed: int = 0,
+    ) -> dict[Any, float]:
         """Return the probabilities of the target's values given the values of any other nodes.
 
         Keys are the labels of a category and the intervals of a number; None is the level of missing values, where the
@@ -113,6 +208,8 @@ class Network:
             The name of an attribute or of the class.
         evidence : mapping of names to values
             What is known; a value of None is not known. All else is summed out.
+        max_table, seed : int
+            Up to which size of table that is done exactly, and what draws depend on beyond.
         """
         if not isinstance(evidence, Mapping | None):
             raise TypeError(f"evidence must map names to values, got {type(evidence).__name__!r}")
@@ -122,7 +219,7 @@ class Network:
                 raise ValueError(f"no node is named {name!r}; the nodes are {', '.join(map(repr, self.names))}")
         if target in evidence:
             raise ValueError(f"{target!r} is the target and part of the evidence; leave it out of one of them")
-        row = np.full((len(self.schema.columns), 1), self.schema.missing_code, self.schema.dtype)
+        row = self._unknown()
         for name, value in evidence.items():
             if name != self.schema.class_name:
                 row[self.schema.index(name)] = self._code(name, value)
@@ -130,13 +227,18 @@ class Network:
         if self.schema.class_name in evidence:
             at = int(self.schema.encode_target([evidence[self.schema.class_name]])[0])
             classes = slice(at, at + 1)
+        rows = row
+        if target != self.schema.class_name:
+            u = self.schema.index(target)
+            column = self.schema.columns[u]
+            rows = np.repeat(row, column.arity, axis=1)
+            rows[u] = np.arange(column.arity)
+        joint, drawn = self._log_joint(rows, None, max_table, seed)
+        if drawn:
+            warn(DrawnValuesWarning(1))
         if target == self.schema.class_name:
-            return self._normalised(list(self.schema.classes), self.log_joint(row)[0], evidence)
-        u = self.schema.index(target)
-        column = self.schema.columns[u]
-        rows = np.repeat(row, column.arity, axis=1)
-        rows[u] = np.arange(column.arity)
-        joint = self.log_joint(rows)[:, classes]
+            return self._normalised(list(self.schema.classes), joint[0], evidence)
+        joint = joint[:, classes]
         marginal = np.empty(len(joint))
         log_evidence(np.ascontiguousarray(joint), 0, len(joint), marginal)
         labels: list[Any] = list(column.labels)
@@ -145,6 +247,10 @@ class Network:
         if column.missing:
             labels[-1] = None
         return self._normalised(labels, marginal, evidence)
+
+    def _unknown(self) -> Codes:
+        """Return the codes of one row of which nothing is known."""
+        return np.full((len(self.schema.columns), 1), self.schema.missing_code, self.schema.dtype)
 
     def _code(self, name: str, value: Any) -> int:
         """Return the code of a value of a column; a value that it cannot have is an error."""
@@ -172,7 +278,8 @@ class Network:
         drawn = np.zeros((nodes, n), np.int64)
         for node in self.structure.topological_order():
             above = tuple(drawn[p] for p in self.structure.parents[node])
-            probabilities = np.exp(self.log_tables[node][above])
+            table = self.log_tables[node]
+            probabilities = np.exp(table.at(above) if isinstance(table, SparseTable) else table[above])
             cumulative = np.cumsum(np.broadcast_to(probabilities, (n, probabilities.shape[-1])), axis=1)
             point = rng.random(n) * cumulative[:, -1]
             drawn[node] = (cumulative <= point[:, None]).sum(axis=1)

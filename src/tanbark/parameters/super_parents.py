@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts import Counts
-from tanbark.parameters.conditional import maximum_likelihood
-from tanbark.parameters.tree_tables import PARAMETERS
+from tanbark.parameters.conditional import PARAMETERS, shares
 
 Array = NDArray[np.float64]
 
@@ -98,9 +97,9 @@ def value_tables(counts: Counts, parameters: str, ess: float) -> tuple[Array, Ar
     tables = []
     for u in range(len(counts.schema.columns)):
         seen = counts.value(u).astype(np.float64)
-        tables.append(estimate(seen, seen.sum(axis=0), ess).T)
+        tables.append(estimate(seen, seen.sum(axis=0), ess, seen.size).T)
     with np.errstate(divide="ignore"):
-        return np.log(estimate(of_class, of_class, ess)), np.log(np.concatenate(tables))
+        return np.log(estimate(of_class, of_class, ess, len(of_class))), np.log(np.concatenate(tables))
 
 
 def joint_value_tables(counts: Counts, parameters: str, ess: float, log_prior: Array | None = None) -> Array:
@@ -114,11 +113,11 @@ def joint_value_tables(counts: Counts, parameters: str, ess: float, log_prior: A
     tables = []
     for u in range(len(counts.schema.columns)):
         seen = counts.value(u).astype(np.float64)
-        filled = of_class[:, None] * maximum_likelihood(seen, seen, ess)
+        filled = of_class[:, None] * shares(seen)
         apart = np.multiply.outer(of_class, seen.sum(axis=0))
-        table = estimate(filled.ravel(), apart.ravel(), ess).reshape(seen.shape)
+        table = estimate(filled.ravel(), apart.ravel(), ess, seen.size).reshape(seen.shape)
         if log_prior is not None:
-            table = maximum_likelihood(table, table, ess) * np.exp(log_prior)[:, None]
+            table = shares(table) * np.exp(log_prior)[:, None]
         tables.append(table.T)
     with np.errstate(divide="ignore"):
         return np.log(np.concatenate(tables))

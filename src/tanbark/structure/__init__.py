@@ -3,6 +3,7 @@
 from tanbark.structure.best_trees import best_trees
 from tanbark.structure.edge_weights import EDGE_WEIGHTS, bdeu_weights_by_class, class_information
 from tanbark.structure.forest import EDGE_GAINS, maximum_forest
+from tanbark.structure.k_dependence import k_dependence
 from tanbark.structure.spanning_tree import maximum_spanning_tree, rooted, settled
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "bdeu_weights_by_class",
     "best_trees",
     "class_information",
+    "k_dependence",
     "maximum_forest",
     "maximum_spanning_tree",
     "rooted",

@@ -1,0 +1,59 @@
+"""A network as plain parents and named arrays, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.network.network import Network
+from tanbark.network.sparse import SparseTable
+from tanbark.network.structure import Structure
+from tanbark.schema import Schema
+
+
+def network_arrays(network: Network, prefix: str = "") -> dict[str, NDArray[Any]]:
+    """Return the tables of a network under names that begin with `prefix`; ``structure.parents`` is all else it has.
+
+    A node's table is ``log_table_<node>``; if it is sparse, that is its rows, and ``keys_<node>`` and
+    ``default_<node>`` are beside it.
+    """
+    arrays: dict[str, NDArray[Any]] = {}
+    for node, table in enumerate(network.log_tables):
+        if isinstance(table, SparseTable):
+            arrays[f"{prefix}log_table_{node}"] = table.rows
+            arrays[f"{prefix}keys_{node}"] = table.keys
+            arrays[f"{prefix}default_{node}"] = table.default
+        else:
+            arrays[f"{prefix}log_table_{node}"] = table
+    return arrays
+
+
+def network_from(
+    schema: Schema, parents: Sequence[Sequence[Any]], arrays: Mapping[str, NDArray[Any]], prefix: str = ""
+) -> Network:
+    """Return the network with these parents and the tables that `network_arrays` named."""
+    structure = Structure(tuple(tuple(int(p) for p in above) for above in parents))
+    arity = [*schema.arity.tolist(), len(schema.classes)]
+    if len(structure.parents) != len(arity):
+        raise ValueError("its network has more or fewer nodes than its schema")
+    log_tables: list[NDArray[np.float64] | SparseTable] = []
+    for node, above in enumerate(structure.parents):
+        table = _checked(arrays[f"{prefix}log_table_{node}"])
+        if f"{prefix}keys_{node}" in arrays:
+            shape = (*(arity[p] for p in above), arity[node])
+            class_axis = above.index(structure.of_class) if structure.of_class in above else None
+            default = _checked(arrays[f"{prefix}default_{node}"])
+            log_tables.append(SparseTable(shape, class_axis, arrays[f"{prefix}keys_{node}"], table, default))
+        else:
+            log_tables.append(table)
+    return Network(schema, structure, tuple(log_tables))
+
+
+def _checked(log_table: NDArray[Any]) -> NDArray[np.float64]:
+    """Return an array that holds nothing but log probabilities."""
+    if log_table.dtype != np.float64 or np.isnan(log_table).any() or (log_table > 1e-9).any():
+        raise ValueError("a table holds something that is no log probability")
+    return log_table

@@ -1,0 +1,220 @@
+"""Inference in networks of any shape, what is missing being summed out group by group."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.counts.family import ROOM
+from tanbark.kernels.elimination import draw_group, sum_out_group
+from tanbark.kernels.factors import Layout, factor_terms, known_log_joint
+from tanbark.kernels.families import family_keys
+from tanbark.kernels.missing_groups import NODES_OF_WORD, count_groups, write_groups
+from tanbark.kernels.threads import run, spans, thread_count
+from tanbark.network.groups import Group, strides
+from tanbark.network.sparse import SparseTable
+from tanbark.network.structure import Structure
+from tanbark.schema.columns import Codes
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+MAX_TABLE = 2**20
+"""A group of missing attributes that needs no table with more cells is summed out exactly."""
+DRAWS = 1000
+"""Over how many draws the sum of any other group is averaged."""
+MOST_GROUPS = 4096
+"""How many groups are remembered."""
+
+
+@dataclass(frozen=True, eq=False)
+class Factors:
+    """A network whose every node is a factor, laid out for the kernels."""
+
+    structure: Structure
+    arity: tuple[int, ...]
+    layout: Layout
+    _remembered: dict[tuple[int, ...], Group] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, structure: Structure, arity: Integers, classes: int, tables: Sequence[Array | SparseTable]) -> Factors:
+        """Return the factors of a structure with tables whose axes follow the parents, the node's own values last."""
+        n = len(arity)
+        sizes = tuple(arity.tolist())
+        above = [structure.attribute_parents(f) for f in range(n + 1)]
+        with_class = [f == n or n in structure.parents[f] for f in range(n + 1)]
+        laid = [_laid(structure, f, table) for f, table in enumerate(tables)]
+        keys = [t.keys if isinstance(t, SparseTable) else np.empty(0, np.int64) for t in tables]
+        layout = Layout(
+            np.array(structure.topological_order(), np.int64),
+            arity.astype(np.int64),
+            classes,
+            np.cumsum([0, *map(len, above)]),
+            np.array([p for nodes in above for p in nodes], np.int64),
+            np.array([s for nodes in above for s in strides(nodes, sizes)], np.int64),
+            np.array([*sizes, 1], np.int64),
+            np.where(with_class, classes, 1).astype(np.int64),
+            np.cumsum([0, *map(len, laid)]),
+            np.array([isinstance(t, SparseTable) for t in tables]),
+            np.cumsum([0, *map(len, keys)]),
+            np.concatenate(keys),
+            np.concatenate([*laid, np.zeros(classes)]),
+        )
+        return cls(structure, sizes, layout)
+
+    def log_joint(
+        self, codes: Codes, n_jobs: int | None, max_table: int, seed: int
+    ) -> tuple[Array, NDArray[np.bool_], Array]:
+        """Return ``log P(row, class)``, which rows of it are estimates, and their squared relative standard errors."""
+        rows = codes.shape[1]
+        out, variance = np.empty((rows, self.layout.classes)), np.zeros((rows, self.layout.classes))
+        drawn = np.zeros(rows, np.bool_)
+        threads = thread_count(n_jobs, rows)
+        run([partial(known_log_joint, self.layout, codes, *span, out) for span in spans(rows, threads)], threads)
+        for group, at in self._groups(codes, threads):
+            log_sum, squared = self._log_sum(group, codes, at, n_jobs, max_table, seed)
+            out[at] += log_sum
+            variance[at] += squared
+            drawn[at] |= group.largest > max_table
+        return out, drawn, variance
+
+    def _groups(self, codes: Codes, threads: int) -> Iterator[tuple[Group, Integers]]:
+        """Yield every group of missing attributes and the rows that have it.
+
+        Groups come in an order of their own, so that a row's answer is the same sum whatever rows are beside it.
+        """
+        rows = codes.shape[1]
+        many = np.empty(rows, np.int64)
+        run([partial(count_groups, self.layout, codes, *span, many) for span in spans(rows, threads)], threads)
+        start = np.concatenate([[0], np.cumsum(many)])
+        if not start[-1]:
+            return
+        at = np.empty(start[-1], np.int64)
+        words = np.zeros((1 + len(self.arity) // NODES_OF_WORD, start[-1]), np.uint64)
+        task = partial(write_groups, self.layout, codes, start)
+        run([partial(task, *span, at, words) for span in spans(rows, threads)], threads)
+        order = np.lexsort(words)
+        at, words = at[order], words[:, order]
+        first = np.flatnonzero(np.r_[True, (words[:, 1:] != words[:, :-1]).any(axis=0)])
+        for key, part in zip(words[:, first].T.tolist(), np.split(at, first[1:])):
+            yield self._group(tuple(key)), part
+
+    def _group(self, words: tuple[int, ...]) -> Group:
+        group = self._remembered.get(words)
+        if group is None:
+            if len(self._remembered) >= MOST_GROUPS:
+                self._remembered.clear()
+            group = self._remembered[words] = Group.of_words(self.structure, self.arity, words)
+        return group
+
+    def _log_sum(
+        self, group: Group, codes: Codes, rows: Integers, n_jobs: int | None, max_table: int, seed: int
+    ) -> tuple[Array, Array]:
+        """Return the log of a group's sum in some rows, and the squared relative standard error of the sum."""
+        chosen, place = self._distinct(group, codes, rows)
+        out = np.empty((len(chosen), self.layout.classes))
+        variance = np.zeros_like(out)
+        if group.largest <= max_table:
+            threads = thread_count(n_jobs, len(chosen) * int(group.plan.offset[-1]))
+            task = partial(sum_out_group, self.layout, group.plan, codes, chosen)
+            run([partial(task, *span, out) for span in spans(len(chosen), threads)], threads)
+        else:
+            threads = thread_count(n_jobs, len(chosen) * DRAWS)
+            members, children = (np.array(nodes, np.int64) for nodes in (group.drawn_order, group.children))
+            task = partial(draw_group, self.layout, members, children, self._uniforms(seed), codes, chosen)
+            run([partial(task, *span, out, variance) for span in spans(len(chosen), threads)], threads)
+        return out[place], variance[place]
+
+    def _distinct(self, group: Group, codes: Codes, rows: Integers) -> tuple[Integers, Integers]:
+        """Return rows that differ in what is known around a group, and for each row which of them it equals."""
+        around = list(group.around)
+        arity = np.array([self.arity[u] for u in around], np.int64)
+        if len(rows) == 1 or math.prod(arity.tolist()) >= ROOM:
+            return rows, np.arange(len(rows))
+        keys = np.zeros(len(rows), np.int64)
+        family_keys(codes[around][:, rows], arity, keys)
+        _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+        return rows[first], place
+
+    def _uniforms(self, seed: int) -> Array:
+        """Return what the draws of every class and attribute are made from, the same for every row."""
+        return np.random.default_rng(seed).random((self.layout.classes, DRAWS, len(self.arity)))
+
+    # What each attribute says
+
+    def evidence(self, codes: Codes, n_jobs: int | None, max_table: int, seed: int) -> Array:
+        """Return each attribute's share of the log joint, of shape (rows, 1 + attributes, classes), prior first.
+
+        A known attribute has what it says alone, ``log P(value | class)``. What the factor of a node says beyond that
+        is shared by the node and the attributes above it; what a group of missing attributes says beyond what its
+        known children say alone is shared by the known attributes around it. The class's place is the prior's.
+        """
+        n, rows, classes = len(self.arity), codes.shape[1], self.layout.classes
+        out = np.zeros((rows, 1 + n, classes))
+        log_prior, alone = self._alone
+        known, terms = np.empty(rows, np.bool_), np.empty((rows, classes))
+        for f in range(n + 1):
+            above = [1 + p for p in self.structure.attribute_parents(f)]
+            factor_terms(self.layout, f, codes, known, terms)
+            at = np.flatnonzero(known)
+            if f == n and not above:
+                out[at, 0] += terms[at]
+                continue
+            base = np.tile(log_prior, (len(at), 1)) if f == n else alone[f][codes[f, at]]
+            base = np.where(np.isneginf(base), terms[at], base)
+            with np.errstate(invalid="ignore"):
+                ratio = np.where(np.isneginf(base), 0.0, terms[at] - base) / (1 + len(above))
+            own = 0 if f == n else 1 + f
+            out[at, own] += base
+            for place in (own, *above):
+                out[at, place] += ratio
+        for group, at in self._groups(codes, 1):
+            said = self._log_sum(group, codes, at, n_jobs, max_table, seed)[0]
+            for f in group.children:
+                base = np.tile(log_prior, (len(at), 1)) if f == n else alone[f][codes[f, at]]
+                base = np.where(np.isneginf(base), 0.0, base)
+                out[at, 0 if f == n else 1 + f] += base
+                said -= base
+            places = [1 + u for u in group.around] or [0]
+            for place in places:
+                out[at, place] += said / len(places)
+        return out
+
+    @cached_property
+    def _alone(self) -> tuple[Array, list[Array]]:
+        """``log P(class)``, and for every attribute ``log P(value | class)``, of shape (values, classes)."""
+        n, classes = len(self.arity), self.layout.classes
+        total = sum(self.arity)
+        kind = np.min_scalar_type(max(self.arity))
+        rows = np.full((n, 1 + total), np.iinfo(kind).max, kind)
+        ends = np.cumsum(self.arity)
+        for u, end in enumerate(ends.tolist()):
+            rows[u, 1 + end - self.arity[u] : 1 + end] = np.arange(self.arity[u])
+        prior = self.log_joint(rows[:, :1], None, MAX_TABLE, 0)[0][0]
+        given = self
+        if not self.structure.parents[n]:
+            # A class of probability zero has a distribution of its attributes all the same.
+            tables = self.layout.tables.copy()
+            tables[self.layout.start[n] : self.layout.start[n] + classes] = 0.0
+            given = replace(self, layout=self.layout._replace(tables=tables))
+        joint = given.log_joint(rows, None, MAX_TABLE, 0)[0]
+        possible = np.isfinite(joint[0])
+        alone = np.where(possible, joint[1:] - np.where(possible, joint[0], 0.0), 0.0)
+        return prior, np.split(alone, ends[:-1])
+
+
+def _laid(structure: Structure, f: int, table: Array | SparseTable) -> Array:
+    """Return a node's log probabilities in one row: by the attributes above it, its own value, and the class."""
+    of_class = structure.of_class
+    if isinstance(table, SparseTable):
+        rows = np.concatenate([table.rows, table.default[None]])
+        return np.ascontiguousarray(rows.swapaxes(1, 2)).ravel()
+    parents = structure.parents[f]
+    axes = [axis for axis, p in enumerate(parents) if p != of_class] + [len(parents)]
+    axes += [axis for axis, p in enumerate(parents) if p == of_class]
+    return np.ascontiguousarray(table.transpose(axes)).ravel()

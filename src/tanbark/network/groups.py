@@ -1,0 +1,144 @@
+"""Groups of missing attributes, and the order in which they are summed out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from tanbark.kernels.elimination import Plan
+from tanbark.kernels.missing_groups import CHILD, MEMBER, NODES_OF_WORD
+from tanbark.network.structure import Structure
+
+
+@dataclass(frozen=True)
+class Group:
+    """Missing attributes that have to be summed out together, in every row that has just this group.
+
+    Parameters
+    ----------
+    structure : Structure
+    arity : tuple of int
+    members : tuple of int
+        The missing attributes, in column order.
+    children : tuple of int
+        The known attributes, and perhaps the class, that have members among their parents.
+    """
+
+    structure: Structure
+    arity: tuple[int, ...]
+    members: tuple[int, ...]
+    children: tuple[int, ...]
+
+    @classmethod
+    def of_words(cls, structure: Structure, arity: tuple[int, ...], words: Sequence[int]) -> Group:
+        """Return the group that `tanbark.kernels.missing_groups.write_groups` describes."""
+        roles = [words[f // NODES_OF_WORD] >> (2 * (f % NODES_OF_WORD)) & 3 for f in range(len(structure.parents))]
+        members = tuple(f for f, role in enumerate(roles) if role == MEMBER)
+        return cls(structure, arity, members, tuple(f for f, role in enumerate(roles) if role == CHILD))
+
+    @cached_property
+    def factors(self) -> tuple[int, ...]:
+        """The nodes whose factors touch the group, in column order."""
+        return tuple(sorted((*self.members, *self.children)))
+
+    @cached_property
+    def around(self) -> tuple[int, ...]:
+        """The known attributes in these factors."""
+        touched = {f for f in self.factors if f != self.structure.of_class}
+        for f in self.factors:
+            touched.update(self.structure.attribute_parents(f))
+        return tuple(sorted(touched.difference(self.members)))
+
+    @cached_property
+    def drawn_order(self) -> tuple[int, ...]:
+        """The members, parents before children."""
+        inside = set(self.members)
+        return tuple(f for f in self.structure.topological_order() if f in inside)
+
+    @cached_property
+    def steps(self) -> tuple[tuple[int, tuple[int, ...], int], ...]:
+        """The order of elimination: a member, the tables it is summed out of, and the members left in the result.
+
+        Members are places in `members`; sets of them are bits. The next to go is always the one that leaves the
+        smallest table, the first in column order among several.
+        """
+        scopes = dict(enumerate(self._scopes))
+        waiting = list(range(len(self.members)))
+        steps: list[tuple[int, tuple[int, ...], int]] = []
+        while waiting:
+            left = {}
+            for m in waiting:
+                union = 0
+                for scope in scopes.values():
+                    if scope >> m & 1:
+                        union |= scope
+                left[m] = union & ~(1 << m)
+            best = min(waiting, key=lambda m: (self._cells(left[m]), m))
+            inputs = tuple(t for t, scope in scopes.items() if scope >> best & 1)
+            for t in inputs:
+                del scopes[t]
+            scopes[len(self.factors) + len(steps)] = left[best]
+            steps.append((best, inputs, left[best]))
+            waiting.remove(best)
+        return tuple(steps)
+
+    @cached_property
+    def largest(self) -> int:
+        """How many cells the largest table has on the way."""
+        return max(self._cells(scope) for scope in (*self._scopes, *(left for _, _, left in self.steps)))
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The elimination as the kernel wants it."""
+        arity = [self.arity[u] for u in self.members]
+        scopes = [*self._scopes, *(left for _, _, left in self.steps)]
+        stride = np.zeros((len(scopes), len(arity)), np.int64)
+        sizes = []
+        for t, scope in enumerate(scopes):
+            size = 1
+            for m in reversed(range(len(arity))):
+                if scope >> m & 1:
+                    stride[t, m] = size
+                    size *= arity[m]
+            sizes.append(size)
+        by_configuration = np.zeros((len(self.factors), len(arity)), np.int64)
+        by_own = np.zeros_like(by_configuration)
+        for t, f in enumerate(self.factors):
+            counts = strides(self.structure.attribute_parents(f), self.arity)
+            for p, step in zip(self.structure.attribute_parents(f), counts):
+                if p in self.members:
+                    by_configuration[t, self.members.index(p)] = step
+            if f in self.members:
+                by_own[t, self.members.index(f)] = 1
+        inputs = [t for _, tables, _ in self.steps for t in tables]
+        return Plan(
+            np.array(self.members, np.int64),
+            np.array(self.factors, np.int64),
+            np.array(arity, np.int64),
+            np.cumsum([0, *sizes]),
+            stride,
+            by_configuration,
+            by_own,
+            np.array([m for m, _, _ in self.steps], np.int64),
+            np.cumsum([0, *(len(tables) for _, tables, _ in self.steps)]),
+            np.array(inputs, np.int64),
+        )
+
+    @cached_property
+    def _scopes(self) -> tuple[int, ...]:
+        """The members in each factor, as bits."""
+        place = {u: m for m, u in enumerate(self.members)}
+        touched = [(f, *self.structure.attribute_parents(f)) for f in self.factors]
+        return tuple(sum(1 << place[u] for u in nodes if u in place) for nodes in touched)
+
+    def _cells(self, scope: int) -> int:
+        return math.prod(self.arity[u] for m, u in enumerate(self.members) if scope >> m & 1)
+
+
+def strides(above: Sequence[int], arity: Sequence[int]) -> list[int]:
+    """Return how much one more of each attribute's value adds to a configuration of them, the last one fastest."""
+    return [math.prod(arity[p] for p in above[place + 1 :]) for place in range(len(above))]
