@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tanbark.classifiers.averaged_tan import AveragedTAN
+    from tanbark.classifiers.boosted_bn import BoostedBN
     from tanbark.classifiers.naive_bayes import NaiveBayes
     from tanbark.classifiers.tan import TAN
     from tanbark.counts import Counts
@@ -21,6 +22,7 @@ __version__ = "0.1.0"
 _HOME = {
     "TAN": "tanbark.classifiers.tan",
     "AveragedTAN": "tanbark.classifiers.averaged_tan",
+    "BoostedBN": "tanbark.classifiers.boosted_bn",
     "Category": "tanbark.schema",
     "Counts": "tanbark.counts",
     "Encoder": "tanbark.schema",
@@ -35,6 +37,7 @@ _HOME = {
 __all__ = [
     "TAN",
     "AveragedTAN",
+    "BoostedBN",
     "Category",
     "Counts",
     "Encoder",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tanbark.classifiers.averaged_tan import AveragedTAN
 from tanbark.classifiers.base import CountsClassifier
+from tanbark.classifiers.boosted_bn import BoostedBN
 from tanbark.classifiers.naive_bayes import NaiveBayes
 from tanbark.classifiers.tan import TAN
 
@@ -40,6 +41,12 @@ REGISTRY: dict[str, Entry] = {
             AveragedTAN,
             "Cerquides and Lopez de Mantaras 2003",
             "the average over all trees, each weighed by its posterior probability",
+        ),
+        Entry(
+            "boosted-bn",
+            BoostedBN,
+            "Jing, Pavlovic and Rehg 2005",
+            "networks that vote, each learned from what those before got wrong",
         ),
     )
 }
