@@ -50,7 +50,9 @@ def test_saving_and_loading_changes_no_bit(classifier, weighted, tmp_path):
     again = tanbark.load(tmp_path / "m")
     assert again.counts_ == model.counts_
     assert again.counts_.table.dtype == model.counts_.table.dtype
-    assert np.array_equal(again.predict_joint_log_proba(X), model.predict_joint_log_proba(X))
+    assert np.array_equal(again.predict_log_proba(X), model.predict_log_proba(X))
+    if hasattr(model, "score_samples"):
+        assert np.array_equal(again.predict_joint_log_proba(X), model.predict_joint_log_proba(X))
     if hasattr(model, "network_"):
         assert again.network_.structure == model.network_.structure
         assert np.array_equal(again.explain(X), model.explain(X))
@@ -60,7 +62,7 @@ def test_saving_and_loading_changes_no_bit(classifier, weighted, tmp_path):
     assert list(again.feature_names_in_) == list(model.feature_names_in_)
 
 
-@pytest.mark.parametrize("classifier", CLASSIFIERS)
+@pytest.mark.parametrize("classifier", [c for c in CLASSIFIERS if hasattr(c(), "partial_fit")])
 def test_a_loaded_model_goes_on_learning(classifier, tmp_path):
     X, y = table()
     whole = classifier().fit(X, y)

@@ -70,7 +70,8 @@ def votes(network: Network, codes: Codes, n_jobs: int | None = None) -> NDArray[
     """Return the most probable class of each row, the first of those that differ by rounding."""
     joint = network.log_joint(codes, n_jobs)
     joint[np.isneginf(joint).all(axis=1)] = network.log_tables[-1]
-    return np.argmax(joint >= joint.max(axis=1, keepdims=True) - SLACK, axis=1)
+    voted: NDArray[np.int64] = np.argmax(joint >= joint.max(axis=1, keepdims=True) - SLACK, axis=1)
+    return voted
 
 
 class Votes:
