@@ -67,11 +67,14 @@ def boost(rows: Rows, learn: Callable[[Array], Network], n_jobs: int | None = No
 
 
 def votes(network: Network, codes: Codes, n_jobs: int | None = None) -> NDArray[np.int64]:
-    """Return the most probable class of each row, the first of those that differ by rounding."""
-    joint = network.log_joint(codes, n_jobs)
-    joint[np.isneginf(joint).all(axis=1)] = network.log_tables[-1]
-    voted: NDArray[np.int64] = np.argmax(joint >= joint.max(axis=1, keepdims=True) - SLACK, axis=1)
-    return voted
+    """Return the most probable class of each row, the first of those that differ by rounding.
+
+    Where no class can have made a row it is that of the greatest prior.
+    """
+    joint, prior = network.log_joint(codes, n_jobs), network.log_tables[-1]
+    largest = joint.max(axis=1)
+    voted = np.argmax(joint >= largest[:, None] - SLACK, axis=1)
+    return np.where(np.isneginf(largest), np.argmax(prior >= prior.max() - SLACK), voted)
 
 
 class Votes:
