@@ -12,6 +12,7 @@ from scipy.optimize import brentq
 from scipy.special import log_softmax, softmax
 
 from tanbark.counts import Rows
+from tanbark.kernels.votes import most_probable
 from tanbark.network import Network
 from tanbark.schema.columns import Codes
 
@@ -71,10 +72,10 @@ def votes(network: Network, codes: Codes, n_jobs: int | None = None) -> NDArray[
 
     Where no class can have made a row it is that of the greatest prior.
     """
-    joint, prior = network.log_joint(codes, n_jobs), network.log_tables[-1]
-    largest = joint.max(axis=1)
-    voted = np.argmax(joint >= largest[:, None] - SLACK, axis=1)
-    return np.where(np.isneginf(largest), np.argmax(prior >= prior.max() - SLACK), voted)
+    joint = network.log_joint(codes, n_jobs)
+    out = np.empty(len(joint), np.int64)
+    most_probable(joint, network.tree.log_prior, SLACK, out)
+    return out
 
 
 class Votes:
@@ -83,12 +84,13 @@ class Votes:
     def __init__(self, codes: Codes, classes: int, n_jobs: int | None = None) -> None:
         self._codes = codes
         self._n_jobs = n_jobs
+        self._rows = np.arange(codes.shape[1])
         self._tally = np.zeros((codes.shape[1], classes))
         self._total = 0.0
 
     def add(self, network: Network, weight: float) -> None:
         """Let a network vote."""
-        self._tally[np.arange(len(self._tally)), votes(network, self._codes, self._n_jobs)] += weight
+        self._tally[self._rows, votes(network, self._codes, self._n_jobs)] += weight
         self._total += weight
 
     @property
