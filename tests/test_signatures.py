@@ -41,7 +41,7 @@ SIGNATURES = {
     "SuperParent": {"parent": None} | PARAMETERS | EVERY,
     "AODE": {"min_frequency": 1} | PARAMETERS | EVERY,
     "AdditiveBN": {"weak": "superparent", "link": "log"} | PARAMETERS | EVERY,
-    "BoostedBN": {"base": "tan", "n_estimators": 50} | PARAMETERS | EVERY | RANDOM,
+    "BoostedBN": {"base": "tan", "n_estimators": 50} | PARAMETERS | {"patience": 10, "verbose": False} | EVERY | RANDOM,
     "BayesNet": NETWORK | EVERY | RANDOM,
     "AugmentedNaiveBayes": NETWORK | EVERY | RANDOM,
     "K2": {"order": None, "max_parents": 4, "parameters": "dirichlet", "ess": 1.0} | EVERY | RANDOM,

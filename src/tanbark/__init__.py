@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tanbark.classifiers.aode import AODE
     from tanbark.classifiers.averaged_tan import AveragedTAN
+    from tanbark.classifiers.boosted_bn import BoostedBN
     from tanbark.classifiers.forest_an import ForestAN
     from tanbark.classifiers.kdb import KDB
     from tanbark.classifiers.naive_bayes import NaiveBayes
@@ -27,6 +28,7 @@ _HOME = {
     "KDB": "tanbark.classifiers.kdb",
     "TAN": "tanbark.classifiers.tan",
     "AveragedTAN": "tanbark.classifiers.averaged_tan",
+    "BoostedBN": "tanbark.classifiers.boosted_bn",
     "Category": "tanbark.schema",
     "Counts": "tanbark.counts",
     "Encoder": "tanbark.schema",
@@ -45,6 +47,7 @@ __all__ = [
     "KDB",
     "TAN",
     "AveragedTAN",
+    "BoostedBN",
     "Category",
     "Counts",
     "Encoder",

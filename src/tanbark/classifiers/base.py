@@ -207,6 +207,14 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             log_prior: Array = np.log(prior / prior.sum())
         return log_prior
 
+    def _prior_and_ratio(self, learned: Array) -> tuple[Array, Array]:
+        """Return the log class prior to use, and the log of what posteriors under the learned one are multiplied by."""
+        given = self._checked_prior(len(learned))
+        if given is None:
+            return learned, np.zeros_like(learned)
+        # A class that was never seen has no learned prior to divide by.
+        return given, given - np.where(np.isneginf(learned), 0.0, learned)
+
     def _take(self, counts: Counts) -> None:
         self.schema_ = counts.schema
         self.classes_ = counts.schema.class_labels.copy()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from tanbark.classifiers.aode import AODE
 from tanbark.classifiers.averaged_tan import AveragedTAN
 from tanbark.classifiers.base import CountsClassifier
+from tanbark.classifiers.boosted_bn import BoostedBN
 from tanbark.classifiers.forest_an import ForestAN
 from tanbark.classifiers.kdb import KDB
 from tanbark.classifiers.naive_bayes import NaiveBayes
@@ -68,6 +69,12 @@ REGISTRY: dict[str, Entry] = {
             KDB,
             "Sahami 1996",
             "attributes depend on the class and on up to k others each",
+        ),
+        Entry(
+            "boosted-bn",
+            BoostedBN,
+            "Jing, Pavlovic and Rehg 2005",
+            "networks that vote, each learned from what those before got wrong",
         ),
     )
 }

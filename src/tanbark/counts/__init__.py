@@ -3,5 +3,6 @@
 from tanbark.counts.counts import Counts
 from tanbark.counts.family import FamilyCounts, count_family
 from tanbark.counts.rows import Rows
+from tanbark.counts.tree_counts import TreeCounts, count_tree
 
-__all__ = ["Counts", "FamilyCounts", "Rows", "count_family"]
+__all__ = ["Counts", "FamilyCounts", "Rows", "TreeCounts", "count_family", "count_tree"]

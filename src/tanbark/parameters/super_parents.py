@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from tanbark.counts import Counts
 from tanbark.parameters.conditional import PARAMETERS, shares
+from tanbark.parameters.tree_tables import attribute_table, class_table
 
 Array = NDArray[np.float64]
 
@@ -92,14 +93,8 @@ def children_tables(counts: Counts, smoothing: Smoothing) -> Array:
 
 def value_tables(counts: Counts, parameters: str, ess: float) -> tuple[Array, Array]:
     """Return ``log P(class)`` and ``log P(i | class)`` of all values, of shape (values, classes)."""
-    estimate = PARAMETERS[parameters]
-    of_class = counts.class_counts.astype(np.float64)
-    tables = []
-    for u in range(len(counts.schema.columns)):
-        seen = counts.value(u).astype(np.float64)
-        tables.append(estimate(seen, seen.sum(axis=0), ess, seen.size).T)
-    with np.errstate(divide="ignore"):
-        return np.log(estimate(of_class, of_class, ess, len(of_class))), np.log(np.concatenate(tables))
+    alone = [attribute_table(counts, u, -1, parameters, ess).T for u in range(len(counts.schema.columns))]
+    return class_table(counts, parameters, ess), np.concatenate(alone)
 
 
 def joint_value_tables(counts: Counts, parameters: str, ess: float, log_prior: Array | None = None) -> Array:
