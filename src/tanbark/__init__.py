@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tanbark.classifiers.additive_bn import AdditiveBN
     from tanbark.classifiers.aode import AODE
     from tanbark.classifiers.averaged_tan import AveragedTAN
     from tanbark.classifiers.boosted_bn import BoostedBN
@@ -27,6 +28,7 @@ _HOME = {
     "AODE": "tanbark.classifiers.aode",
     "KDB": "tanbark.classifiers.kdb",
     "TAN": "tanbark.classifiers.tan",
+    "AdditiveBN": "tanbark.classifiers.additive_bn",
     "AveragedTAN": "tanbark.classifiers.averaged_tan",
     "BoostedBN": "tanbark.classifiers.boosted_bn",
     "Category": "tanbark.schema",
@@ -46,6 +48,7 @@ __all__ = [
     "AODE",
     "KDB",
     "TAN",
+    "AdditiveBN",
     "AveragedTAN",
     "BoostedBN",
     "Category",

@@ -2,7 +2,8 @@
 
 Loading one runs no code of its author's: it holds arrays (counts and tables) and plain values (settings, schema,
 structure). Version 1 of the format has the header fields ``format``, ``version``, ``model``, ``params``, ``schema``,
-``parents`` (null where no network was learned), ``state`` and ``sha256``, and the arrays ``class_counts``,
+``parents`` (null where no network was learned), ``state`` (where members that are classifiers have such a header each,
+and arrays whose names begin with ``member_<i>_``) and ``sha256``, and the arrays ``class_counts``,
 ``table``, ``log_table_<node>`` (with ``keys_<node>`` and ``default_<node>`` where it is sparse), what else the model
 learned, and for a parameter that is itself counts ``<name>_class_counts`` and ``<name>_table``.
 """
@@ -30,6 +31,8 @@ from tanbark.schema.columns import plain
 from tanbark.writing import replacing
 
 FORMAT = 1
+SHARED = ("class_counts", "table")
+"""What the members of a model may have in common with it."""
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -53,6 +56,17 @@ def save(model: CountsClassifier, path: str | os.PathLike[str]) -> None:
     ['none', 'soft']
     """
     from safetensors.numpy import save as to_bytes
+
+    content, arrays = _content(model)
+    header = {"format": FORMAT, "version": tanbark.__version__, **content}
+    header["sha256"] = _digest(header, arrays)
+    written = to_bytes(arrays, {"tanbark": json.dumps(header)})
+    with replacing(Path(path)) as file:
+        file.write(written)
+
+
+def _content(model: CountsClassifier) -> tuple[dict[str, Any], Arrays]:
+    """Return the header, but for what is of the file itself, and the arrays that describe a classifier."""
     from sklearn.utils.validation import check_is_fitted
 
     name = next((entry.name for entry in REGISTRY.values() if entry.classifier is type(model)), None)
@@ -70,20 +84,20 @@ def save(model: CountsClassifier, path: str | os.PathLike[str]) -> None:
     for key, value in given.items():
         if isinstance(value, Counts):
             arrays |= {f"{key}_class_counts": value.class_counts, f"{key}_table": value.table}
-    arrays = {key: np.ascontiguousarray(array) for key, array in arrays.items()}
-    header = {
-        "format": FORMAT,
-        "version": tanbark.__version__,
+    state = model._state()
+    members = state.pop("members", [])
+    for i, member in enumerate(members):
+        members[i], theirs = _content(member)
+        new = {key: array for key, array in theirs.items() if not _is_shared(key, array, arrays)}
+        arrays |= {f"member_{i}_{key}": array for key, array in new.items()}
+    content = {
         "model": name,
         "params": {key: _plain_parameter(key, value) for key, value in given.items()},
         "schema": model.schema_.to_dict(),
         "parents": [list(above) for above in network.structure.parents] if network else None,
-        "state": model._state(),
+        "state": state | ({"members": members} if members else {}),
     }
-    header["sha256"] = _digest(header, arrays)
-    content = to_bytes(arrays, {"tanbark": json.dumps(header)})
-    with replacing(Path(path)) as file:
-        file.write(content)
+    return content, {key: np.ascontiguousarray(array) for key, array in arrays.items()}
 
 
 def load(path: str | os.PathLike[str]) -> CountsClassifier:
@@ -126,9 +140,26 @@ def _restored(header: dict[str, Any], arrays: Arrays) -> CountsClassifier:
     """Return the classifier that a checked header and its arrays describe."""
     schema = Schema.from_dict(header["schema"])
     classifier = REGISTRY[header["model"]].classifier
-    model = classifier(**{key: _parameter(key, value, arrays) for key, value in header["params"].items()})
+    state = header["state"]
+    if "members" in state:
+        members = [_restored(content, _of_member(i, arrays)) for i, content in enumerate(state["members"])]
+        state = state | {"members": members}
+    params = {key: _parameter(key, value, arrays, state) for key, value in header["params"].items()}
+    model = classifier(**params)
     network = None if header["parents"] is None else network_from(schema, header["parents"], arrays)
-    return model._restore(_counts(schema, arrays["class_counts"], arrays["table"]), network, header["state"], arrays)
+    return model._restore(_counts(schema, arrays["class_counts"], arrays["table"]), network, state, arrays)
+
+
+def _is_shared(key: str, array: NDArray[Any], arrays: Arrays) -> bool:
+    """Return whether a member's array is that of the whole, in which case it is not written again."""
+    return key in SHARED and array.dtype == arrays[key].dtype and np.array_equal(array, arrays[key])
+
+
+def _of_member(i: int, arrays: Arrays) -> Arrays:
+    """Return the arrays of a member."""
+    prefix = f"member_{i}_"
+    own = {key.removeprefix(prefix): array for key, array in arrays.items() if key.startswith(prefix)}
+    return {key: arrays[key] for key in SHARED} | own
 
 
 def _counts(schema: Schema, class_counts: NDArray[Any], table: NDArray[Any]) -> Counts:
@@ -153,6 +184,8 @@ def _plain_parameter(name: str, value: Any) -> Any:
         return {"schema": value.to_dict()}
     if isinstance(value, Counts):
         return {"counts": value.schema.to_dict()}
+    if isinstance(value, list | tuple) and any(isinstance(member, CountsClassifier) for member in value):
+        return {"members": len(value)}
     if hasattr(value, "index") and hasattr(value, "columns"):
         value = {
             (row, column): value.loc[row, column] for row in value.index for column in value.columns if row != column
@@ -170,10 +203,14 @@ def _plain_parameter(name: str, value: Any) -> Any:
     return value
 
 
-def _parameter(name: str, value: Any, arrays: Arrays) -> Any:
-    """Return the parameter that plain values and arrays describe."""
+def _parameter(name: str, value: Any, arrays: Arrays, state: dict[str, Any]) -> Any:
+    """Return the parameter that plain values, arrays and fitted members describe."""
+    from sklearn.base import clone
+
     if not isinstance(value, dict):
         return value
+    if "members" in value:
+        return [clone(member).set_params(encoder=None) for member in state["members"]]
     if "encoder" in value:
         return Encoder(**value["encoder"])
     if "counts" in value:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tanbark import Counts, SuperParent
-from tanbark.averaging import HeldOut, SuperParents
+from tanbark.averaging import SuperParents, left_out_log_joints
 from tanbark.counts import Rows
 
 WAYS = ["dirichlet", "ml", "softened", "laplace", "m"]
@@ -71,7 +71,7 @@ def test_leaving_a_row_out_of_the_counts_is_learning_without_it(parameters, hole
     weights = np.random.default_rng(0).integers(1, 4, 40) * (1.0 if whole else 0.37)
     rows = Rows(schema, codes, y, weights).distinct
     counts = Counts.of(schema, rows.codes, rows.classes, rows.weights)
-    found = np.concatenate([b for _, b in HeldOut(rows, counts, np.arange(3), parameters, 2.5).blocks()])
+    found = left_out_log_joints(rows, counts, np.arange(3), parameters, 2.5)
     for at, member in itertools.product(range(0, len(rows.classes), 3), range(3)):
         without = rows.weights.copy()
         without[at] -= min(1.0, without[at])
@@ -86,7 +86,7 @@ def test_leaving_out_is_refitting_on_real_data(read_text):
     schema = model.schema_
     codes, classes = schema.encode(X), schema.encode_target(y)
     rows = Rows(schema, codes, classes)
-    found = np.concatenate([b for _, b in HeldOut(rows, model.counts_, np.arange(6), "dirichlet", 10.0).blocks()])
+    found = left_out_log_joints(rows, model.counts_, np.arange(6), "dirichlet", 10.0)
     for i, u in itertools.product(range(0, len(y), 400), range(6)):
         keep = np.arange(len(y)) != i
         again = SuperParent(parent=u, encoder=schema).fit(X[keep], y[keep])

@@ -2,15 +2,22 @@
 
 from tanbark.averaging.edge_prior import edge_prior_matrix
 from tanbark.averaging.evidence import log_evidence_without_edges
-from tanbark.averaging.super_parents import HeldOut, SuperParents
+from tanbark.averaging.members import Members, Networks, by_folds
+from tanbark.averaging.pool_weights import PoolLikelihood, best_pool
+from tanbark.averaging.super_parents import SuperParents, left_out_log_joints
 from tanbark.averaging.tree_mixture import TreeMixture
 from tanbark.averaging.tree_posterior import TreePosterior
 
 __all__ = [
-    "HeldOut",
+    "Members",
+    "Networks",
+    "PoolLikelihood",
     "SuperParents",
     "TreeMixture",
     "TreePosterior",
+    "best_pool",
+    "by_folds",
     "edge_prior_matrix",
+    "left_out_log_joints",
     "log_evidence_without_edges",
 ]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from tanbark.counts import Counts, Rows
 from tanbark.kernels.super_parents import held_out_log_joints, member_log_joints
 from tanbark.kernels.threads import run, spans, thread_count
+from tanbark.network import Network, Structure
 from tanbark.parameters import Smoothing, children_tables, value_tables
+from tanbark.schema import Schema
 from tanbark.schema.columns import Codes
 
 Array = NDArray[np.float64]
-
-BLOCK = 32_768
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +48,9 @@ class SuperParents:
         pairs = children_tables(counts, Smoothing.of(counts, parameters, ess))
         return cls(counts.schema.offset, members, log_prior + alone, pairs)
 
+    def __len__(self) -> int:
+        return len(self.members)
+
     def log_joints(self, codes: Codes, n_jobs: int | None = None) -> Array:
         """Return the log joint of each row, class and member, of shape (rows, classes, members)."""
         rows = codes.shape[1]
@@ -57,49 +60,52 @@ class SuperParents:
         run([partial(call, *span, out) for span in spans(rows, threads)], threads)
         return out
 
+    def network(self, schema: Schema, log_prior: Array, member: int) -> Network:
+        """Return the network of which attribute `member` is the super-parent."""
+        blocks = [slice(int(a), int(b)) for a, b in pairwise(self.offset)]
+        tables = [self.pairs[blocks[member], :, block] for block in blocks]
+        with np.errstate(invalid="ignore"):
+            alone = (self.own[blocks[member]] - log_prior).T
+        # A class that was never seen has no distribution of its own.
+        tables[member] = np.where(np.isnan(alone), -np.log(alone.shape[1]), alone)
+        parent = [-1 if u == member else member for u in range(len(blocks))]
+        return Network(schema, Structure.augmented(parent), (*tables, log_prior))
 
-@dataclass(frozen=True, eq=False)
-class HeldOut:
-    """The log joints of training rows under super-parent networks learned without the row itself.
+
+def left_out_log_joints(
+    rows: Rows,
+    counts: Counts,
+    members: NDArray[np.int64],
+    parameters: str,
+    ess: float,
+    n_jobs: int | None = None,
+) -> Array:
+    """Return the log joints of rows, of shape (rows, classes, members), under networks learned without the row itself.
 
     Of each row one unit of its weight is subtracted from the counts, or all of it if that is less: rows that are
     repeated are left out one at a time.
     """
-
-    rows: Rows
-    counts: Counts
-    members: NDArray[np.int64]
-    parameters: str
-    ess: float
-    n_jobs: int | None = None
-
-    def blocks(self) -> Iterator[tuple[slice, Array]]:
-        """Yield the log joints of shape (rows, classes, members), some rows after the other."""
-        counts, prior = self.counts, Smoothing.of(self.counts, self.parameters, self.ess)
-        table = counts.table.astype(np.float64)
-        seen_with = np.add.reduceat(table, counts.schema.offset[:-1], axis=2)
-        call = partial(
-            held_out_log_joints,
-            self.rows.codes,
-            self.rows.classes.astype(np.int64),
-            self.rows.each,
-            counts.schema.offset,
-            table,
-            counts.class_counts.astype(np.float64),
-            seen_with,
-            prior.cell,
-            prior.mass,
-            prior.own_cell,
-            prior.own_mass,
-            prior.class_cell,
-            prior.softening,
-            self.members,
-        )
-        total = len(self.rows.classes)
-        threads = thread_count(self.n_jobs, total)
-        for start in range(0, total, BLOCK):
-            stop = min(start + BLOCK, total)
-            out = np.empty((stop - start, len(counts.class_counts), len(self.members)))
-            parts = [(start + a, start + b) for a, b in spans(stop - start, threads)]
-            run([partial(call, a, b, out[a - start : b - start]) for a, b in parts], threads)
-            yield slice(start, stop), out
+    prior = Smoothing.of(counts, parameters, ess)
+    table = counts.table.astype(np.float64)
+    call = partial(
+        held_out_log_joints,
+        rows.codes,
+        rows.classes.astype(np.int64),
+        rows.each,
+        counts.schema.offset,
+        table,
+        counts.class_counts.astype(np.float64),
+        np.add.reduceat(table, counts.schema.offset[:-1], axis=2),
+        prior.cell,
+        prior.mass,
+        prior.own_cell,
+        prior.own_mass,
+        prior.class_cell,
+        prior.softening,
+        members,
+    )
+    total = len(rows.classes)
+    out = np.empty((total, len(counts.class_counts), len(members)))
+    threads = thread_count(n_jobs, total)
+    run([partial(call, *span, out) for span in spans(total, threads)], threads)
+    return out

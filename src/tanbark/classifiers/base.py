@@ -136,12 +136,17 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
                 raise TypeError(f"counts must be Counts, got {type(counts).__name__!r}")
             if counts.order < self._order:
                 raise ValueError(f"{type(self).__name__} learns from counts of pairs; count with order=2")
-            if counts.order > self._order:
-                counts = Counts(counts.schema, counts.class_counts, counts.values.copy())
             if not counts.class_counts.sum() > 0:
                 raise ValueError("the counts are all zero; there is nothing to learn")
-            self._set(counts, None)
-            self._take_names(counts.schema)
+            self._fit_rows(counts, None)
+        return self
+
+    def _fit_rows(self, counts: Counts, rows: Rows | None) -> Self:
+        """Learn from encoded rows and their counts, which may be of a higher order than is needed."""
+        if counts.order > self._order:
+            counts = Counts(counts.schema, counts.class_counts, counts.values.copy())
+        self._set(counts, rows)
+        self._take_names(counts.schema)
         return self
 
     def _take_names(self, schema: Schema) -> None:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import Any
 
 from tanbark.classifiers.any_network import AnyNetworkClassifier
-from tanbark.classifiers.base import Array
 from tanbark.classifiers.seeds import check_number
 from tanbark.counts import Counts, Rows
 from tanbark.counts.family import ROOM
-from tanbark.kernels.threads import run, thread_count
-from tanbark.network import Network, SparseTable, Structure
-from tanbark.parameters import attribute_table, class_table, family_table
+from tanbark.network import Network, Structure
+from tanbark.parameters import network_tables
 from tanbark.schema import Encoder, Schema
 from tanbark.structure import k_dependence
 
@@ -107,19 +104,8 @@ class KDB(AnyNetworkClassifier):
     def _network(self, counts: Counts, rows: Rows | None) -> Network:
         structure = k_dependence(counts, int(self.k))
         self._check_families(counts.schema, structure)
-        ess = float(self.ess)
-        tables: list[Array | SparseTable] = [class_table(counts, self.parameters, ess)] * len(structure.parents)
-
-        def estimate(u: int) -> None:
-            above = structure.attribute_parents(u)
-            if len(above) < 2 or rows is None:
-                tables[u] = attribute_table(counts, u, above[0] if above else -1, self.parameters, ess)
-            else:
-                tables[u] = family_table(counts, rows, u, structure.parents[u], self.parameters, ess)
-
-        n = structure.of_class
-        run([partial(estimate, u) for u in range(n)], thread_count(self.n_jobs, int(counts.class_counts.sum())))
-        return Network(counts.schema, structure, tuple(tables))
+        tables = network_tables(counts, rows, structure, self.parameters, float(self.ess), self.n_jobs)
+        return Network(counts.schema, structure, tables)
 
     def _check_families(self, schema: Schema, structure: Structure) -> None:
         """Raise a sentence where a family has more cells than can be numbered."""

@@ -69,7 +69,7 @@ class NetworkClassifier(CountsClassifier):
             impossible = np.isneginf(parts.sum(axis=1)).all(axis=1)
         parts[impossible] = 0.0
         parts[impossible, 0] = self.class_log_prior_
-        return _centred(parts)
+        return centred(parts)
 
     def sample(self, n: int = 1, random_state: Any = 0) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return `n` rows drawn from the learned distribution, and their classes."""
@@ -77,10 +77,10 @@ class NetworkClassifier(CountsClassifier):
         return self.network_.sample(n, random_state)
 
 
-def _centred(parts: Array) -> Array:
+def centred(parts: Array) -> Array:
     """Return the parts less their mean over the classes that are possible."""
     possible = np.isfinite(parts)
     many = possible.sum(axis=2, keepdims=True)
     mean = np.where(possible, parts, 0.0).sum(axis=2, keepdims=True) / np.maximum(many, 1)
-    centred: Array = parts - mean
-    return centred
+    less_mean: Array = parts - mean
+    return less_mean

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tanbark.classifiers.additive_bn import AdditiveBN
 from tanbark.classifiers.aode import AODE
 from tanbark.classifiers.averaged_tan import AveragedTAN
 from tanbark.classifiers.base import CountsClassifier
@@ -57,6 +58,12 @@ REGISTRY: dict[str, Entry] = {
             AODE,
             "Webb, Boughton and Wang 2005",
             "the mean over all super-parents",
+        ),
+        Entry(
+            "additive-bn",
+            AdditiveBN,
+            "Li, Zhang, Wang and Zhang 2007",
+            "super-parents pooled with the weights that make the classes most probable",
         ),
         Entry(
             "averaged-tan",

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.averaging import HeldOut
+from tanbark.averaging import left_out_log_joints
 from tanbark.classifiers.base import Array
 from tanbark.classifiers.network_classifier import NetworkClassifier
 from tanbark.counts import Counts, Rows
@@ -15,6 +15,10 @@ from tanbark.network import Network, Structure
 from tanbark.parameters import tree_tables
 from tanbark.schema import Encoder, Schema
 from tanbark.structure import class_information, settled
+
+BLOCK = 65_536
+SLACK = 1e-9
+"""Log joints that differ by less are equal but for rounding; the first class is then predicted."""
 
 
 class SuperParent(NetworkClassifier):
@@ -135,12 +139,13 @@ class SuperParent(NetworkClassifier):
 
     def _accuracies(self, counts: Counts, rows: Rows) -> Array:
         """Return the leave-one-out accuracy of each attribute as super-parent."""
-        n = len(counts.schema.columns)
-        right = np.zeros(n)
-        held_out = HeldOut(rows, counts, np.arange(n), self.parameters, float(self.ess), self.n_jobs)
-        for block, joints in held_out.blocks():
-            best = (joints >= joints.max(axis=1, keepdims=True) - 1e-9).argmax(axis=1)
-            right += rows.each[block] @ (best == rows.classes[block, None])
+        every = np.arange(len(counts.schema.columns))
+        right = np.zeros(len(every))
+        for start in range(0, len(rows.classes), BLOCK):
+            some = rows.take(slice(start, start + BLOCK))
+            joints = left_out_log_joints(some, counts, every, self.parameters, float(self.ess), self.n_jobs)
+            best = (joints >= joints.max(axis=1, keepdims=True) - SLACK).argmax(axis=1)
+            right += some.each @ (best == some.classes[:, None])
         return right / float(rows.each.sum())
 
 

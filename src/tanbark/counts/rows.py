@@ -51,7 +51,7 @@ class Rows:
         chosen = order[first]
         return Rows(self.schema, np.ascontiguousarray(self.codes[:, chosen]), self.classes[chosen], total)
 
-    def take(self, chosen: NDArray[np.bool_]) -> Rows:
+    def take(self, chosen: NDArray[np.bool_] | slice) -> Rows:
         """Return some of the rows."""
         weights = None if self.weights is None else self.weights[chosen]
         return Rows(self.schema, np.ascontiguousarray(self.codes[:, chosen]), self.classes[chosen], weights)

@@ -13,8 +13,6 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 SMALL = 1e-200
-FLOOR = -745.0
-"""About the logarithm of the smallest positive double: what is impossible counts as this improbable in a pool."""
 
 
 @njit(nogil=True, cache=True)
@@ -168,7 +166,7 @@ def held_out_log_joints(
     high: int,
     out: Floats,
 ) -> None:
-    """Write to ``out[row - low, k, m]`` the log joint of each row under tables from which the row itself was taken.
+    """Write to ``out[row, k, m]`` the log joint of each row under tables from which the row itself was taken.
 
     Of each row one unit of weight is taken out, or all of it if that is less. `table` is the Burt table,
     ``seen_with[k, i, v]`` counts the rows of class k that have value i and attribute v. The prior adds ``cell[u, j]``
@@ -226,30 +224,4 @@ def held_out_log_joints(
                             product = 1.0
                     logs += np.log(product)
                     answer = logs if last - first == 1 else np.logaddexp(answer, logs)
-                out[row - low, k, m] = answer
-
-
-@njit(nogil=True, cache=True)
-def to_log_posteriors(joints: Floats, log_prior: Floats, low: int, high: int) -> None:
-    """Turn the log joints ``[row, k, m]`` of each member into log posteriors, none below `FLOOR`.
-
-    A row that a member finds impossible in every class gets the prior.
-    """
-    classes, members = joints.shape[1:]
-    for row in range(low, high):
-        for m in range(members):
-            largest = -np.inf
-            for k in range(classes):
-                largest = max(largest, joints[row, k, m])
-            total = 0.0
-            for k in range(classes):
-                if largest == -np.inf:
-                    joints[row, k, m] = log_prior[k]
-                else:
-                    total += np.exp(joints[row, k, m] - largest)
-            if largest > -np.inf:
-                largest += np.log(total)
-                for k in range(classes):
-                    joints[row, k, m] -= largest
-            for k in range(classes):
-                joints[row, k, m] = max(joints[row, k, m], FLOOR)
+                out[row, k, m] = answer

@@ -2,19 +2,18 @@
 
 from tanbark.parameters.conditional import PARAMETERS
 from tanbark.parameters.dirichlet import raked_pair, smoothed_values
-from tanbark.parameters.family_tables import family_table
+from tanbark.parameters.network_tables import network_tables
 from tanbark.parameters.pair_ratios import pair_ratios
 from tanbark.parameters.super_parents import Smoothing, children_tables, joint_value_tables, value_tables
-from tanbark.parameters.tree_tables import attribute_table, class_table, tree_tables
+from tanbark.parameters.tree_tables import class_table, tree_tables
 
 __all__ = [
     "PARAMETERS",
     "Smoothing",
-    "attribute_table",
     "children_tables",
     "class_table",
-    "family_table",
     "joint_value_tables",
+    "network_tables",
     "pair_ratios",
     "raked_pair",
     "smoothed_values",

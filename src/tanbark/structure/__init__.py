@@ -5,10 +5,12 @@ from tanbark.structure.edge_weights import EDGE_WEIGHTS, bdeu_weights_by_class, 
 from tanbark.structure.forest import EDGE_GAINS, maximum_forest
 from tanbark.structure.k_dependence import k_dependence
 from tanbark.structure.spanning_tree import maximum_spanning_tree, rooted, settled
+from tanbark.structure.weak import WEAK_STRUCTURES
 
 __all__ = [
     "EDGE_GAINS",
     "EDGE_WEIGHTS",
+    "WEAK_STRUCTURES",
     "bdeu_weights_by_class",
     "best_trees",
     "class_information",
