@@ -198,6 +198,18 @@ def test_a_class_of_probability_zero_makes_no_nan():
     np.testing.assert_allclose(parts.sum(axis=1), network.log_joint(rows), rtol=1e-12)
 
 
+@pytest.mark.parametrize("name", ["two dependences", "the class in the middle"])
+def test_queries_equal_pyagrums_propagation(name, reference):
+    figures = reference("pyagrum_networks")["networks"][name]
+    arity = figures["arity"]
+    schema = Schema([Category(f"a{u}", tuple(range(r))) for u, r in enumerate(arity[:-1])], tuple(range(arity[-1])))
+    tables = tuple(np.log(table) for table in figures["tables"])
+    network = Network(schema, Structure(tuple(map(tuple, figures["parents"]))), tables)
+    for case in figures["queries"]:
+        answer = network.query(case["target"], case["evidence"])
+        np.testing.assert_allclose(list(answer.values()), case["proba"], rtol=1e-9)
+
+
 # Draws
 
 
