@@ -30,49 +30,50 @@ class Plan(NamedTuple):
 
 
 @njit(nogil=True, cache=True)
-def _find_group_entries(layout: Layout, plan: Plan, codes: Codes, row: int, entry: Integers) -> None:
+def _find_group_entries(layout: Layout, plan: Plan, codes: Codes, row: int, digits: Integers, entry: Integers) -> None:
     """Write where the cells of the factors' tables stand in the layout's tables, for class 0."""
     n = len(layout.arity)
+    digits[:] = 0
     for t in range(len(plan.factors)):
         f = plan.factors[t]
-        known = np.int64(0)
+        configuration, own = np.int64(0), np.int64(0)
         for at in range(layout.first[f], layout.first[f + 1]):
             p = layout.above[at]
             if codes[p, row] < layout.arity[p]:
-                known += np.int64(codes[p, row]) * layout.stride[at]
-        own_known = np.int64(0)
+                configuration += np.int64(codes[p, row]) * layout.stride[at]
         if f < n and codes[f, row] < layout.arity[f]:
-            own_known = np.int64(codes[f, row])
-        for cell in range(plan.offset[t + 1] - plan.offset[t]):
-            configuration, own = known, own_known
-            for m in range(len(plan.members)):
-                if plan.stride[t, m] > 0:
-                    value = cell // plan.stride[t, m] % plan.arity[m]
-                    configuration += value * plan.by_configuration[t, m]
-                    own += value * plan.by_own[t, m]
+            own = np.int64(codes[f, row])
+        for cell in range(plan.offset[t], plan.offset[t + 1]):
             at_row = table_row(layout, f, configuration)
-            entry[plan.offset[t] + cell] = layout.start[f] + (at_row * layout.own_arity[f] + own) * layout.width[f]
+            entry[cell] = layout.start[f] + (at_row * layout.own_arity[f] + own) * layout.width[f]
+            # On to the next values of the members, the last one fastest; after the last ones all are 0 again.
+            for m in range(len(digits) - 1, -1, -1):
+                if plan.stride[t, m] == 0:
+                    continue
+                digits[m] += 1
+                more = 1 if digits[m] < plan.arity[m] else 1 - plan.arity[m]
+                configuration += more * plan.by_configuration[t, m]
+                own += more * plan.by_own[t, m]
+                if digits[m] < plan.arity[m]:
+                    break
+                digits[m] = 0
 
 
 @njit(nogil=True, cache=True)
-def _eliminate(plan: Plan, step: int, at: Integers, terms: Floats, work: Floats) -> None:
+def _eliminate(plan: Plan, step: int, digits: Integers, at: Integers, terms: Floats, work: Floats) -> None:
     """Sum one member out of the product of the tables that have it, in logarithms."""
+    digits[:] = 0
     result = len(plan.factors) + step
     v = plan.eliminated[step]
     first, last = plan.first[step], plan.first[step + 1]
-    for cell in range(plan.offset[result + 1] - plan.offset[result]):
-        for i in range(first, last):
-            at[i - first] = plan.offset[plan.inputs[i]]
-        for m in range(len(plan.members)):
-            if plan.stride[result, m] > 0:
-                value = cell // plan.stride[result, m] % plan.arity[m]
-                for i in range(first, last):
-                    at[i - first] += value * plan.stride[plan.inputs[i], m]
+    for i in range(first, last):
+        at[i] = plan.offset[plan.inputs[i]]
+    for cell in range(plan.offset[result], plan.offset[result + 1]):
         largest = -np.inf
         for value in range(plan.arity[v]):
             term = 0.0
             for i in range(first, last):
-                term += work[at[i - first] + value * plan.stride[plan.inputs[i], v]]
+                term += work[at[i] + value * plan.stride[plan.inputs[i], v]]
             terms[value] = term
             largest = max(largest, term)
         total = 0.0
@@ -80,7 +81,17 @@ def _eliminate(plan: Plan, step: int, at: Integers, terms: Floats, work: Floats)
             for value in range(plan.arity[v]):
                 total += np.exp(terms[value] - largest)
             largest += np.log(total)
-        work[plan.offset[result] + cell] = largest
+        work[cell] = largest
+        for m in range(len(digits) - 1, -1, -1):
+            if plan.stride[result, m] == 0:
+                continue
+            digits[m] += 1
+            more = 1 if digits[m] < plan.arity[m] else 1 - plan.arity[m]
+            for i in range(first, last):
+                at[i] += more * plan.stride[plan.inputs[i], m]
+            if digits[m] < plan.arity[m]:
+                break
+            digits[m] = 0
 
 
 @njit(nogil=True, cache=True)
@@ -89,17 +100,18 @@ def sum_out_group(layout: Layout, plan: Plan, codes: Codes, rows: Integers, low:
     loaded = plan.offset[len(plan.factors)]
     entry = np.empty(loaded, np.int64)
     work = np.empty(plan.offset[-1])
-    at = np.empty(len(plan.offset), np.int64)
+    digits = np.empty(len(plan.members), np.int64)
+    at = np.empty(len(plan.inputs), np.int64)
     terms = np.empty(plan.arity.max())
     for i in range(low, high):
-        _find_group_entries(layout, plan, codes, rows[i], entry)
+        _find_group_entries(layout, plan, codes, rows[i], digits, entry)
         for k in range(layout.classes):
             for t in range(len(plan.factors)):
                 step = k if layout.width[plan.factors[t]] > 1 else 0
                 for cell in range(plan.offset[t], plan.offset[t + 1]):
                     work[cell] = layout.tables[entry[cell] + step]
             for s in range(len(plan.members)):
-                _eliminate(plan, s, at, terms, work)
+                _eliminate(plan, s, digits, at, terms, work)
             out[i, k] = work[plan.offset[-1] - 1]
 
 

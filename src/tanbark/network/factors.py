@@ -147,15 +147,17 @@ class Factors:
 
     # What each attribute says
 
-    def evidence(self, codes: Codes, n_jobs: int | None, max_table: int, seed: int) -> Array:
+    def evidence(self, codes: Codes, n_jobs: int | None, max_table: int, seed: int) -> tuple[Array, NDArray[np.bool_]]:
         """Return each attribute's share of the log joint, of shape (rows, 1 + attributes, classes), prior first.
+
+        Beside it stands which rows are estimates.
 
         A known attribute has what it says alone, ``log P(value | class)``. What the factor of a node says beyond that
         is shared by the node and the attributes above it; what a group of missing attributes says beyond what its
         known children say alone is shared by the known attributes around it. The class's place is the prior's.
         """
         n, rows, classes = len(self.arity), codes.shape[1], self.layout.classes
-        out = np.zeros((rows, 1 + n, classes))
+        out, drawn = np.zeros((rows, 1 + n, classes)), np.zeros(rows, np.bool_)
         log_prior, alone = self._alone
         known, terms = np.empty(rows, np.bool_), np.empty((rows, classes))
         for f in range(n + 1):
@@ -175,6 +177,7 @@ class Factors:
                 out[at, place] += ratio
         for group, at in self._groups(codes, 1):
             said = self._log_sum(group, codes, at, n_jobs, max_table, seed)[0]
+            drawn[at] |= group.largest > max_table
             for f in group.children:
                 base = np.tile(log_prior, (len(at), 1)) if f == n else alone[f][codes[f, at]]
                 base = np.where(np.isneginf(base), 0.0, base)
@@ -183,7 +186,7 @@ class Factors:
             places = [1 + u for u in group.around] or [0]
             for place in places:
                 out[at, place] += said / len(places)
-        return out
+        return out, drawn
 
     @cached_property
     def _alone(self) -> tuple[Array, list[Array]]:

@@ -187,7 +187,10 @@ class Network:
         self.schema.check_codes(codes)
         if self.tree is not None:
             return self.tree.evidence(codes)
-        return self.factors.evidence(codes, n_jobs, max_table, seed)
+        parts, drawn = self.factors.evidence(codes, n_jobs, max_table, seed)
+        if drawn.any():
+            warn(DrawnValuesWarning(int(drawn.sum())))
+        return parts
 
     def query(
         self,

@@ -1,0 +1,393 @@
+"""Inference in networks of any shape against plain sums over the whole joint distribution."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy.special import log_softmax, softmax
+
+from tanbark import Category, Network, Schema
+from tanbark.network import DrawnValuesWarning, SparseTable, Structure, factors
+
+SEEDS = range(40)
+
+
+def random_network(seed, n=5, classes=3, zeros=0.0, most=3):
+    """A random graph in which the class is a node like any other, with random tables."""
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(n + 1).tolist()
+    parents = [()] * (n + 1)
+    for place, node in enumerate(order):
+        many = int(rng.integers(0, min(place, most) + 1))
+        parents[node] = tuple(rng.permutation(order[:place])[:many].tolist())
+    return network_with(parents, [*rng.integers(2, 4, n).tolist(), classes], rng, zeros)
+
+
+def network_with(parents, arity, rng, zeros=0.0):
+    schema = Schema([Category(f"a{u}", tuple(range(r))) for u, r in enumerate(arity[:-1])], tuple(range(arity[-1])))
+    tables = []
+    for node, above in enumerate(parents):
+        table = rng.dirichlet(np.ones(arity[node]), tuple(arity[p] for p in above))
+        table = np.where(rng.random(table.shape) < zeros, 0.0, table)
+        table[..., 0] += table.sum(axis=-1) == 0
+        with np.errstate(divide="ignore"):
+            tables.append(np.log(table / table.sum(axis=-1, keepdims=True)))
+    return Network(schema, Structure(tuple(parents)), tuple(tables))
+
+
+def whole_joint(network):
+    """P(row, class) by multiplying the tables as they are: an axis for each attribute, the class last."""
+    nodes = len(network.names)
+    letters = [chr(ord("a") + node) for node in range(nodes)]
+    terms = ["".join(letters[v] for v in (*above, node)) for node, above in enumerate(network.structure.parents)]
+    tables = [network.table(name) for name in network.names]
+    return np.einsum(f"{','.join(terms)}->{''.join(letters)}", *tables)
+
+
+def rows_with_every_pattern(schema, seed=0):
+    rng = np.random.default_rng(seed)
+    n = len(schema.columns)
+    rows = np.array([rng.integers(0, r, 2**n) for r in schema.arity], schema.dtype)
+    hidden = np.arange(2**n)[None, :] >> np.arange(n)[:, None] & 1
+    return np.where(hidden, schema.missing_code, rows).astype(schema.dtype)
+
+
+def summed(joint, row, arity):
+    """log P(known values, class) from the joint."""
+    for axis, (value, r) in enumerate(zip(row, arity)):
+        joint = joint.sum(axis=axis, keepdims=True) if value >= r else np.take(joint, [value], axis=axis)
+    with np.errstate(divide="ignore"):
+        return np.log(joint.ravel())
+
+
+@pytest.mark.parametrize("zeros", [0.0, 0.3])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_whatever_is_missing_is_summed_out_exactly(seed, zeros):
+    network = random_network(seed, zeros=zeros)
+    joint = whole_joint(network)
+    assert joint.sum() == pytest.approx(1.0, rel=1e-12)
+    rows = rows_with_every_pattern(network.schema, seed)
+    expected = np.array([summed(joint, row, network.schema.arity) for row in rows.T])
+    got = network.factors.log_joint(rows, None, factors.MAX_TABLE, 0)[0]
+    assert np.array_equal(np.isneginf(got), np.isneginf(expected))
+    np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(network.log_joint(rows), got, rtol=1e-12, atol=1e-12)
+
+
+def test_graphs_of_every_kind_are_among_those_tested():
+    structures = [random_network(seed).structure for seed in SEEDS]
+    assert any(s.parents[-1] for s in structures)
+    assert any(not s.parents[-1] for s in structures)
+    assert any(len(s.attribute_parents(u)) == 3 for s in structures for u in range(5))
+    assert any(5 not in s.parents[u] and s.parents[u] for s in structures for u in range(5))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_queries_are_conditional_sums_of_the_joint(seed):
+    network = random_network(seed)
+    joint = whole_joint(network)
+    rng = np.random.default_rng(seed)
+    for _ in range(8):
+        nodes = rng.permutation(6).tolist()
+        target, known = nodes[0], nodes[1 : 1 + rng.integers(0, 5)]
+        values = {v: int(rng.integers(0, joint.shape[v])) for v in known}
+        part = joint
+        for v, value in values.items():
+            part = np.take(part, [value], axis=v)
+        expected = part.sum(axis=tuple(v for v in range(6) if v != target))
+        answer = network.query(network.names[target], {network.names[v]: value for v, value in values.items()})
+        np.testing.assert_allclose(list(answer.values()), expected / expected.sum(), rtol=1e-11)
+
+
+@pytest.mark.usefixtures("threads_for_few_rows")
+@pytest.mark.parametrize("max_table", [factors.MAX_TABLE, 0])
+@pytest.mark.filterwarnings("ignore:.*so many values")
+def test_a_rows_answer_depends_neither_on_its_batch_nor_on_threads(max_table):
+    network = random_network(11, n=6)
+    assert network.structure.parents[-1]
+    rows = np.tile(rows_with_every_pattern(network.schema), 20)
+    rng = np.random.default_rng(0)
+    for u, r in enumerate(network.schema.arity):
+        rows[u] = np.where(rows[u] < r, rng.integers(0, r, rows.shape[1]), rows[u])
+    whole = network.log_joint(rows, n_jobs=2, max_table=max_table)
+    assert np.array_equal(whole, network.log_joint(rows, n_jobs=1, max_table=max_table))
+    order = rng.permutation(rows.shape[1])
+    assert np.array_equal(whole[order], network.log_joint(rows[:, order].copy(), max_table=max_table))
+    for i in range(0, rows.shape[1], 13):
+        assert np.array_equal(whole[i], network.log_joint(rows[:, [i]], max_table=max_table)[0])
+
+
+def hung(n, seed):
+    """A random tree under the class, of n attributes."""
+    rng = np.random.default_rng(seed)
+    parents = [(n,) if not u else (int(rng.integers(0, u)), n) for u in range(n)]
+    return network_with([*parents, ()], [*rng.integers(2, 6, n).tolist(), 3], rng)
+
+
+@pytest.mark.parametrize("n", [4, 31, 32, 70])
+def test_a_tree_in_the_general_layout_answers_as_a_tree(n):
+    network = hung(n, n)
+    rng = np.random.default_rng(0)
+    rows = np.array([rng.integers(0, r, 300) for r in network.schema.arity], network.schema.dtype)
+    rows[rng.random(rows.shape) < rng.random(300)] = network.schema.missing_code
+    general = network.factors
+    np.testing.assert_allclose(
+        general.log_joint(rows, None, factors.MAX_TABLE, 0)[0], network.log_joint(rows), rtol=1e-12, atol=1e-12
+    )
+    np.testing.assert_allclose(
+        general.evidence(rows, None, factors.MAX_TABLE, 0)[0], network.tree.evidence(rows), rtol=1e-9, atol=1e-11
+    )
+
+
+@pytest.mark.parametrize("zeros", [0.0, 0.3])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_evidence_adds_up_and_what_is_missing_says_nothing(seed, zeros):
+    network = random_network(seed, zeros=zeros)
+    rows = rows_with_every_pattern(network.schema, seed)
+    parts = network.factors.evidence(rows, None, factors.MAX_TABLE, 0)[0]
+    assert not np.isnan(parts).any()
+    np.testing.assert_allclose(parts.sum(axis=1), network.log_joint(rows), rtol=1e-12, atol=1e-12)
+    assert (parts[:, 1:][network.schema.missing_code == rows.T] == 0).all()
+
+
+def test_evidence_is_shared_as_documented():
+    """a2 under a0, a1 and the class, a3 under a2 and the class: first all known, then without a2."""
+    network = network_with([(4,), (4,), (0, 1, 4), (2, 4), ()], [2, 3, 2, 2, 2], np.random.default_rng(0))
+    joint = whole_joint(network)
+    given = joint / joint.sum(axis=(0, 1, 2, 3))
+    alone = [np.log(given.sum(axis=tuple(v for v in range(4) if v != u))[0]) for u in range(4)]
+    prior = np.log(joint.sum(axis=(0, 1, 2, 3)))
+    family = network.log_tables[2][0, 0, :, 0] - alone[2]
+    below = network.log_tables[3][0, :, 0] - alone[3]
+    known = [
+        prior,
+        alone[0] + family / 3,
+        alone[1] + family / 3,
+        alone[2] + family / 3 + below / 2,
+        alone[3] + below / 2,
+    ]
+    parts = network.evidence(np.zeros((4, 1), np.uint8))[0]
+    np.testing.assert_allclose(parts, known, rtol=1e-11, atol=1e-12)
+    together = np.log(given.sum(axis=2)[0, 0, 0]) - alone[0] - alone[1] - alone[3]
+    without = [prior, *(alone[u] + together / 3 if u != 2 else np.zeros(2) for u in range(4))]
+    parts = network.evidence(np.array([[0], [0], [255], [0]], np.uint8))[0]
+    np.testing.assert_allclose(parts, without, rtol=1e-11, atol=1e-12)
+
+
+def test_a_class_below_attributes_shares_its_factor_with_them():
+    network = network_with([(), (0,), (0, 1)], [2, 3, 2], np.random.default_rng(1))
+    joint = whole_joint(network)
+    prior = np.log(joint.sum(axis=(0, 1)))
+    np.testing.assert_allclose(network.class_log_prior, prior, rtol=1e-12)
+    parts = network.evidence(np.array([[1, 255], [2, 255]], np.uint8))
+    np.testing.assert_allclose(parts.sum(axis=1), [np.log(joint[1, 2]), prior], rtol=1e-12)
+    beyond = network.log_tables[2][1, 2] - prior
+    np.testing.assert_allclose(parts[0, 0], prior + beyond / 3, rtol=1e-12)
+    np.testing.assert_allclose(parts[1], [prior, [0, 0], [0, 0]], rtol=1e-12, atol=1e-15)
+
+
+def test_a_class_of_probability_zero_makes_no_nan():
+    rng = np.random.default_rng(0)
+    network = network_with([(3,), (0, 3), (0, 1, 3), ()], [2, 2, 2, 2], rng)
+    with np.errstate(divide="ignore"):
+        network = Network(network.schema, network.structure, (*network.log_tables[:-1], np.log([1.0, 0.0])))
+    rows = rows_with_every_pattern(network.schema)
+    assert np.isneginf(network.log_joint(rows)[:, 1]).all()
+    parts = network.evidence(rows)
+    assert np.isfinite(parts[:, 1:]).all()
+    np.testing.assert_allclose(parts.sum(axis=1), network.log_joint(rows), rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["two dependences", "the class in the middle"])
+def test_queries_equal_pyagrums_propagation(name, reference):
+    figures = reference("pyagrum_networks")["networks"][name]
+    arity = figures["arity"]
+    schema = Schema([Category(f"a{u}", tuple(range(r))) for u, r in enumerate(arity[:-1])], tuple(range(arity[-1])))
+    tables = tuple(np.log(table) for table in figures["tables"])
+    network = Network(schema, Structure(tuple(map(tuple, figures["parents"]))), tables)
+    for case in figures["queries"]:
+        answer = network.query(case["target"], case["evidence"])
+        np.testing.assert_allclose(list(answer.values()), case["proba"], rtol=1e-9)
+
+
+# Draws
+
+
+def posteriors(network, rows, **settings):
+    return softmax(network.log_joint(rows, **settings), axis=1)
+
+
+@pytest.mark.parametrize("seed", [3, 11, 14])
+@pytest.mark.filterwarnings("ignore:.*so many values")
+def test_draws_are_as_far_from_the_truth_as_they_say(seed):
+    network = random_network(seed, n=6)
+    rows = rows_with_every_pattern(network.schema, seed)
+    exact, exact_joint = posteriors(network, rows), network.log_joint(rows)
+    apart = []
+    for draw in range(20):
+        error = network.standard_error(rows, max_table=0, seed=draw)
+        drawn = posteriors(network, rows, max_table=0, seed=draw)
+        assert (np.abs(drawn - exact) < 5 * error + 1e-12).all()
+        joint, _, variance = network.factors.log_joint(rows, None, 0, draw)
+        assert (np.abs(np.expm1(joint - exact_joint)) < 5 * np.sqrt(variance) + 1e-12).all()
+        large = error > 0.004
+        apart.append((drawn - exact)[large] / error[large])
+    apart = np.concatenate(apart)
+    assert len(apart) > 300
+    assert 0.7 < np.sqrt((apart**2).mean()) < 1.2
+
+
+def test_the_size_of_the_largest_table_decides_who_is_drawn():
+    """Without a0 and a1, of three values each, a2 and a3 hold them together: nine cells."""
+    network = network_with([(4,), (4,), (0, 1, 4), (0, 1, 4), ()], [3, 3, 2, 2, 2], np.random.default_rng(0))
+    rows = np.array([[255, 0], [255, 255], [1, 1], [0, 0]], np.uint8)
+    exact = network.log_joint(rows, max_table=9)
+    assert (network.standard_error(rows, max_table=9) == 0).all()
+    assert np.array_equal(exact, network.log_joint(rows))
+    with pytest.warns(DrawnValuesWarning, match=r"^1 row lacks so many values .* drawn 1,000 times") as caught:
+        drawn = network.log_joint(rows, max_table=8)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    assert np.array_equal(drawn[1], exact[1])
+    assert not np.array_equal(drawn[0], exact[0])
+    error = network.standard_error(rows, max_table=8)
+    assert (error[0] > 0).all()
+    assert (error[1] == 0).all()
+    for answer in (network.log_joint, network.evidence):
+        with pytest.warns(DrawnValuesWarning, match="2 rows lack"):
+            answer(rows, max_table=2)
+    with pytest.warns(DrawnValuesWarning, match="1 row lacks"):
+        answer = network.query("a3", {"a2": 1}, max_table=8, seed=4)
+    assert answer == pytest.approx(network.query("a3", {"a2": 1}), abs=0.1)
+    assert answer != network.query("a3", {"a2": 1})
+
+
+@pytest.mark.filterwarnings("ignore:.*so many values")
+def test_the_seed_decides_the_draws():
+    network = random_network(11, n=6)
+    rows = rows_with_every_pattern(network.schema)
+    one, again = (network.log_joint(rows, max_table=0, seed=7) for _ in range(2))
+    assert np.array_equal(one, again)
+    assert not np.array_equal(one, network.log_joint(rows, max_table=0, seed=8))
+
+
+@pytest.mark.filterwarnings("ignore:.*so many values")
+def test_evidence_adds_up_where_values_are_drawn():
+    network = random_network(11, n=6)
+    rows = rows_with_every_pattern(network.schema)
+    parts = network.evidence(rows, max_table=0, seed=5)
+    np.testing.assert_allclose(parts.sum(axis=1), network.log_joint(rows, max_table=0, seed=5), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:.*so many values")
+def test_a_row_that_all_draws_call_impossible_has_no_precision_at_all():
+    """a0 is 1 in one of a million rows, and only then can a1 be 1."""
+    schema = Schema([Category("a0", (0, 1)), Category("a1", (0, 1))], (0, 1))
+    with np.errstate(divide="ignore"):
+        tables = np.log([1 - 1e-6, 1e-6]), np.log([[[1.0, 0.0]] * 2, [[0.5, 0.5]] * 2]), np.log([0.5, 0.5])
+    network = Network(schema, Structure(((), (0, 2), ())), tables)
+    row = np.array([[255], [1]], np.uint8)
+    assert np.isneginf(network.log_joint(row, max_table=1)).all()
+    assert network.standard_error(row, max_table=1).tolist() == [[1.0, 1.0]]
+    np.testing.assert_allclose(network.log_joint(row), np.log([[2.5e-7, 2.5e-7]]))
+
+
+# Sparse tables
+
+
+def sparse_pair(seed):
+    """A network with sparse tables, and the same network written out."""
+    rng = np.random.default_rng(seed)
+    parents, arity = [(5,), (5, 0), (1, 5, 0), (2, 1), (3, 5), ()], [3, 2, 4, 2, 3, 3]
+    if seed % 2:  # the class below attributes
+        parents, arity = [(), (0,), (1, 0), (2, 5, 1), (5, 3), (2, 0)], [3, 2, 4, 2, 3, 3]
+    dense = network_with(parents, arity, rng)
+    tables = list(dense.log_tables)
+    for node, above in enumerate(parents):
+        attributes = [arity[p] for p in above if p != 5]
+        if not attributes:
+            continue
+        classes = 3 if 5 in above else 1
+        keys = np.flatnonzero(rng.random(int(np.prod(attributes))) < 0.5)
+        rows = np.log(rng.dirichlet(np.ones(arity[node]), (len(keys), classes)))
+        default = np.log(rng.dirichlet(np.ones(arity[node]), classes))
+        shape = tuple(arity[v] for v in (*above, node))
+        tables[node] = SparseTable(shape, above.index(5) if 5 in above else None, keys, rows, default)
+    written = [t.dense() if isinstance(t, SparseTable) else t for t in tables]
+    return Network(dense.schema, dense.structure, tuple(tables)), Network(dense.schema, dense.structure, tuple(written))
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.filterwarnings("ignore:.*so many values")
+def test_a_sparse_table_is_the_table_written_out_bit_for_bit(seed):
+    sparse, dense = sparse_pair(seed)
+    rows = np.tile(rows_with_every_pattern(sparse.schema, seed), 5)
+    assert sum(isinstance(t, SparseTable) for t in sparse.log_tables) >= 4
+    for settings in ({}, {"max_table": 0}):
+        assert np.array_equal(sparse.log_joint(rows, **settings), dense.log_joint(rows, **settings))
+        assert np.array_equal(sparse.standard_error(rows, **settings), dense.standard_error(rows, **settings))
+        assert np.array_equal(sparse.evidence(rows, **settings), dense.evidence(rows, **settings))
+    assert whole_joint(sparse).sum() == pytest.approx(1.0)
+    for name in sparse.names:
+        assert np.array_equal(sparse.table(name), dense.table(name))
+    for one, other in zip(sparse.sample(200, 3), dense.sample(200, 3)):
+        assert np.array_equal(one, other)
+    again = pickle.loads(pickle.dumps(sparse))
+    assert np.array_equal(again.log_joint(rows), dense.log_joint(rows))
+
+
+def test_a_tree_with_a_sparse_table_is_no_tree_to_the_kernels():
+    tree = hung(2, 0)
+    table = tree.log_tables[1]
+    every = SparseTable(table.shape, 1, np.arange(table.shape[0]), table.copy(), table[0].copy())
+    network = Network(tree.schema, tree.structure, (tree.log_tables[0], every, tree.log_tables[2]))
+    assert network.tree is None
+    rows = rows_with_every_pattern(tree.schema)
+    np.testing.assert_allclose(network.log_joint(rows), tree.log_joint(rows), rtol=1e-13)
+
+
+def test_a_network_wants_the_class_where_its_parents_say():
+    tree = hung(2, 0)
+    table = tree.log_tables[1]
+    swapped = table.swapaxes(0, 1)
+    assert swapped.shape != table.shape or table.shape[0] == 3
+    wrong = SparseTable(
+        table.shape, 0, np.empty(0, np.int64), np.empty((0, table.shape[0], table.shape[2])), table[:, 0]
+    )
+    with pytest.raises(ValueError, match="another axis"):
+        Network(tree.schema, tree.structure, (tree.log_tables[0], wrong, tree.log_tables[2]))
+
+
+# Drawings
+
+
+def test_a_drawing_names_all_that_an_attribute_depends_on():
+    schema = Schema([Category(name, (0, 1)) for name in ("rain", "sun", "wind", "tide")], (0, 1), class_name="sail")
+    rng = np.random.default_rng(0)
+    parents = ((4,), (0, 4), (1, 4, 0, 3), (), ())
+    tables = tuple(np.log(rng.dirichlet(np.ones(2), (2,) * len(above))) for above in parents)
+    assert str(Network(schema, Structure(parents), tables)).splitlines() == [
+        "sail",
+        "├─ rain",
+        "│  └─ sun",
+        "│     └─ wind  (and rain, tide)",
+        "└─ tide  (not sail)",
+    ]
+    parents = ((), (0,), (1, 0, 4), (), (0, 3))
+    tables = tuple(np.log(rng.dirichlet(np.ones(2), (2,) * len(above))) for above in parents)
+    assert str(Network(schema, Structure(parents), tables)).splitlines() == [
+        "sail  (given rain, tide)",
+        "├─ rain  (not sail)",
+        "│  └─ sun  (not sail)",
+        "│     └─ wind  (and rain)",
+        "└─ tide  (not sail)",
+    ]
+
+
+def test_posteriors_are_finite_where_known_values_contradict_each_other():
+    """Hundreds of nats between terms underflow nothing."""
+    rng = np.random.default_rng(0)
+    network = network_with([(4,), (0, 4), (0, 1, 4), (0, 1, 2, 4), ()], [3, 3, 3, 3, 2], rng)
+    tables = [log_softmax(np.asarray(t) * 500, axis=-1) for t in network.log_tables]
+    sharp = Network(network.schema, network.structure, tuple(tables))
+    assert np.isfinite(sharp.log_joint(rows_with_every_pattern(network.schema))).all()
