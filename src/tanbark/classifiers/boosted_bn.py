@@ -224,10 +224,14 @@ class BoostedBN(CountsClassifier):
             return best
         counts = Counts.of(rows.schema, rows.codes, rows.classes, rows.weights, 2, self.n_jobs)
         weights = settled(EDGE_WEIGHTS["cmi"](counts, float(self.ess)))
-        edges = sorted(maximum_spanning_tree(weights), key=lambda edge: (-weights[edge], sorted(edge)))
         root = int(np.argmax(settled(class_information(counts))))
-        for many in range(1, n):
-            trial = self._trial(rows, held, self._learner(rooted(n, edges[:many], root)), f"{many} edges, ")
+        # Parts of a tree hang as the whole does, so that the order of the columns does not matter.
+        whole = rooted(n, maximum_spanning_tree(weights), root)
+        heaviest = sorted((-weights[u, above], u) for u, above in enumerate(whole) if above >= 0)
+        parent = [-1] * n
+        for many, (_, u) in enumerate(heaviest, 1):
+            parent[u] = whole[u]
+            trial = self._trial(rows, held, self._learner(tuple(parent)), f"{many} edge{'s' * (many > 1)}, ")
             if not trial.loss < best.loss - SLACK:
                 break
             best = trial
