@@ -59,8 +59,8 @@ class BoostedBN(CountsClassifier):
         always sum to what they did before boosting, so the prior is worth the same in every round.
     patience : int or None
         A fifth of the distinct rows of each class is held out first; once their log loss has not fallen for this many
-        rounds boosting stops, and all rows are then boosted for the best number of rounds. None, or fewer than 30
-        distinct rows: nothing is held out, boosting goes on to the last round, and "grown" is naive Bayes.
+        rounds boosting stops, and all rows are then boosted for the best number of rounds. None (not with "grown"), or
+        fewer than 30 distinct rows: nothing is held out, boosting goes on to the last round, and no edge is tried.
     verbose : bool
         Whether to print a line for every round.
     class_prior : array of shape (classes,), optional
