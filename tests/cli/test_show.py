@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 import tanbark
-from tanbark.datasets import lenses
+from tanbark.datasets import lenses, monks
 
 
 @pytest.fixture
@@ -74,6 +74,18 @@ def test_a_table_of_an_average_is_that_of_its_best_tree(run, write, tmp_path):
     assert "a multinet has a tree for each class" in refused
     assert "no node is named 'oak'" in run("show", "lenses.tanbark", "--table", "oak", code=1).stderr
     assert "P(class)" in run("show", "lenses.tanbark", "--table", "class").stdout
+
+
+def test_networks_that_vote_show_the_heaviest_vote_and_no_table(run, write, tmp_path):
+    write(monks(1).frame(), tmp_path / "monks.csv")
+    said = run("fit", "monks.csv", "--model", "boosted-bn", "--set", "base=naive-bayes", "--cv", 0).stdout
+    model = tanbark.load("monks.tanbark")
+    assert len(model.networks_) > 1
+    shown = plain(run("show", "monks.tanbark").stdout)
+    for text in (plain(said), shown):
+        assert f"{len(model.networks_)} networks vote; that of the heaviest vote:" in text
+    assert "--table" not in shown
+    assert "many networks vote" in run("show", "monks.tanbark", "--table", "class", code=1).stderr
 
 
 def test_one_column_has_no_edges_to_show(run, write, tmp_path):

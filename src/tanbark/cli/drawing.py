@@ -12,9 +12,14 @@ if TYPE_CHECKING:
 
 
 def print_structure(console: Console, model: Any) -> None:
-    """Print the class and, beneath, the attributes as a tree; for an average over trees the most probable one."""
+    """Print the class and, beneath, the attributes as a tree: of many the most probable, or that of most votes."""
     if hasattr(model, "network_"):
         print_tree(console, str(model.network_))
+    elif hasattr(model, "networks_"):
+        heaviest = int(model.estimator_weights_.argmax())
+        if len(model.networks_) > 1:
+            console.print(f"{len(model.networks_)} networks vote; that of the heaviest vote:")
+        print_tree(console, str(model.networks_[heaviest]))
     else:
         _print_average(console, model)
 

@@ -39,6 +39,8 @@ def show(
     best = _show_columns(console, fitted)
     console.print()
     print_structure(console, fitted)
+    if hasattr(fitted, "networks_"):
+        return
     console.print()
     console.print("What to try next:", soft_wrap=True)
     command = f"  tanbark show {shlex.quote(str(model))} --table {shlex.quote(best)}"
@@ -118,6 +120,8 @@ def _show_table(console: Console, model: CountsClassifier, name: str) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    if hasattr(model, "networks_"):
+        raise CommandError(f"many networks vote, so there is no one table of {name!r}")
     network: Any = model.network_ if hasattr(model, "network_") else getattr(model, "map_tree_", None)
     if isinstance(network, tuple):
         network = network[0]
