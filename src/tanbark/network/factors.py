@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,8 +80,9 @@ class Factors:
         for group, at in self._groups(codes, threads):
             log_sum, squared = self._log_sum(group, codes, at, n_jobs, max_table, seed)
             out[at] += log_sum
-            variance[at] += squared
-            drawn[at] |= group.largest > max_table
+            if group.largest > max_table:
+                variance[at] += squared
+                drawn[at] = True
         return out, drawn, variance
 
     def _groups(self, codes: Codes, threads: int) -> Iterator[tuple[Group, Integers]]:
@@ -91,18 +93,18 @@ class Factors:
         rows = codes.shape[1]
         many = np.empty(rows, np.int64)
         run([partial(count_groups, self.layout, codes, *span, many) for span in spans(rows, threads)], threads)
-        start = np.concatenate([[0], np.cumsum(many)])
-        if not start[-1]:
+        if not many.any():
             return
+        start = np.concatenate([[0], np.cumsum(many)])
         at = np.empty(start[-1], np.int64)
         words = np.zeros((1 + len(self.arity) // NODES_OF_WORD, start[-1]), np.uint64)
         task = partial(write_groups, self.layout, codes, start)
         run([partial(task, *span, at, words) for span in spans(rows, threads)], threads)
         order = np.lexsort(words)
         at, words = at[order], words[:, order]
-        first = np.flatnonzero(np.r_[True, (words[:, 1:] != words[:, :-1]).any(axis=0)])
-        for key, part in zip(words[:, first].T.tolist(), np.split(at, first[1:])):
-            yield self._group(tuple(key)), part
+        last = np.flatnonzero((words[:, 1:] != words[:, :-1]).any(axis=0)).tolist()
+        for begin, end in itertools.pairwise([0, *(place + 1 for place in last), len(at)]):
+            yield self._group(tuple(words[:, begin].tolist())), at[begin:end]
 
     def _group(self, words: tuple[int, ...]) -> Group:
         group = self._remembered.get(words)
@@ -126,7 +128,8 @@ class Factors:
         else:
             threads = thread_count(n_jobs, len(chosen) * DRAWS)
             members, children = (np.array(nodes, np.int64) for nodes in (group.drawn_order, group.children))
-            task = partial(draw_group, self.layout, members, children, self._uniforms(seed), codes, chosen)
+            uniforms = _uniforms(seed, self.layout.classes, len(self.arity))
+            task = partial(draw_group, self.layout, members, children, uniforms, codes, chosen)
             run([partial(task, *span, out, variance) for span in spans(len(chosen), threads)], threads)
         return out[place], variance[place]
 
@@ -140,10 +143,6 @@ class Factors:
         family_keys(codes[around][:, rows], arity, keys)
         _, first, place = np.unique(keys, return_index=True, return_inverse=True)
         return rows[first], place
-
-    def _uniforms(self, seed: int) -> Array:
-        """Return what the draws of every class and attribute are made from, the same for every row."""
-        return np.random.default_rng(seed).random((self.layout.classes, DRAWS, len(self.arity)))
 
     # What each attribute says
 
@@ -209,6 +208,12 @@ class Factors:
         possible = np.isfinite(joint[0])
         alone = np.where(possible, joint[1:] - np.where(possible, joint[0], 0.0), 0.0)
         return prior, np.split(alone, ends[:-1])
+
+
+@lru_cache(maxsize=2)
+def _uniforms(seed: int, classes: int, attributes: int) -> Array:
+    """Return what the draws of every class and attribute are made from, the same for every row."""
+    return np.random.default_rng(seed).random((classes, DRAWS, attributes))
 
 
 def _laid(structure: Structure, f: int, table: Array | SparseTable) -> Array:
