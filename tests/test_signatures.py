@@ -40,7 +40,10 @@ SIGNATURES = {
     "KDB": {"k": 2} | PARAMETERS | EVERY | RANDOM,
     "SuperParent": {"parent": None} | PARAMETERS | EVERY,
     "AODE": {"min_frequency": 1} | PARAMETERS | EVERY,
-    "AdditiveBN": {"weak": "superparent", "link": "log"} | PARAMETERS | {"held_out": True, "verbose": False} | EVERY,
+    "AdditiveBN": {"weak": "superparent", "link": "log"}
+    | PARAMETERS
+    | {"max_members": None, "held_out": True, "verbose": False}
+    | EVERY,
     "BoostedBN": {"base": "tan", "n_estimators": 50} | PARAMETERS | {"patience": 10, "verbose": False} | EVERY | RANDOM,
     "BayesNet": NETWORK | EVERY | RANDOM,
     "AugmentedNaiveBayes": NETWORK | EVERY | RANDOM,

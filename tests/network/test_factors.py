@@ -224,7 +224,7 @@ def test_draws_are_as_far_from_the_truth_as_they_say(seed):
     rows = rows_with_every_pattern(network.schema, seed)
     exact, exact_joint = posteriors(network, rows), network.log_joint(rows)
     apart = []
-    for draw in range(20):
+    for draw in range(8):
         error = network.standard_error(rows, max_table=0, seed=draw)
         drawn = posteriors(network, rows, max_table=0, seed=draw)
         assert (np.abs(drawn - exact) < 5 * error + 1e-12).all()
@@ -233,7 +233,7 @@ def test_draws_are_as_far_from_the_truth_as_they_say(seed):
         large = error > 0.004
         apart.append((drawn - exact)[large] / error[large])
     apart = np.concatenate(apart)
-    assert len(apart) > 300
+    assert len(apart) > 120
     assert 0.7 < np.sqrt((apart**2).mean()) < 1.2
 
 

@@ -8,7 +8,9 @@ import pytest
 from tanbark import Category, Counts, Schema
 from tanbark.counts import Rows
 from tanbark.network import SparseTable
-from tanbark.parameters import PARAMETERS, attribute_table, family_table
+from tanbark.parameters import PARAMETERS
+from tanbark.parameters.family_tables import family_table
+from tanbark.parameters.tree_tables import attribute_table
 
 FORMULAS = {
     # n: cell, m: the parents' configuration, f: the child's own frequency, r: its arity, q: configurations, s: ess

@@ -24,6 +24,7 @@ from tanbark.averaging import (
 )
 from tanbark.classifiers.base import Array, CountsClassifier, check_choice
 from tanbark.classifiers.network_classifier import centred
+from tanbark.classifiers.seeds import check_number
 from tanbark.counts import Counts, Rows
 from tanbark.counts.counts import MOST_BYTES
 from tanbark.kernels.pooling import pooled_scores, to_log_posteriors
@@ -63,16 +64,20 @@ class AdditiveBN(CountsClassifier):
     Parameters
     ----------
     weak : {"superparent", "naive-bayes", "tan", "kdb"} or list of classifiers
-        What is pooled: the super-parent networks (eq 1) of all attributes that say more of the class than chance alone
-        would; naive Bayes over the one, two, ... attributes that say most of the class (a pool of which is naive Bayes
-        with a weight for each attribute); the ten heaviest trees; the k-dependence networks for k from 0 to 3; or
-        classifiers of tanbark, cloned and fitted on the same codes.
+        What is pooled: the super-parent networks (eq 1) of all attributes; naive Bayes over the one, two, ...
+        attributes that say most of the class (a pool of which is naive Bayes with a weight for each attribute); the ten
+        heaviest trees; the k-dependence networks for k from 0 to 3; or classifiers of tanbark, cloned and fitted on the
+        same codes.
     link : {"log", "linear"}
         Whether logarithms are pooled (eq 6), or probabilities: ``p(y | x) = sum_i w_i P_i(y | x)``.
     parameters : {"dirichlet", "ml", "softened", "laplace", "m"}
         How tables are estimated: see `tanbark.parameters.conditional`. Classifiers in a list have their own.
     ess : float
         Equivalent sample size of the Dirichlet prior; also N0 of "softened" and m of "m".
+    max_members : int, optional
+        Of the super-parents only so many are pooled: those that say most of the class, by ``I(X_i; Y)``, as the paper
+        has it. None pools all: an attribute that says nothing by itself may be the best of super-parents, and those
+        that are of no use get a weight of zero anyway.
     held_out : bool
         Whether a row is judged by networks learned without it: super-parents leave out one row at a time, exactly, by
         subtracting it from the counts; others a tenth of the rows. False is the paper's way, which judges the rows by
@@ -135,6 +140,7 @@ class AdditiveBN(CountsClassifier):
         link: str = "log",
         parameters: str = "dirichlet",
         ess: float = 10.0,
+        max_members: int | None = None,
         held_out: bool = True,
         verbose: bool = False,
         class_prior: Any = None,
@@ -145,6 +151,7 @@ class AdditiveBN(CountsClassifier):
         self.link = link
         self.parameters = parameters
         self.ess = ess
+        self.max_members = max_members
         self.held_out = held_out
         self.verbose = verbose
         self.class_prior = class_prior
@@ -155,6 +162,8 @@ class AdditiveBN(CountsClassifier):
         super()._check_parameters()
         check_choice("parameters", self.parameters, PARAMETERS)
         check_choice("link", self.link, ("log", "linear"))
+        if self.max_members is not None:
+            check_number("max_members", self.max_members, 1)
         for name in ("held_out", "verbose"):
             if not isinstance(getattr(self, name), bool | np.bool_):
                 raise TypeError(f"{name} must be True or False, got {getattr(self, name)!r}")
@@ -188,7 +197,7 @@ class AdditiveBN(CountsClassifier):
         ess = float(self.ess)
         members: SuperParents | Networks | Classifiers
         if self.weak == "superparent":
-            members = SuperParents.of(counts, _informative(counts), self.parameters, ess)
+            members = SuperParents.of(counts, self._super_parents(counts), self.parameters, ess)
         else:
             learn = self._learner(counts)
             members = learn(counts, rows)
@@ -209,6 +218,11 @@ class AdditiveBN(CountsClassifier):
         else:
             self.weights_ = pool
         self._take_members(members)
+
+    def _super_parents(self, counts: Counts) -> NDArray[np.int64]:
+        """Return the attributes that are super-parents, in column order."""
+        order = np.argsort(-settled(class_information(counts)), kind="stable")
+        return np.sort(order[: self.max_members])
 
     def _learner(self, counts: Counts) -> Callable[[Counts, Rows], Networks | Classifiers]:
         """Return how members other than super-parents are learned from counts and rows."""
@@ -289,14 +303,16 @@ class AdditiveBN(CountsClassifier):
         An array of shape (rows, 1 + attributes, classes), the prior first, centred over the classes. Its sum over the
         middle axis gives `predict_proba` by softmax. It is the members' own, in the proportions of their weights.
         """
-        codes = self._encode(X)
+        return self._explained(self._encode(X))
+
+    def _explained(self, codes: Codes) -> Array:
         posteriors = self._voting.log_joints(codes, self.n_jobs)
         self._to_log_posteriors(posteriors)
         total = np.zeros((codes.shape[1], 1 + len(codes), len(self.classes_)))
         members = self.members_
         for at, m in enumerate(np.flatnonzero(self.weights_).tolist()):
             member = members[m]
-            parts = member.evidence(codes) if isinstance(member, Network) else member.explain(X)
+            parts = member.evidence(codes) if isinstance(member, Network) else member._explained(codes)
             # What finds a class impossible says so as a whole: it has no parts.
             whole = ~np.isfinite(parts).all(axis=(1, 2))
             parts[whole] = 0.0
@@ -342,18 +358,9 @@ class AdditiveBN(CountsClassifier):
                 network_from(schema, parents, arrays, f"member_{m}_") for m, parents in enumerate(state["parents"])
             )
         else:
-            members = SuperParents(counts.schema.offset, _informative(counts), arrays["own"], arrays["pairs"])
+            members = SuperParents(counts.schema.offset, self._super_parents(counts), arrays["own"], arrays["pairs"])
         self._take_members(members)
         return super()._restore(counts, network, state, arrays)
-
-
-def _informative(counts: Counts) -> NDArray[np.int64]:
-    """Return the attributes whose ``I(X; C)`` is above what chance gives on average, at least the best."""
-    information = settled(class_information(counts))
-    rows = max(float(counts.class_counts.sum()), 1.0)
-    by_chance = (counts.schema.arity - 1) * (len(counts.class_counts) - 1) / (2 * rows)
-    chosen = np.flatnonzero(information > by_chance)
-    return chosen if len(chosen) else np.array([int(np.argmax(information))])
 
 
 def _for_pool(log_posteriors: Array, classes: NDArray[np.integer], link: str) -> Array:

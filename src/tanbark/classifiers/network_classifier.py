@@ -63,7 +63,9 @@ class NetworkClassifier(CountsClassifier):
         middle axis gives `predict_proba` by softmax. What two attributes say together is shared by them equally; an
         attribute that is missing says nothing itself.
         """
-        codes = self._encode(X)
+        return self._explained(self._encode(X))
+
+    def _explained(self, codes: Codes) -> Array:
         parts = self.network_.evidence(codes, self.n_jobs, seed=self._seed)
         with np.errstate(invalid="ignore"):
             impossible = np.isneginf(parts.sum(axis=1)).all(axis=1)

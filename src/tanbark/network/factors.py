@@ -159,6 +159,11 @@ class Factors:
         out, drawn = np.zeros((rows, 1 + n, classes)), np.zeros(rows, np.bool_)
         log_prior, alone = self._alone
         known, terms = np.empty(rows, np.bool_), np.empty((rows, classes))
+
+        def alone_in(f: int, at: Integers) -> Array:
+            said: Array = np.tile(log_prior, (len(at), 1)) if f == n else alone[f][codes[f, at]]
+            return said
+
         for f in range(n + 1):
             above = [1 + p for p in self.structure.attribute_parents(f)]
             factor_terms(self.layout, f, codes, known, terms)
@@ -166,7 +171,7 @@ class Factors:
             if f == n and not above:
                 out[at, 0] += terms[at]
                 continue
-            base = np.tile(log_prior, (len(at), 1)) if f == n else alone[f][codes[f, at]]
+            base = alone_in(f, at)
             base = np.where(np.isneginf(base), terms[at], base)
             with np.errstate(invalid="ignore"):
                 ratio = np.where(np.isneginf(base), 0.0, terms[at] - base) / (1 + len(above))
@@ -178,7 +183,7 @@ class Factors:
             said = self._log_sum(group, codes, at, n_jobs, max_table, seed)[0]
             drawn[at] |= group.largest > max_table
             for f in group.children:
-                base = np.tile(log_prior, (len(at), 1)) if f == n else alone[f][codes[f, at]]
+                base = alone_in(f, at)
                 base = np.where(np.isneginf(base), 0.0, base)
                 out[at, 0 if f == n else 1 + f] += base
                 said -= base

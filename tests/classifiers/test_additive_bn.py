@@ -1,0 +1,280 @@
+"""AdditiveBN: what is pooled, with which weights, and what follows."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import log_softmax, softmax
+from sklearn.base import clone
+
+import tanbark
+from tanbark import AODE, KDB, TAN, AdditiveBN, AveragedTAN, BoostedBN, NaiveBayes, SuperParent
+from tanbark.averaging import left_out_log_joints
+from tanbark.counts import Rows
+from tanbark.datasets import tic_tac_toe
+
+WEAK = ["superparent", "naive-bayes", "tan", "kdb"]
+MEMBERS = [NaiveBayes(ess=3.0), TAN(), KDB(k=2), AODE(), AveragedTAN()]
+
+
+@pytest.fixture
+def table(random_table):
+    """Eighty rows of four attributes and three classes, as an array of numbers."""
+    schema, codes, y = random_table(11, 80, (2, 3, 4, 2), 3)
+    return schema, codes.T.astype(object), y
+
+
+@pytest.fixture
+def holed(random_table):
+    schema, codes, y = random_table(12, 120, (2, 3, 4, 2), 3, holes=0.15)
+    X = codes.T.astype(object)
+    X[schema.missing_code == codes.T] = None
+    return schema, X, y
+
+
+def super_parent_posteriors(schema, X, y, asked, ess=10.0):
+    """The log posteriors of every super-parent network, learned one by one: (rows, classes, members)."""
+    members = [SuperParent(parent=u, encoder=schema, ess=ess).fit(X, y) for u in range(X.shape[1])]
+    return np.stack([log_softmax(m.predict_joint_log_proba(asked), axis=1) for m in members], axis=2)
+
+
+def test_the_pool_is_the_weighted_sum_of_the_super_parents_log_joints(table):
+    schema, X, y = table
+    model = AdditiveBN(encoder=schema).fit(X, y)
+    scores = super_parent_posteriors(schema, X, y, X) @ model.weights_
+    np.testing.assert_allclose(model.predict_proba(X), softmax(scores, axis=1), rtol=1e-10)
+
+
+def test_the_linear_link_pools_posteriors(table):
+    schema, X, y = table
+    model = AdditiveBN(encoder=schema, link="linear").fit(X, y)
+    proba = np.exp(super_parent_posteriors(schema, X, y, X)) @ model.weights_
+    np.testing.assert_allclose(model.predict_proba(X), proba, rtol=1e-10)
+
+
+@pytest.mark.parametrize("link", ["log", "linear"])
+@pytest.mark.parametrize("held_out", [True, False])
+def test_the_weights_are_the_best_that_scipy_finds_and_better_than_any_super_parent_alone(table, link, held_out):
+    schema, X, y = table
+    model = AdditiveBN(encoder=schema, link=link, held_out=held_out).fit(X, y)
+    if held_out:
+        rows = []
+        for i in range(len(y)):
+            keep = np.arange(len(y)) != i
+            rows.append(super_parent_posteriors(schema, X[keep], y[keep], X[[i]])[0])
+        posteriors = np.stack(rows)
+    else:
+        posteriors = super_parent_posteriors(schema, X, y, X)
+    at = np.arange(len(y))
+
+    def lost(weights):
+        if link == "linear":
+            return -np.log(np.exp(posteriors[at, y]) @ weights).sum()
+        return -log_softmax(posteriors @ weights, axis=1)[at, y].sum()
+
+    found = minimize(
+        lost,
+        np.full(4, 0.25),
+        method="SLSQP",
+        bounds=[(0, 1)] * 4,
+        constraints={"type": "eq", "fun": lambda w: w.sum() - 1},
+        options={"ftol": 1e-13},
+    )
+    assert model.log_likelihood_ == pytest.approx(-lost(model.weights_), rel=1e-10)
+    assert model.log_likelihood_ >= -found.fun - 1e-6 * found.fun
+    assert all(model.log_likelihood_ >= -lost(alone) * (1 + 1e-6) for alone in np.eye(4))
+    assert model.optimality_gap_ < 1e-6
+    np.testing.assert_allclose(model.weights_, found.x, atol=2e-3)
+
+
+@pytest.mark.parametrize("name", ["car_evaluation", "congressional_voting", "solar_flare"])
+@pytest.mark.parametrize("held_out", [True, False])
+def test_on_real_tables_it_is_never_less_likely_than_its_best_super_parent(name, held_out, read_text):
+    X, y, _ = read_text(name)
+    model = AdditiveBN(held_out=held_out).fit(X, y)
+    rows = Rows(model.schema_, model.schema_.encode(X), model.schema_.encode_target(y))
+    if held_out:
+        joints = left_out_log_joints(rows, model.counts_, np.arange(X.shape[1]), "dirichlet", 10.0)
+    else:
+        joints = np.stack([network.log_joint(rows.codes) for network in model.members_], axis=2)
+    alone = log_softmax(joints, axis=1)[np.arange(len(y)), rows.classes].sum(axis=0)
+    assert model.optimality_gap_ < 1e-6
+    assert model.log_likelihood_ >= alone.max() - 1e-6 * abs(alone.max())
+
+
+def test_leaving_out_cannot_be_fooled_by_a_column_that_knows_every_row():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    X = np.column_stack([np.arange(200) % 100, *((y ^ (rng.random(200) < 0.3)) for _ in range(3))]).astype(str)
+    honest, fooled = AdditiveBN().fit(X, y), AdditiveBN(held_out=False).fit(X, y)
+    assert fooled.weights_[0] > 0.99
+    assert honest.weights_[0] < 0.5
+
+
+@pytest.mark.parametrize("weak", [*WEAK, MEMBERS], ids=[*WEAK, "list"])
+@pytest.mark.parametrize("link", ["log", "linear"])
+def test_weights_are_repetitions_for_every_weak_learner(holed, weak, link):
+    schema, X, y = holed
+    times = np.random.default_rng(0).integers(1, 4, len(y))
+    model = AdditiveBN(weak=weak, link=link, encoder=schema)
+    weighted = clone(model).fit(X, y, sample_weight=times)
+    order = np.random.default_rng(1).permutation(times.sum())
+    repeated = clone(model).fit(np.repeat(X, times, axis=0)[order], np.repeat(y, times)[order])
+    np.testing.assert_allclose(weighted.weights_, repeated.weights_, atol=1e-9)
+    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), rtol=1e-9)
+    assert weighted.optimality_gap_ < 1e-6
+
+
+@pytest.mark.parametrize("weak", [*WEAK, MEMBERS[:3]], ids=[*WEAK, "list"])
+def test_evidence_adds_up_for_every_weak_learner(holed, weak):
+    schema, X, y = holed
+    model = AdditiveBN(weak=weak, encoder=schema, class_prior=[0.2, 0.3, 0.5]).fit(X, y)
+    evidence = model.explain(X)
+    np.testing.assert_allclose(softmax(evidence.sum(axis=1), axis=1), model.predict_proba(X), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(evidence.sum(axis=2), 0.0, atol=1e-9)
+    assert not evidence[:, 1:][np.array([[cell is None for cell in row] for row in X])].any()
+
+
+def test_what_is_no_sum_is_not_explained(table):
+    schema, X, y = table
+    assert not hasattr(AdditiveBN(link="linear"), "explain")
+    assert not hasattr(AdditiveBN(weak=[TAN(), AODE()]), "explain")
+    assert hasattr(AdditiveBN(weak=[TAN(), NaiveBayes()]), "explain")
+    model = AdditiveBN(encoder=schema).fit(X, y)
+    for method in ("partial_fit", "fit_counts", "predict_joint_log_proba", "score_samples", "sample"):
+        assert not hasattr(model, method)
+
+
+def test_a_missing_super_parent_is_summed_out(holed):
+    schema, X, y = holed
+    model = AdditiveBN(encoder=schema).fit(X, y)
+    asked = np.array([[None, 1, None, 0], [None] * 4, [1, None, 2, 99]], object)
+    scores = np.zeros((3, 3))
+    for weight, network in zip(model.weights_, model.members_):
+        for row, values in enumerate(asked):
+            known = {f"a{u}": v for u, v in enumerate(values) if v is not None and v != 99}
+            answer = network.query("class", known)
+            scores[row] += weight * np.log(list(answer.values()))
+    np.testing.assert_allclose(model.predict_proba(asked), softmax(scores, axis=1), rtol=1e-10)
+
+
+def test_nested_naive_bayes_is_naive_bayes_with_a_weight_for_each_attribute(table):
+    schema, X, y = table
+    model = AdditiveBN(weak="naive-bayes", encoder=schema, parameters="laplace").fit(X, y)
+    naive = NaiveBayes(encoder=schema, parameters="laplace").fit(X, y)
+    many = [len([u for u in range(4) if "class" in member.parents[f"a{u}"]]) for member in model.members_]
+    assert many == [1, 2, 3, 4]
+    weight = {
+        f"a{u}": sum(w for w, member in zip(model.weights_, model.members_) if "class" in member.parents[f"a{u}"])
+        for u in range(4)
+    }
+    tables = [naive.network_.table(f"a{u}") for u in range(4)]
+    scores = np.tile(np.log(naive.network_.table("class")), (len(X), 1))
+    for u in range(4):
+        scores += weight[f"a{u}"] * np.log(tables[u][:, X[:, u].astype(int)]).T
+    np.testing.assert_allclose(model.predict_proba(X), softmax(scores, axis=1), rtol=1e-10)
+
+
+def test_trees_and_dependences_are_families_of_structures():
+    X, y = tic_tac_toe()
+    trees = AdditiveBN(weak="tan").fit(X, y).members_
+    assert len(trees) == 10
+    assert len({tuple(sorted(map(tuple, map(sorted, tree.edges)))) for tree in trees}) == 10
+    best = TAN().fit(X, y).network_
+    total = [sum(_information(best, edge, X, y) for edge in tree.edges) for tree in trees]
+    assert total == sorted(total, reverse=True)
+    dependences = AdditiveBN(weak="kdb").fit(X, y).members_
+    assert [max(map(len, network.parents.values())) for network in dependences] == [1, 2, 3, 4]
+    assert dependences[2].parents == KDB(k=2).fit(X, y).network_.parents
+
+
+def _information(network, edge, X, y):
+    columns = [network.schema.index(name) for name in edge]
+    total = 0.0
+    for k in np.unique(y):
+        a, b = X[y == k][:, columns[0]], X[y == k][:, columns[1]]
+        for i in np.unique(a):
+            for j in np.unique(b):
+                both = ((a == i) & (b == j)).sum()
+                if both:
+                    total += both / len(y) * np.log(both * len(a) / ((a == i).sum() * (b == j).sum()))
+    return round(total, 10)
+
+
+def test_given_classifiers_are_cloned_and_fitted_on_the_same_codes(holed):
+    _, X, y = holed
+    given = [TAN(), BoostedBN(n_estimators=3), AODE(min_frequency=5), AdditiveBN()]
+    model = AdditiveBN(weak=given, held_out=False).fit(X, y)
+    assert all(not hasattr(member, "counts_") for member in given)
+    assert [type(member) for member in model.members_] == [TAN, BoostedBN, AODE, AdditiveBN]
+    scores = np.zeros((len(y), 3))
+    for weight, member in zip(model.weights_, model.members_):
+        assert member.schema_ == model.schema_
+        alone = clone(member).set_params(encoder=model.schema_).fit(X, y)
+        np.testing.assert_allclose(member.predict_proba(X), alone.predict_proba(X), rtol=1e-12)
+        scores += weight * member.predict_log_proba(X)
+    np.testing.assert_allclose(model.predict_proba(X), softmax(scores, axis=1), rtol=1e-9)
+
+
+@pytest.mark.parametrize("weak", [*WEAK, [*MEMBERS, BoostedBN(n_estimators=3)]], ids=[*WEAK, "list"])
+def test_files_keep_every_weak_learner(holed, weak, tmp_path):
+    _, X, y = holed
+    model = AdditiveBN(weak=weak, class_prior=[0.5, 0.25, 0.25]).fit(X, y, sample_weight=np.arange(1.0, 121))
+    tanbark.save(model, tmp_path / "m")
+    again = tanbark.load(tmp_path / "m")
+    assert np.array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert np.array_equal(again.weights_, model.weights_)
+    assert (again.optimality_gap_, again.log_likelihood_) == (model.optimality_gap_, model.log_likelihood_)
+    if not isinstance(weak, str):
+        assert [repr(m) for m in again.weak] == [repr(m) for m in weak]
+        refitted = clone(again).fit(X, y)
+        assert refitted.weights_.shape == model.weights_.shape
+
+
+def test_only_the_most_informative_super_parents_are_pooled_if_asked():
+    X, y = tic_tac_toe()
+    model = AdditiveBN(max_members=1).fit(X, y)
+    assert model.weights_.tolist() == [0, 0, 0, 0, 1, 0, 0, 0, 0]
+    np.testing.assert_allclose(model.predict_proba(X), SuperParent(parent=4).fit(X, y).predict_proba(X), rtol=1e-10)
+    assert np.array_equal(AdditiveBN(max_members=99).fit(X, y).weights_, AdditiveBN().fit(X, y).weights_)
+
+
+def test_an_attribute_that_says_nothing_by_itself_may_be_the_super_parent():
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 2, (400, 4))
+    model = AdditiveBN().fit(X, X[:, 0] ^ X[:, 1])
+    assert model.score(X, X[:, 0] ^ X[:, 1]) == 1.0
+    assert model.weights_[:2].sum() > 0.9
+
+
+def test_progress_is_told_only_if_asked(table, capsys):
+    schema, X, y = table
+    AdditiveBN(encoder=schema).fit(X, y)
+    assert capsys.readouterr().out == ""
+    AdditiveBN(encoder=schema, verbose=True).fit(X, y)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("step 0: log likelihood -")
+    assert len(lines) < 30
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"weak": []}, "weak is an empty list; give at least one classifier"),
+        ({"weak": "forest"}, "weak must be 'superparent' or 'naive-bayes' or 'tan' or 'kdb', got 'forest'"),
+        ({"weak": None}, "weak must be a name or a list of classifiers, got None"),
+        ({"weak": [TAN]}, "weak must list classifiers of tanbark, such as TAN"),
+        ({"weak": [TAN(ess=-1)]}, "ess must be a positive number"),
+        ({"link": "logit"}, "link must be 'log' or 'linear', got 'logit'"),
+        ({"max_members": 0}, "max_members must be a whole number of at least 1, got 0"),
+        ({"held_out": "yes"}, "held_out must be True or False, got 'yes'"),
+        ({"verbose": 2}, "verbose must be True or False, got 2"),
+    ],
+)
+def test_bad_settings_get_a_sentence(settings, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        AdditiveBN(**settings).fit([[0, 1], [1, 0]], [0, 1])
+
+
+def test_rows_without_weight_get_a_sentence():
+    with pytest.raises(ValueError, match="sample_weight is zero for every row; there is nothing to learn"):
+        AdditiveBN().fit([[0, 1], [1, 0]], [0, 1], sample_weight=[0, 0])
