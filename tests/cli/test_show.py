@@ -85,7 +85,34 @@ def test_networks_that_vote_show_the_heaviest_vote_and_no_table(run, write, tmp_
     for text in (plain(said), shown):
         assert f"{len(model.networks_)} networks vote; that of the heaviest vote:" in text
     assert "--table" not in shown
-    assert "many networks vote" in run("show", "monks.tanbark", "--table", "class", code=1).stderr
+    assert "many networks answer together" in run("show", "monks.tanbark", "--table", "class", code=1).stderr
+
+
+@pytest.mark.parametrize(
+    ("weak", "words"),
+    [
+        ("superparent", "Super-parents and their weights:"),
+        ("naive-bayes", "naive Bayes over the"),
+        ("tan", "What is pooled, by weight:\ntree "),
+        ("kdb", "k-dependence network, k ="),
+    ],
+)
+def test_a_pool_shows_the_weights_of_what_is_pooled(run, write, tmp_path, weak, words):
+    write(monks(1).frame(), tmp_path / "monks.csv")
+    said = run("fit", "monks.csv", "--model", "additive-bn", "--set", f"weak={weak}", "--cv", 0).stdout
+    model = tanbark.load("monks.tanbark")
+    shown = plain(run("show", "monks.tanbark").stdout)
+    for text in (plain(said), shown):
+        assert words in text
+        assert all(f"{w:.4f}" in text for w in model.weights_ if w > 0)
+    assert "many networks answer together" in run("show", "monks.tanbark", "--table", "class", code=1).stderr
+
+
+def test_a_mean_over_super_parents_says_so(run, write, tmp_path):
+    write(monks(1).frame(), tmp_path / "monks.csv")
+    words = "Every column in turn is above all others, and the answers are averaged."
+    assert words in plain(run("fit", "monks.csv", "--model", "aode", "--cv", 0).stdout)
+    assert words in plain(run("show", "monks.tanbark").stdout)
 
 
 def test_one_column_has_no_edges_to_show(run, write, tmp_path):

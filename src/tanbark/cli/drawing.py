@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from tanbark.classifiers.additive_bn import AdditiveBN
     from tanbark.classifiers.averaged_tan import AveragedTAN
     from tanbark.network import Network
 
 
 def print_structure(console: Console, model: Any) -> None:
-    """Print the class and, beneath, the attributes as a tree: of many the most probable, or that of most votes."""
+    """Print the class and, beneath, the attributes as a tree, or of many what weighs most."""
     if hasattr(model, "network_"):
         print_tree(console, str(model.network_))
     elif hasattr(model, "networks_"):
@@ -20,8 +21,37 @@ def print_structure(console: Console, model: Any) -> None:
         if len(model.networks_) > 1:
             console.print(f"{len(model.networks_)} networks vote; that of the heaviest vote:")
         print_tree(console, str(model.networks_[heaviest]))
-    else:
+    elif hasattr(model, "members_"):
+        _print_pool(console, model)
+    elif hasattr(model, "map_tree_"):
         _print_average(console, model)
+    else:
+        console.print("Every column in turn is above all others, and the answers are averaged.", soft_wrap=True)
+
+
+def one_network(model: Any) -> Any:
+    """Return the network that a model is, or the most probable one, or one for each class; None where it is many."""
+    return getattr(model, "network_", None) or getattr(model, "map_tree_", None)
+
+
+def _print_pool(console: Console, model: AdditiveBN) -> None:
+    """Print what is pooled, the heaviest first."""
+    from rich.table import Table
+    from rich.text import Text
+
+    many = range(len(model.weights_))
+    names = {
+        "superparent": list(model.schema_.names),
+        "naive-bayes": [f"naive Bayes over the {m + 1} most telling columns" for m in many],
+        "tan": [f"tree {m + 1}" for m in many],
+        "kdb": [f"k-dependence network, k = {m}" for m in many],
+    }.get(model.weak if isinstance(model.weak, str) else "") or [repr(member) for member in model.members_]
+    console.print("Super-parents and their weights:" if model.weak == "superparent" else "What is pooled, by weight:")
+    table = Table.grid(padding=(0, 3, 0, 0))
+    for m in (-model.weights_).argsort(kind="stable").tolist():
+        if model.weights_[m] > 0:
+            table.add_row(Text(names[m]), f"{model.weights_[m]:.4f}")
+    console.print(table)
 
 
 def print_tree(console: Console, drawn: str) -> None:

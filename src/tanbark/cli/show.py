@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tanbark.cli.console import out, percent
-from tanbark.cli.drawing import print_structure
+from tanbark.cli.drawing import one_network, print_structure
 from tanbark.cli.errors import CommandError
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def show(
     best = _show_columns(console, fitted)
     console.print()
     print_structure(console, fitted)
-    if hasattr(fitted, "networks_"):
+    if one_network(fitted) is None:
         return
     console.print()
     console.print("What to try next:", soft_wrap=True)
@@ -120,9 +120,9 @@ def _show_table(console: Console, model: CountsClassifier, name: str) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    if hasattr(model, "networks_"):
-        raise CommandError(f"many networks vote, so there is no one table of {name!r}")
-    network: Any = model.network_ if hasattr(model, "network_") else getattr(model, "map_tree_", None)
+    network = one_network(model)
+    if network is None:
+        raise CommandError(f"many networks answer together, so there is no one table of {name!r}")
     if isinstance(network, tuple):
         network = network[0]
         if name in model.schema_.names:
