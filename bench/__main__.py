@@ -22,7 +22,7 @@ PEERS = {
     "tanbark TAN": ("tanbark_tan.py", None, {}),
     "tanbark TAN, one thread": ("tanbark_tan.py", None, {"n-jobs": 1}),
     "scikit-learn CategoricalNB": ("sklearn_nb.py", None, {}),
-    "Weka TAN": ("weka_tan.py", None, {}),
+    "Weka TAN": ("weka_bayes.py", None, {}),
     "pyAgrum TAN": ("pyagrum_tan.py", "pyagrum", {}),
     "pgmpy TAN": ("pgmpy_tan.py", "pgmpy", {"predict-rows": 1000}),
 }

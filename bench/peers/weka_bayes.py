@@ -1,4 +1,4 @@
-"""Time Weka's TAN inside a Java virtual machine: python weka_tan.py --data FILE.npz --repeat N [--jar WEKA.JAR]."""
+"""Time Weka's TAN or AODE in a Java virtual machine: python weka_bayes.py --data FILE.npz [--classifier aode]."""
 
 import json
 import os
@@ -27,6 +27,7 @@ def write_arff(path, X, y, levels, classes):
 
 def main():
     options = arguments(
+        classifier=("tan", "tan or aode"),
         jar=(os.environ.get("WEKA_JAR", DEBIAN), "weka.jar; the variable WEKA_JAR gives it too"),
         score=("ENTROPY", "what chooses the tree: ENTROPY is conditional mutual information; BAYES is Weka's default"),
         memory=("16g", "the most that the virtual machine may use"),
@@ -46,11 +47,14 @@ def main():
         subprocess.run(["javac", "-cp", options.jar, "-d", folder, source], check=True)
         command = ["java", f"-Xmx{options.memory}", "-cp", f"{options.jar}{os.pathsep}{folder}", "WekaBench"]
         command += [folder / "train.arff", folder / "test.arff", str(options.repeat)]
-        # -D: count from the rows; the default, an ADTree, needs gigabytes
-        command += ["weka.classifiers.bayes.BayesNet", "-D", "-Q", "weka.classifiers.bayes.net.search.local.TAN"]
-        command += ["--", "-S", options.score]
+        if options.classifier == "aode":
+            command += ["weka.classifiers.bayes.AODE", "-F", "1"]
+        else:
+            # -D: count from the rows; the default, an ADTree, needs gigabytes
+            command += ["weka.classifiers.bayes.BayesNet", "-D", "-Q", "weka.classifiers.bayes.net.search.local.TAN"]
+            command += ["--", "-S", options.score]
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-    report("Weka TAN", **json.loads(done.stdout))
+    report(f"Weka {options.classifier.upper()}", **json.loads(done.stdout))
 
 
 if __name__ == "__main__":
