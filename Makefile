@@ -22,6 +22,7 @@ bench: .venv/.developer
 	$(BIN)/pip install --quiet --editable '.[dev,bench]'
 	$(BIN)/python -m bench
 	$(BIN)/python -m bench.averaging
+	$(BIN)/python -m bench.ensembles
 
 format: .venv/.developer
 	$(BIN)/ruff check --fix .
