@@ -1,5 +1,6 @@
 """Many networks at once: all trees and their posterior, and all super-parents."""
 
+from tanbark.averaging.committee import Committee
 from tanbark.averaging.edge_prior import edge_prior_matrix
 from tanbark.averaging.evidence import log_evidence_without_edges
 from tanbark.averaging.members import Members, Networks, by_folds
@@ -9,6 +10,7 @@ from tanbark.averaging.tree_mixture import TreeMixture
 from tanbark.averaging.tree_posterior import TreePosterior
 
 __all__ = [
+    "Committee",
     "Members",
     "Networks",
     "PoolLikelihood",

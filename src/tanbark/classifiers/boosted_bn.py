@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
+from tanbark.averaging import Committee
 from tanbark.classifiers.base import Array, CountsClassifier, check_choice
 from tanbark.classifiers.held_out import held_out
 from tanbark.classifiers.samme import (
-    SLACK,
     Round,
     Votes,
     boost,
@@ -25,6 +25,7 @@ from tanbark.classifiers.samme import (
 from tanbark.classifiers.seeds import check_number, check_seed, seed_of
 from tanbark.classifiers.tan import TAN
 from tanbark.counts import Counts, Rows, count_tree
+from tanbark.kernels.votes import SLACK
 from tanbark.network import Network, Structure
 from tanbark.network.arrays import network_arrays, network_from
 from tanbark.parameters import PARAMETERS, class_table, tree_tables
@@ -177,6 +178,7 @@ class BoostedBN(CountsClassifier):
         self.networks_ = [found.network for found in rounds]
         self.estimator_weights_ = np.array([found.weight for found in rounds])
         self.estimator_errors_ = np.array([found.error for found in rounds])
+        self._committee = Committee.of(self.networks_, self.estimator_weights_)
         self.held_out_losses_ = np.array(trial.losses)
         # All rows may have been learned without an error sooner than a part of them.
         temperatures = trial.temperatures or [usual_temperature(len(counts.class_counts))] * len(rounds)
@@ -278,6 +280,7 @@ class BoostedBN(CountsClassifier):
         ]
         self.estimator_weights_, self.estimator_errors_ = arrays["estimator_weights"], arrays["estimator_errors"]
         self.held_out_losses_ = arrays["held_out_losses"]
+        self._committee = Committee.of(self.networks_, self.estimator_weights_)
         self.temperature_ = float(state["temperature"])
         self.class_log_prior_, self._prior_ratio = arrays["log_prior"], arrays["prior_ratio"]
         return super()._restore(counts, network, state, arrays)
@@ -285,13 +288,10 @@ class BoostedBN(CountsClassifier):
     # Predicting
 
     def _log_scores(self, codes: Codes) -> Array:
-        votes = Votes(codes, len(self.classes_), self.n_jobs)
-        for network, weight in zip(self.networks_, self.estimator_weights_.tolist()):
-            votes.add(network, weight)
-        return self._scores_of(votes)
+        return self._scores_of(self._committee.shares(codes, self.n_jobs))
 
-    def _scores_of(self, votes: Votes) -> Array:
-        scores: Array = self.temperature_ * votes.shares + self._prior_ratio
+    def _scores_of(self, shares: Array) -> Array:
+        scores: Array = self.temperature_ * shares + self._prior_ratio
         return scores
 
     def staged_predict_proba(self, X: Any) -> Iterator[Array]:
@@ -300,7 +300,7 @@ class BoostedBN(CountsClassifier):
         votes = Votes(codes, len(self.classes_), self.n_jobs)
         for network, weight in zip(self.networks_, self.estimator_weights_.tolist()):
             votes.add(network, weight)
-            yield softmax(self._scores_of(votes), axis=1)
+            yield softmax(self._scores_of(votes.shares), axis=1)
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
         """Yield the most probable class of each row after one round, after two, and so on to the last."""

@@ -12,14 +12,11 @@ from scipy.optimize import brentq
 from scipy.special import log_softmax, softmax
 
 from tanbark.counts import Rows
-from tanbark.kernels.votes import most_probable
+from tanbark.kernels.votes import SLACK, most_probable
 from tanbark.network import Network
 from tanbark.schema.columns import Codes
 
 Array = NDArray[np.float64]
-
-SLACK = 1e-9
-"""What differs by less differs by rounding."""
 
 MILDEST, SHARPEST = 1e-3, 1e4
 
@@ -74,7 +71,7 @@ def votes(network: Network, codes: Codes, n_jobs: int | None = None) -> NDArray[
     """
     joint = network.log_joint(codes, n_jobs)
     out = np.empty(len(joint), np.int64)
-    most_probable(joint, network.log_tables[-1], SLACK, out)
+    most_probable(joint, network.class_log_prior, 0, len(joint), out)
     return out
 
 
