@@ -11,14 +11,13 @@ from tanbark.averaging import left_out_log_joints
 from tanbark.classifiers.base import Array
 from tanbark.classifiers.network_classifier import NetworkClassifier
 from tanbark.counts import Counts, Rows
+from tanbark.kernels.votes import SLACK
 from tanbark.network import Network, Structure
 from tanbark.parameters import tree_tables
 from tanbark.schema import Encoder, Schema
 from tanbark.structure import class_information, settled
 
 BLOCK = 65_536
-SLACK = 1e-9
-"""Log joints that differ by less are equal but for rounding; the first class is then predicted."""
 
 
 class SuperParent(NetworkClassifier):
@@ -144,6 +143,7 @@ class SuperParent(NetworkClassifier):
         for start in range(0, len(rows.classes), BLOCK):
             some = rows.take(slice(start, start + BLOCK))
             joints = left_out_log_joints(some, counts, every, self.parameters, float(self.ess), self.n_jobs)
+            # The first of the classes that are most probable but for rounding.
             best = (joints >= joints.max(axis=1, keepdims=True) - SLACK).argmax(axis=1)
             right += some.each @ (best == some.classes[:, None])
         return right / float(rows.each.sum())
