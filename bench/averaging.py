@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from flint import arb, arb_mat, ctx
 
-from bench.tables import machine, random_tan, seconds
+from bench.tables import best, machine, random_tan, seconds
 from tanbark import TAN, AveragedTAN
 
 HERE = Path(__file__).parent
@@ -20,16 +20,6 @@ HOW = (
     "All figures are of this one run, one program at a time, the best of several repetitions; microseconds are for one "
     "row and one class."
 )
-
-
-def best(call, repeat):
-    """Return the shortest time of several calls."""
-    times = []
-    for _ in range(repeat):
-        start = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - start)
-    return min(times)
 
 
 class Problem:

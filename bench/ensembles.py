@@ -22,7 +22,7 @@ from sklearn.ensemble import AdaBoostClassifier
 from sklearn.model_selection import StratifiedKFold
 
 from bench.__main__ import write
-from bench.tables import machine, random_tan, seconds
+from bench.tables import best, machine, random_tan, seconds
 from tanbark import AODE, KDB, TAN, AdditiveBN, AveragedTAN, BoostedBN, ForestAN, NaiveBayes, SuperParent
 from tanbark.averaging import PoolLikelihood, best_pool, left_out_log_joints
 from tanbark.classifiers import additive_bn
@@ -48,16 +48,6 @@ MODELS = {
     "AveragedTAN": AveragedTAN(),
     "BoostedBN": BoostedBN(),
 }
-
-
-def best(call, repeat=3):
-    """Return the shortest time of several calls."""
-    times = []
-    for _ in range(repeat):
-        start = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - start)
-    return min(times)
 
 
 # Speed

@@ -3,6 +3,7 @@
 import datetime
 import os
 import platform
+import time
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,16 @@ def random_tan(rows, attributes, levels=4, classes=3, seed=0):
         point = rng.random(rows)
         X[:, u] = np.minimum((point[:, None] > cumulative[y, above]).sum(axis=1), levels - 1)
     return X, y
+
+
+def best(call, repeat=3):
+    """Return the shortest time of several calls."""
+    times = []
+    for _ in range(repeat):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return min(times)
 
 
 def seconds(value):

@@ -77,7 +77,7 @@ def test_it_is_naive_bayes_where_nothing_gains(criterion):
     X, y = rng.integers(0, 3, (2000, 4)), rng.integers(0, 2, 2000)
     forest, naive = ForestAN(criterion=criterion).fit(X, y), NaiveBayes(ess=10.0).fit(X, y)
     assert forest.network_.edges == []
-    assert forest.forest_edges_ == []
+    assert forest.tree_edges_ == []
     assert np.array_equal(forest.predict_proba(X), naive.predict_proba(X))
 
 

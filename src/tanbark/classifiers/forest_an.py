@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from tanbark.classifiers.base import check_choice
-from tanbark.classifiers.network_classifier import NetworkClassifier
-from tanbark.counts import Counts, Rows
-from tanbark.network import Network, Structure
-from tanbark.parameters import tree_tables
+from tanbark.classifiers.tree_classifier import TreeClassifier
+from tanbark.counts import Counts
 from tanbark.schema import Encoder, Schema
-from tanbark.structure import EDGE_GAINS, class_information, maximum_forest, rooted, settled
+from tanbark.structure import EDGE_GAINS, maximum_forest
 
 
-class ForestAN(NetworkClassifier):
+class ForestAN(TreeClassifier):
     """Forest-augmented naive Bayes.
 
     Every attribute depends on the class and on at most one other attribute, as in TAN, but an edge is there only where
@@ -46,8 +41,8 @@ class ForestAN(NetworkClassifier):
     network_ : Network
     counts_ : Counts
     schema_ : Schema
-    forest_edges_ : list of (int, int, float)
-        The edges with what they gain, in nats.
+    tree_edges_ : list of (int, int, float)
+        The edges with what they gain, in nats, in the order in which Prim's algorithm added them.
 
     References
     ----------
@@ -89,22 +84,6 @@ class ForestAN(NetworkClassifier):
         super()._check_parameters()
         check_choice("criterion", self.criterion, EDGE_GAINS)
 
-    def _state(self) -> dict[str, Any]:
-        """Return the edges."""
-        return {"forest_edges": [list(edge) for edge in self.forest_edges_]}
-
-    def _restore(
-        self, counts: Counts, network: Network | None, state: dict[str, Any], arrays: dict[str, NDArray[Any]]
-    ) -> Self:
-        """Become the fitted classifier that had these counts, this network and these edges."""
-        self.forest_edges_ = [(int(u), int(v), float(w)) for u, v, w in state["forest_edges"]]
-        return super()._restore(counts, network, state, arrays)
-
-    def _network(self, counts: Counts, rows: Rows | None) -> Network:
+    def _edges(self, counts: Counts) -> list[tuple[int, int, float]]:
         gains = EDGE_GAINS[self.criterion](counts, float(self.ess))
-        edges = maximum_forest(gains)
-        self.forest_edges_ = [(u, v, float(gains[u, v])) for u, v in edges]
-        roots = np.argsort(-settled(class_information(counts)), kind="stable").tolist()
-        parent = rooted(len(counts.schema.columns), edges, roots)
-        tables = tree_tables(counts, parent, self.parameters, float(self.ess))
-        return Network(counts.schema, Structure.augmented(parent), tables)
+        return [(u, v, float(gains[u, v])) for u, v in maximum_forest(gains)]

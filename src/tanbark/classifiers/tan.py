@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from tanbark.classifiers.base import check_choice
-from tanbark.classifiers.network_classifier import NetworkClassifier
-from tanbark.counts import Counts, Rows
-from tanbark.network import Network, Structure
-from tanbark.parameters import tree_tables
+from tanbark.classifiers.tree_classifier import TreeClassifier
+from tanbark.counts import Counts
 from tanbark.schema import Encoder, Schema
-from tanbark.structure import EDGE_WEIGHTS, class_information, maximum_spanning_tree, rooted, settled
+from tanbark.structure import EDGE_WEIGHTS, maximum_spanning_tree
 
 
-class TAN(NetworkClassifier):
+class TAN(TreeClassifier):
     """Tree-augmented naive Bayes.
 
     Every attribute depends on the class and, but for the root of the tree, on one other attribute. The tree is the one
@@ -97,22 +92,6 @@ class TAN(NetworkClassifier):
         check_choice("criterion", self.criterion, EDGE_WEIGHTS)
         check_choice("restructure", self.restructure, ("always",))
 
-    def _state(self) -> dict[str, Any]:
-        """Return the tree's edges in Prim's order."""
-        return {"tree_edges": [list(edge) for edge in self.tree_edges_]}
-
-    def _restore(
-        self, counts: Counts, network: Network | None, state: dict[str, Any], arrays: dict[str, NDArray[Any]]
-    ) -> Self:
-        """Become the fitted classifier that had these counts, this network and these edges."""
-        self.tree_edges_ = [(int(u), int(v), float(w)) for u, v, w in state["tree_edges"]]
-        return super()._restore(counts, network, state, arrays)
-
-    def _network(self, counts: Counts, rows: Rows | None) -> Network:
+    def _edges(self, counts: Counts) -> list[tuple[int, int, float]]:
         weights = EDGE_WEIGHTS[self.criterion](counts, float(self.ess))
-        edges = maximum_spanning_tree(weights)
-        self.tree_edges_ = [(u, v, float(weights[u, v])) for u, v in edges]
-        root = int(np.argmax(settled(class_information(counts))))
-        parent = rooted(len(counts.schema.columns), edges, [root])
-        tables = tree_tables(counts, parent, self.parameters, float(self.ess))
-        return Network(counts.schema, Structure.augmented(parent), tables)
+        return [(u, v, float(weights[u, v])) for u, v in maximum_spanning_tree(weights)]

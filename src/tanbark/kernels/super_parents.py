@@ -8,6 +8,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from tanbark.kernels.log_sum import log_sum
+
 Codes = NDArray[np.unsignedinteger]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -51,20 +53,6 @@ def _add_children(
 
 
 @njit(nogil=True, cache=True)
-def _log_sum(terms: Floats, low: int, high: int) -> float:
-    """Return the logarithm of the sum of the exponentials of some terms."""
-    largest = -np.inf
-    for i in range(low, high):
-        largest = max(largest, terms[i])
-    if high - low == 1 or largest == -np.inf:
-        return float(largest)
-    total = 0.0
-    for i in range(low, high):
-        total += np.exp(terms[i] - largest)
-    return float(largest + np.log(total))
-
-
-@njit(nogil=True, cache=True)
 def averaged_log_joint(
     codes: Codes,
     offset: Integers,
@@ -96,7 +84,7 @@ def averaged_log_joint(
         for k in range(classes):
             if voters:
                 _add_children(pairs, k, above, voters, at, many, own, joint)
-                out[row, k] = _log_sum(joint, 0, voters) - np.log(voters)
+                out[row, k] = log_sum(joint, 0, voters) - np.log(voters)
             else:
                 out[row, k] = log_prior[k]
                 for i in range(many):
@@ -136,7 +124,7 @@ def member_log_joints(
         for k in range(own.shape[1]):
             _add_children(pairs, k, above, start[-1], at, many, own, joint)
             for m in range(len(members)):
-                out[row, k, m] = _log_sum(joint, start[m], start[m + 1])
+                out[row, k, m] = log_sum(joint, start[m], start[m + 1])
 
 
 @njit(nogil=True, cache=True)

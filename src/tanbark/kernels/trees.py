@@ -9,26 +9,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from tanbark.kernels.log_sum import log_sum
+
 Codes = NDArray[np.unsignedinteger]
 Flags = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 BLOCK = 1024
-
-
-@njit(nogil=True, cache=True)
-def _log_sum(terms: Floats, count: np.int64) -> float:
-    """Return the logarithm of the sum of the exponentials of the first `count` terms."""
-    largest = -np.inf
-    for j in range(count):
-        largest = max(largest, terms[j])
-    if largest == -np.inf:
-        return largest
-    total = 0.0
-    for j in range(count):
-        total += np.exp(terms[j] - largest)
-    return float(largest + np.log(total))
 
 
 @njit(nogil=True, cache=True)
@@ -75,7 +63,7 @@ def _marginal_row(
                 else:
                     for b in range(arity[u]):
                         terms[b] = tables[row + b * classes] + below[offset[u] + b, k]
-                    message = _log_sum(terms, arity[u])
+                    message = log_sum(terms, 0, arity[u])
                 if above < 0:
                     out[k] += message
                 else:
@@ -238,7 +226,7 @@ def _sum_out_groups(
                 row = start[u] + i * arity[u] * classes + k
                 for b in range(arity[u]):
                     terms[b] = tables[row + b * classes] + below[offset[u] + b, k]
-                message = _log_sum(terms, arity[u])
+                message = log_sum(terms, 0, arity[u])
                 if missing_above:
                     below[offset[above] + i, k] += message
                 else:
