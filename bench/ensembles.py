@@ -24,8 +24,7 @@ from sklearn.model_selection import StratifiedKFold
 from bench.__main__ import write
 from bench.tables import best, machine, random_tan, seconds
 from tanbark import AODE, KDB, TAN, AdditiveBN, AveragedTAN, BoostedBN, ForestAN, NaiveBayes, SuperParent
-from tanbark.averaging import PoolLikelihood, best_pool, left_out_log_joints
-from tanbark.classifiers import additive_bn
+from tanbark.averaging import PoolLikelihood, SuperParents, best_pool
 from tanbark.counts import Rows
 from tanbark.datasets import read_folder
 
@@ -88,7 +87,7 @@ def additive(sizes):
         X, y = random_tan(rows, 30)
         model = AdditiveBN(n_jobs=2).fit(X, y)
         likelihood = training_likelihood(model, X, y)
-        step = best(lambda: likelihood(np.full(30, 1 / 30), True))  # noqa: B023
+        step = best(lambda: likelihood(np.full(30, 1 / 30)))  # noqa: B023
         steps = []
         best_pool(likelihood, 30, lambda *told: steps.append(told))  # noqa: B023
         fit = best(lambda: model.fit(X, y), 2)  # noqa: B023
@@ -100,9 +99,10 @@ def training_likelihood(model, X, y):
     """Return the likelihood that AdditiveBN maximises on these rows."""
     schema = model.schema_
     rows = Rows(schema, schema.encode(X), schema.encode_target(y)).distinct
-    scores = left_out_log_joints(rows, model.counts_, np.arange(X.shape[1]), "dirichlet", 10.0, 2)
-    model._to_log_posteriors(scores)
-    return PoolLikelihood(additive_bn._for_pool(scores, rows.classes, "log"), rows.each, 2)
+    networks = SuperParents.of(model.counts_, np.arange(X.shape[1]), "dirichlet", 10.0)
+    scores = networks.left_out_log_joints(rows, model.counts_, "dirichlet", 10.0, 2)
+    model._to_log_posteriors(scores, model._learned_prior[None])
+    return PoolLikelihood.of(scores, rows, False, 2)
 
 
 def solvers(rows):
@@ -118,26 +118,37 @@ def solvers(rows):
     }.items():
         passes = []
 
-        def counted(pool, curved, passes=passes):
-            passes.append(curved)
-            return likelihood(pool, curved)
+        def counted(pool, passes=passes, curved=solve is newton):
+            passes.append(1)
+            return likelihood(pool) if curved else gradient(likelihood, pool)
 
         start = time.perf_counter()
         pool = solve(counted)
         taken = time.perf_counter() - start
-        value, slope, _ = likelihood(pool, False)
+        value, slope, _ = likelihood(pool)
         lines.append(f"| {name} | {seconds(taken)} | {(slope.max() - pool @ slope) / abs(value):.1e} | {len(passes)} |")
     return [*lines, ""]
 
 
+def gradient(likelihood, pool):
+    """Return the value and the gradient alone, by BLAS: what methods without the Hessian need."""
+    odds = likelihood.scores @ pool
+    largest = np.maximum(odds.max(axis=1, keepdims=True), 0.0)
+    odds = np.exp(odds - largest)
+    total = odds.sum(axis=1, keepdims=True) + np.exp(-largest)
+    value = -likelihood.weights @ (largest + np.log(total))[:, 0]
+    shares = odds / total * likelihood.weights[:, None]
+    return value, -np.einsum("rk,rkm->m", shares, likelihood.scores), None
+
+
 def newton(likelihood):
-    return best_pool(likelihood, 30)[0]
+    return best_pool(likelihood, 30).weights
 
 
 def slsqp(likelihood):
     def lost(pool):
-        value, slope, _ = likelihood(pool, False)
-        return -value / 1e5, -slope / 1e5
+        value, slope, _ = likelihood(pool)
+        return -value, -slope
 
     sums = {"type": "eq", "fun": lambda pool: pool.sum() - 1, "jac": np.ones_like}
     start, bounds = np.full(30, 1 / 30), [(0, 1)] * 30
@@ -146,13 +157,13 @@ def slsqp(likelihood):
 
 
 def barrier(likelihood):
-    free, strength = np.zeros(30), 1e3
+    free, strength = np.zeros(30), 1e-2
     tight = {"maxiter": 500, "ftol": 1e-15, "gtol": 1e-9}
-    while strength > 1e-6:
+    while strength > 1e-11:
 
         def lost(free, strength=strength):
             pool = softmax(free)
-            value, slope, _ = likelihood(pool, False)
+            value, slope, _ = likelihood(pool)
             pull = slope + strength / pool
             return -value - strength * np.log(pool).sum(), -pool * (pull - pool @ pull)
 
@@ -162,15 +173,15 @@ def barrier(likelihood):
 
 
 def exponentiated(likelihood):
-    pool, step = np.full(30, 1 / 30), 1e-3
-    value, slope, _ = likelihood(pool, False)
+    pool, step = np.full(30, 1 / 30), 1.0
+    value, slope, _ = likelihood(pool)
     for _ in range(2000):
         if slope.max() - pool @ slope < 1e-6 * abs(value):
             break
         while True:
             trial = pool * np.exp(step * (slope - slope.max()))
             trial /= trial.sum()
-            found, ahead, _ = likelihood(trial, False)
+            found, ahead, _ = likelihood(trial)
             if found >= value:
                 break
             step /= 2

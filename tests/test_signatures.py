@@ -43,7 +43,8 @@ SIGNATURES = {
     "AdditiveBN": {"weak": "superparent", "link": "log"}
     | PARAMETERS
     | {"max_members": None, "held_out": True, "verbose": False}
-    | EVERY,
+    | EVERY
+    | RANDOM,
     "BoostedBN": {"base": "tan", "n_estimators": 50} | PARAMETERS | {"patience": 10, "verbose": False} | EVERY | RANDOM,
     "BayesNet": NETWORK | EVERY | RANDOM,
     "AugmentedNaiveBayes": NETWORK | EVERY | RANDOM,

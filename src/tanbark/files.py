@@ -185,7 +185,7 @@ def _plain_parameter(name: str, value: Any) -> Any:
     if isinstance(value, Counts):
         return {"counts": value.schema.to_dict()}
     if isinstance(value, list | tuple) and any(isinstance(member, CountsClassifier) for member in value):
-        return {"members": len(value)}
+        return {"members": True}
     if hasattr(value, "index") and hasattr(value, "columns"):
         value = {
             (row, column): value.loc[row, column] for row in value.index for column in value.columns if row != column

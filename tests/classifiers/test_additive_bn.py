@@ -1,5 +1,7 @@
 """AdditiveBN: what is pooled, with which weights, and what follows."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -8,7 +10,7 @@ from sklearn.base import clone
 
 import tanbark
 from tanbark import AODE, KDB, TAN, AdditiveBN, AveragedTAN, BoostedBN, NaiveBayes, SuperParent
-from tanbark.averaging import left_out_log_joints
+from tanbark.averaging import SuperParents
 from tanbark.counts import Rows
 from tanbark.datasets import tic_tac_toe
 
@@ -93,7 +95,8 @@ def test_on_real_tables_it_is_never_less_likely_than_its_best_super_parent(name,
     model = AdditiveBN(held_out=held_out).fit(X, y)
     rows = Rows(model.schema_, model.schema_.encode(X), model.schema_.encode_target(y))
     if held_out:
-        joints = left_out_log_joints(rows, model.counts_, np.arange(X.shape[1]), "dirichlet", 10.0)
+        networks = SuperParents.of(model.counts_, np.arange(X.shape[1]), "dirichlet", 10.0)
+        joints = networks.left_out_log_joints(rows, model.counts_, "dirichlet", 10.0)
     else:
         joints = np.stack([network.log_joint(rows.codes) for network in model.members_], axis=2)
     alone = log_softmax(joints, axis=1)[np.arange(len(y)), rows.classes].sum(axis=0)
@@ -252,7 +255,8 @@ def test_progress_is_told_only_if_asked(table, capsys):
     assert capsys.readouterr().out == ""
     AdditiveBN(encoder=schema, verbose=True).fit(X, y)
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("step 0: log likelihood -")
+    assert re.match(r"leaving each of \d+ distinct rows out", lines[0])
+    assert lines[1].startswith("step 0: log likelihood -")
     assert len(lines) < 30
 
 
@@ -261,7 +265,7 @@ def test_progress_is_told_only_if_asked(table, capsys):
     [
         ({"weak": []}, "weak is an empty list; give at least one classifier"),
         ({"weak": "forest"}, "weak must be 'superparent' or 'naive-bayes' or 'tan' or 'kdb', got 'forest'"),
-        ({"weak": None}, "weak must be a name or a list of classifiers, got None"),
+        ({"weak": None}, r"weak must be a name or a list of classifiers, such as \[TAN\(\)\], got None"),
         ({"weak": [TAN]}, "weak must list classifiers of tanbark, such as TAN"),
         ({"weak": [TAN(ess=-1)]}, "ess must be a positive number"),
         ({"link": "logit"}, "link must be 'log' or 'linear', got 'logit'"),

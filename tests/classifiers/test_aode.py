@@ -66,6 +66,7 @@ def test_it_is_webbs_formula_by_plain_counting(parameters, min_frequency, random
 
 @pytest.mark.parametrize("name", ["car_evaluation", "nursery", "chess_kr_vs_kp"])
 @pytest.mark.parametrize("limit", ["1", "30", "700"])
+@pytest.mark.filterwarnings("ignore:no value of any column")
 def test_probabilities_are_wekas(name, limit, reference, read_text):
     figures = reference("weka_aode")["sets"][name]
     X, y, _ = read_text(name)
@@ -84,7 +85,8 @@ def test_it_is_the_mean_of_the_super_parents():
 
 def test_naive_bayes_answers_where_none_votes(random_table):
     schema, codes, y = random_table(9, 50, (2, 3, 4), 2)
-    nobody = AODE(min_frequency=51, encoder=schema).fit(codes.T, y)
+    with pytest.warns(UserWarning, match="no value of any column was seen min_frequency=51 times"):
+        nobody = AODE(min_frequency=51, encoder=schema).fit(codes.T, y)
     naive = NaiveBayes(ess=10.0, encoder=schema).fit(codes.T, y)
     np.testing.assert_allclose(nobody.predict_proba(codes.T), naive.predict_proba(codes.T), rtol=1e-12)
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tanbark import Counts, SuperParent
-from tanbark.averaging import SuperParents, left_out_log_joints
+from tanbark.averaging import SuperParents
 from tanbark.counts import Rows
 
 WAYS = ["dirichlet", "ml", "softened", "laplace", "m"]
@@ -52,6 +52,11 @@ def plain_joint(schema, codes, y, weights, row, super_parent, parameters, ess):
         return np.log(out)
 
 
+def left_out(rows, counts, parameters, ess):
+    networks = SuperParents.of(counts, np.arange(len(counts.schema.columns)), parameters, ess)
+    return networks.left_out_log_joints(rows, counts, parameters, ess)
+
+
 @pytest.mark.parametrize("parameters", WAYS)
 @pytest.mark.parametrize("holes", [0.0, 0.2])
 def test_every_members_joint_is_that_of_plain_counting(parameters, holes, random_table):
@@ -71,7 +76,7 @@ def test_leaving_a_row_out_of_the_counts_is_learning_without_it(parameters, hole
     weights = np.random.default_rng(0).integers(1, 4, 40) * (1.0 if whole else 0.37)
     rows = Rows(schema, codes, y, weights).distinct
     counts = Counts.of(schema, rows.codes, rows.classes, rows.weights)
-    found = left_out_log_joints(rows, counts, np.arange(3), parameters, 2.5)
+    found = left_out(rows, counts, parameters, 2.5)
     for at, member in itertools.product(range(0, len(rows.classes), 3), range(3)):
         without = rows.weights.copy()
         without[at] -= min(1.0, without[at])
@@ -86,7 +91,7 @@ def test_leaving_out_is_refitting_on_real_data(read_text):
     schema = model.schema_
     codes, classes = schema.encode(X), schema.encode_target(y)
     rows = Rows(schema, codes, classes)
-    found = left_out_log_joints(rows, model.counts_, np.arange(6), "dirichlet", 10.0)
+    found = left_out(rows, model.counts_, "dirichlet", 10.0)
     for i, u in itertools.product(range(0, len(y), 400), range(6)):
         keep = np.arange(len(y)) != i
         again = SuperParent(parent=u, encoder=schema).fit(X[keep], y[keep])

@@ -4,8 +4,8 @@ from tanbark.averaging.committee import Committee
 from tanbark.averaging.edge_prior import edge_prior_matrix
 from tanbark.averaging.evidence import log_evidence_without_edges
 from tanbark.averaging.members import Members, Networks, by_folds
-from tanbark.averaging.pool_weights import PoolLikelihood, best_pool
-from tanbark.averaging.super_parents import SuperParents, left_out_log_joints
+from tanbark.averaging.pool_weights import Pool, PoolLikelihood, best_pool
+from tanbark.averaging.super_parents import SuperParents
 from tanbark.averaging.tree_mixture import TreeMixture
 from tanbark.averaging.tree_posterior import TreePosterior
 
@@ -13,6 +13,7 @@ __all__ = [
     "Committee",
     "Members",
     "Networks",
+    "Pool",
     "PoolLikelihood",
     "SuperParents",
     "TreeMixture",
@@ -20,6 +21,5 @@ __all__ = [
     "best_pool",
     "by_folds",
     "edge_prior_matrix",
-    "left_out_log_joints",
     "log_evidence_without_edges",
 ]

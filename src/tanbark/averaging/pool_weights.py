@@ -5,25 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.kernels.pooling import linear_pool, logarithmic_pool
+from tanbark.counts import Rows
+from tanbark.kernels.pooling import FAINTEST, linear_pool, logarithmic_pool
 from tanbark.kernels.threads import run, thread_count
 
 Array = NDArray[np.float64]
 
 BLOCK = 8192
 TIE_BREAK = 1e-6
+NOTHING = 1e-6
+"""In nats a row: a likelihood nearer to its greatest than that is as good as it."""
+CERTAIN = 1e-9
 ENOUGH = 1e-13
+DAMPING = 1e-13
 MOST_STEPS = 200
+MOST_HALVINGS = 60
 
 
 @dataclass(frozen=True, eq=False)
 class PoolLikelihood:
-    """The conditional log likelihood of rows as a function of the weights of a pool's members.
+    """The mean conditional log likelihood of rows as a function of the weights of a pool's members.
 
     Rows are summed in blocks and blocks in order, so that the number of threads changes no bit.
 
@@ -32,66 +37,115 @@ class PoolLikelihood:
     scores : array of shape (rows, classes - 1, members), or (rows, members) for a linear pool
         See `tanbark.kernels.pooling`.
     weights : array of shape (rows,)
+        The rows' weights, one in sum.
+    offset : float
+        What is added to the value, whatever the pool.
     n_jobs : int, optional
     """
 
     scores: Array
     weights: Array
+    offset: float = 0.0
     n_jobs: int | None = None
 
-    def __call__(self, pool: Array, curved: bool) -> tuple[float, Array, Array]:
-        """Return the value, the gradient and, if `curved`, the negative Hessian."""
+    @classmethod
+    def of(cls, log_posteriors: Array, rows: Rows, linear: bool, n_jobs: int | None = None) -> PoolLikelihood:
+        """Return the likelihood of rows of which the members say these log posteriors ``[row, class, member]``."""
+        at = rows.classes
+        own = log_posteriors[np.arange(len(at)), at]
+        weights = rows.each / rows.each.sum()
+        if linear:
+            best = own.max(axis=1)
+            return cls(np.exp(np.maximum(own - best[:, None], FAINTEST)), weights, float(weights @ best), n_jobs)
+        many, classes, members = log_posteriors.shape
+        scores = np.empty((many, classes - 1, members))
+        for k in range(classes):
+            scores[at == k] = np.delete(log_posteriors[at == k], k, axis=1) - own[at == k][:, None]
+        return cls(scores, weights, 0.0, n_jobs)
+
+    def __call__(self, pool: Array) -> tuple[float, Array, Array]:
+        """Return the value, the gradient and the negative Hessian."""
         rows, members = len(self.weights), len(pool)
         kernel: Callable[..., float] = linear_pool if self.scores.ndim == 2 else logarithmic_pool
         blocks = [(start, min(start + BLOCK, rows)) for start in range(0, rows, BLOCK)]
         values, slopes = np.zeros(len(blocks)), np.zeros((len(blocks), members))
-        bends = np.zeros((len(blocks), members, members) if curved else (len(blocks), 0, 0))
+        bends = np.zeros((len(blocks), members, members))
 
         def work(b: int) -> None:
-            values[b] = kernel(self.scores, self.weights, pool, curved, *blocks[b], slopes[b], bends[b])
+            values[b] = kernel(self.scores, self.weights, pool, *blocks[b], slopes[b], bends[b])
 
         run([partial(work, b) for b in range(len(blocks))], thread_count(self.n_jobs, rows))
         bend = bends.sum(axis=0)
-        bend = bend + np.tril(bend, -1).T
-        return float(values.sum()), slopes.sum(axis=0), bend
+        return self.offset + float(values.sum()), slopes.sum(axis=0), bend + np.tril(bend, -1).T
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The weights of a pool's members, the mean log likelihood under them, and a bound on what is missing to the best.
+
+    The bound is relative to the likelihood, or to a millionth of a nat if that is more.
+    """
+
+    weights: Array
+    value: float
+    gap: float
 
 
 def best_pool(
-    likelihood: Callable[[Array, bool], tuple[float, Array, Array]],
+    likelihood: Callable[[Array], tuple[float, Array, Array]],
     members: int,
-    report: Callable[..., Any] = lambda *_: None,
-) -> tuple[Array, float]:
-    """Return the weights of greatest likelihood, not negative and one in sum, and a bound on what is missing.
+    report: Callable[[int, float, float], None] = lambda *_: None,
+) -> Pool:
+    """Return the weights of greatest likelihood, not negative and one in sum.
 
     Newton's method: each step maximises the quadratic model over the simplex by active sets and then looks along the
     line to its maximum. The likelihood is concave, so the gradient certifies the answer: no weights are better by more
-    than ``max_i g_i - pool . g``, which is returned relative to the likelihood. Where several weights are equally good,
-    those of least sum of squares are taken, through a term ``-r |pool|^2 / 2`` so small (`TIE_BREAK` of the likelihood)
-    that it costs at most a quarter of it.
+    than ``max_i g_i - pool . g``. Where several weights are equally good, those of least sum of squares are taken,
+    through a term ``-r |pool|^2 / 2`` so small (`TIE_BREAK` of the likelihood) that it costs at most a quarter of it.
     """
     pool = np.full(members, 1.0 / members)
-    value, slope, bend = likelihood(pool, True)
+    value, slope, bend = likelihood(pool)
+    # Few members have a weight in the end, so the first search begins with one, and every further one where the last
+    # ended.
+    ahead = np.zeros(members)
+    ahead[int(np.argmax(slope))] = 1.0
     for step in range(MOST_STEPS):
-        report(step, value, _gap(slope, pool) / abs(value) if value else 0.0)
-        tie = TIE_BREAK * abs(value)
-        if not tie > 0:
+        scale = max(abs(value), NOTHING)
+        report(step, value, _gap(slope, pool) / scale)
+        tie = TIE_BREAK * scale
+        up = slope - slope.mean() - tie * pool
+        # Weights have a fixed sum, so what slope and curve say of it is left out.
+        curve = bend - bend.mean(axis=0) - bend.mean(axis=1, keepdims=True) + bend.mean()
+        curve[np.diag_indices(members)] += tie + DAMPING * float(np.abs(curve).max())
+        ahead = simplex_maximum(curve, up + curve @ pool, ahead)
+        gain = float(up @ (ahead - pool))
+        if gain <= ENOUGH * scale and _gap(up, pool) <= CERTAIN * scale:
             break
-        up = slope - tie * pool
-        curve = bend + tie * np.eye(members)
-        ahead = simplex_maximum(curve, up + curve @ pool, pool) - pool
-        gain = float(up @ ahead)
-        if gain <= ENOUGH * abs(value):
+        found = _along(likelihood, pool, ahead, value, gain, tie)
+        if found is None:
             break
-        start, length = value - tie / 2 * float(pool @ pool), 1.0
-        while True:
-            trial = np.maximum(pool + length * ahead, 0.0)
-            trial /= trial.sum()
-            found, slope, bend = likelihood(trial, True)
-            if found - tie / 2 * float(trial @ trial) >= start + 1e-4 * length * gain - ENOUGH * abs(value):
-                break
-            length /= 2
-        pool, value = trial, found
-    return pool, _gap(slope, pool) / abs(value) if value else 0.0
+        pool, value, slope, bend = found
+    return Pool(pool, value, _gap(slope, pool) / max(abs(value), NOTHING))
+
+
+def _along(
+    likelihood: Callable[[Array], tuple[float, Array, Array]],
+    pool: Array,
+    ahead: Array,
+    value: float,
+    gain: float,
+    tie: float,
+) -> tuple[Array, float, Array, Array] | None:
+    """Return the first point on the way to `ahead`, halving it each time, that is better; None where none is."""
+    before = value - tie / 2 * float(pool @ pool)
+    length = 1.0
+    for _ in range(MOST_HALVINGS):
+        trial = pool + length * (ahead - pool)
+        found, slope, bend = likelihood(trial)
+        if found - tie / 2 * float(trial @ trial) > before + 1e-4 * length * gain:
+            return trial, found, slope, bend
+        length /= 2
+    return None
 
 
 def _gap(slope: Array, pool: Array) -> float:

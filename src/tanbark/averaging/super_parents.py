@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 
@@ -10,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts import Counts, Rows
-from tanbark.kernels.super_parents import held_out_log_joints, member_log_joints
+from tanbark.kernels.super_parents import leave_out, member_log_joints
 from tanbark.kernels.threads import run, spans, thread_count
 from tanbark.network import Network, Structure
-from tanbark.parameters import Smoothing, children_tables, value_tables
+from tanbark.parameters import PARAMETERS, Smoothing, children_tables, value_tables
 from tanbark.schema import Schema
 from tanbark.schema.columns import Codes
 
@@ -51,6 +52,10 @@ class SuperParents:
     def __len__(self) -> int:
         return len(self.members)
 
+    def only(self, at: Sequence[int]) -> SuperParents:
+        """Return some of them."""
+        return replace(self, members=self.members[list(at)])
+
     def log_joints(self, codes: Codes, n_jobs: int | None = None) -> Array:
         """Return the log joint of each row, class and member, of shape (rows, classes, members)."""
         rows = codes.shape[1]
@@ -59,6 +64,47 @@ class SuperParents:
         call = partial(member_log_joints, codes, self.offset, self.own, self.pairs, self.members)
         run([partial(call, *span, out) for span in spans(rows, threads)], threads)
         return out
+
+    def left_out_log_joints(
+        self, rows: Rows, counts: Counts, parameters: str, ess: float, n_jobs: int | None = None
+    ) -> Array:
+        """Return the log joints of training rows, each under the networks that are learned without it.
+
+        Of each row one unit of its weight is subtracted from the counts, or all of it if that is less: rows that are
+        repeated are left out one at a time.
+        """
+        prior = Smoothing.of(counts, parameters, ess)
+        table = counts.table.astype(np.float64)
+        call = partial(
+            leave_out,
+            rows.codes,
+            rows.classes.astype(np.int64),
+            rows.each,
+            self.offset,
+            table,
+            counts.class_counts.astype(np.float64),
+            np.add.reduceat(table, self.offset[:-1], axis=2),
+            prior.cell,
+            prior.mass,
+            prior.own_cell,
+            prior.own_mass,
+            prior.class_cell,
+            prior.softening,
+            self.members,
+        )
+        out = self.log_joints(rows.codes, n_jobs)
+        threads = thread_count(n_jobs, len(out) * len(self))
+        run([partial(call, *span, out) for span in spans(len(out), threads)], threads)
+        return out
+
+    @staticmethod
+    def left_out_log_prior(rows: Rows, counts: Counts, parameters: str, ess: float) -> Array:
+        """Return the log class prior that is learned without each row, of shape (rows, classes)."""
+        seen = np.tile(counts.class_counts.astype(np.float64), (len(rows.classes), 1))
+        at = np.arange(len(seen)), rows.classes
+        seen[at] = np.maximum(seen[at] - np.minimum(rows.each, 1.0), 0.0)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(PARAMETERS[parameters](seen, seen, ess, seen.shape[1])))
 
     def network(self, schema: Schema, log_prior: Array, member: int) -> Network:
         """Return the network of which attribute `member` is the super-parent."""
@@ -70,42 +116,3 @@ class SuperParents:
         tables[member] = np.where(np.isnan(alone), -np.log(alone.shape[1]), alone)
         parent = [-1 if u == member else member for u in range(len(blocks))]
         return Network(schema, Structure.augmented(parent), (*tables, log_prior))
-
-
-def left_out_log_joints(
-    rows: Rows,
-    counts: Counts,
-    members: NDArray[np.int64],
-    parameters: str,
-    ess: float,
-    n_jobs: int | None = None,
-) -> Array:
-    """Return the log joints of rows, of shape (rows, classes, members), under networks learned without the row itself.
-
-    Of each row one unit of its weight is subtracted from the counts, or all of it if that is less: rows that are
-    repeated are left out one at a time.
-    """
-    prior = Smoothing.of(counts, parameters, ess)
-    table = counts.table.astype(np.float64)
-    call = partial(
-        held_out_log_joints,
-        rows.codes,
-        rows.classes.astype(np.int64),
-        rows.each,
-        counts.schema.offset,
-        table,
-        counts.class_counts.astype(np.float64),
-        np.add.reduceat(table, counts.schema.offset[:-1], axis=2),
-        prior.cell,
-        prior.mass,
-        prior.own_cell,
-        prior.own_mass,
-        prior.class_cell,
-        prior.softening,
-        members,
-    )
-    total = len(rows.classes)
-    out = np.empty((total, len(counts.class_counts), len(members)))
-    threads = thread_count(n_jobs, total)
-    run([partial(call, *span, out) for span in spans(total, threads)], threads)
-    return out

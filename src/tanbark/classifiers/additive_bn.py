@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils.metaestimators import available_if
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from tanbark.averaging import (
@@ -20,37 +20,49 @@ from tanbark.averaging import (
     SuperParents,
     best_pool,
     by_folds,
-    left_out_log_joints,
 )
-from tanbark.classifiers.base import Array, CountsClassifier, check_choice
+from tanbark.classifiers.base import Array, CountsClassifier, check_choice, check_flag, check_number, offered_unless
 from tanbark.classifiers.network_classifier import centred
-from tanbark.classifiers.seeds import check_number
+from tanbark.classifiers.seeds import check_seed, seed_of
 from tanbark.counts import Counts, Rows
 from tanbark.counts.counts import MOST_BYTES
 from tanbark.kernels.pooling import pooled_scores, to_log_posteriors
 from tanbark.kernels.threads import run, spans, thread_count
 from tanbark.network import Network
-from tanbark.network.arrays import network_arrays, network_from
-from tanbark.parameters import PARAMETERS, class_table, network_tables
+from tanbark.network.arrays import log_table, networks_arrays, networks_from
+from tanbark.parameters import PARAMETERS, class_table, estimated_networks
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.columns import Codes
-from tanbark.structure import WEAK_STRUCTURES, class_information, settled
+from tanbark.schema.warn import warn
+from tanbark.structure import WEAK_STRUCTURES, most_telling
 
-BLOCK = 65_536
+ENOUGH = 1e-6
+MOST_CELLS = 2**23
+"""How many rows times classes times members are predicted together."""
 
 
-class Classifiers(tuple[CountsClassifier, ...]):
+@dataclass(frozen=True)
+class Classifiers:
     """Fitted classifiers over the same schema."""
+
+    models: tuple[CountsClassifier, ...]
+
+    def __len__(self) -> int:
+        return len(self.models)
+
+    def only(self, at: Sequence[int]) -> Classifiers:
+        """Return some of them."""
+        return Classifiers(tuple(self.models[m] for m in at))
 
     def log_joints(self, codes: Codes, n_jobs: int | None = None) -> Array:
         """Return what each classifier says of each row and class, of shape (rows, classes, classifiers)."""
-        return np.stack([model._log_scores(codes) for model in self], axis=2)
+        return np.stack([model._log_scores(codes) for model in self.models], axis=2)
 
 
-def _can_explain(model: AdditiveBN) -> bool:
-    if model.link != "log" or not all(hasattr(m, "explain") for m in model._given()):
-        raise AttributeError("only a logarithmic pool of members that explain themselves can be explained")
-    return True
+def _why_not_explained(model: AdditiveBN) -> str | None:
+    if model.link == "log" and all(hasattr(member, "explain") for member in model._given()):
+        return None
+    return "only a logarithmic pool (link='log') of members that explain themselves can be explained"
 
 
 class AdditiveBN(CountsClassifier):
@@ -90,6 +102,8 @@ class AdditiveBN(CountsClassifier):
         How the table becomes codes; None is ``Encoder()``, a Schema is used as it is.
     n_jobs : int or None
         Threads, as in scikit-learn: None is one, -1 all.
+    random_state : int, RandomState or None
+        Of the draws that stand in for what a row lacks, where members with several parents lack too much of it.
 
     Attributes
     ----------
@@ -109,8 +123,8 @@ class AdditiveBN(CountsClassifier):
     Notes
     -----
     A pool of logarithms has no normalised joint, so there are class probabilities alone. What is missing in a row is
-    summed out in each member before they are pooled. Where a member finds a class impossible, which only
-    ``parameters="ml"`` and "softened" make it do, that class has a probability of 1e-304 instead.
+    summed out in each member before they are pooled. No member has a veto: a class that it finds impossible, as
+    ``parameters="ml"`` and "softened" can make it do, is to it less probable by a factor of 1e304 than any other.
     Where training values are missing, a super-parent's tables come from the rows that have both values.
 
     References
@@ -146,6 +160,7 @@ class AdditiveBN(CountsClassifier):
         class_prior: Any = None,
         encoder: Encoder | Schema | None = None,
         n_jobs: int | None = None,
+        random_state: Any = 0,
     ) -> None:
         self.weak = weak
         self.link = link
@@ -157,6 +172,7 @@ class AdditiveBN(CountsClassifier):
         self.class_prior = class_prior
         self.encoder = encoder
         self.n_jobs = n_jobs
+        self.random_state = random_state
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -164,14 +180,16 @@ class AdditiveBN(CountsClassifier):
         check_choice("link", self.link, ("log", "linear"))
         if self.max_members is not None:
             check_number("max_members", self.max_members, 1)
-        for name in ("held_out", "verbose"):
-            if not isinstance(getattr(self, name), bool | np.bool_):
-                raise TypeError(f"{name} must be True or False, got {getattr(self, name)!r}")
+        check_flag("held_out", self.held_out)
+        check_flag("verbose", self.verbose)
+        check_seed(self.random_state)
+        if self.max_members is not None and self.weak != "superparent":
+            raise ValueError("max_members chooses among super-parents; leave it None with other members")
         if isinstance(self.weak, str):
             check_choice("weak", self.weak, ("superparent", *WEAK_STRUCTURES))
             return
         if not isinstance(self.weak, list | tuple):
-            raise TypeError(f"weak must be a name or a list of classifiers, got {self.weak!r}")
+            raise TypeError(f"weak must be a name or a list of classifiers, such as [TAN()], got {self.weak!r}")
         if not self.weak:
             raise ValueError("weak is an empty list; give at least one classifier")
         for member in self.weak:
@@ -190,113 +208,110 @@ class AdditiveBN(CountsClassifier):
 
     def _learn(self, counts: Counts, rows: Rows | None) -> None:
         assert rows is not None
-        rows = rows.distinct
-        learned = class_table(counts, self.parameters, float(self.ess))
-        self._learned_prior = learned
-        self.class_log_prior_, self._prior_ratio = self._prior_and_ratio(learned)
-        ess = float(self.ess)
+        rows, ess = rows.distinct, float(self.ess)
+        self._learned_prior = class_table(counts, self.parameters, ess)
+        self.class_log_prior_, self._prior_ratio = self._prior_and_ratio(self._learned_prior)
+        self._seed = seed_of(self.random_state)
         members: SuperParents | Networks | Classifiers
+        prior = self._learned_prior[None]
         if self.weak == "superparent":
-            members = SuperParents.of(counts, self._super_parents(counts), self.parameters, ess)
+            chosen = self._super_parents(counts)
+            self._check_memory(len(rows.classes), len(chosen))
+            members = SuperParents.of(counts, chosen, self.parameters, ess)
+            if self.held_out:
+                self._say(f"leaving each of {len(rows.classes):,} distinct rows out")
+                scores = members.left_out_log_joints(rows, counts, self.parameters, ess, self.n_jobs)
+                prior = members.left_out_log_prior(rows, counts, self.parameters, ess)
         else:
             learn = self._learner(counts)
             members = learn(counts, rows)
-        self._check_memory(len(rows.classes), len(members))
+            self._check_memory(len(rows.classes), len(members))
+            if self.held_out:
+                scores = by_folds(rows, counts, learn, self.n_jobs, self._say)
         if not self.held_out:
             scores = members.log_joints(rows.codes, self.n_jobs)
-        elif isinstance(members, SuperParents):
-            scores = left_out_log_joints(rows, counts, members.members, self.parameters, ess, self.n_jobs)
-        else:
-            scores = by_folds(rows, counts, learn, self.n_jobs)
-        self._to_log_posteriors(scores)
-        likelihood = PoolLikelihood(_for_pool(scores, rows.classes, self.link), rows.each, self.n_jobs)
-        pool, self.optimality_gap_ = best_pool(likelihood, len(members), self._report(float(rows.each.sum())))
-        self.log_likelihood_ = likelihood(pool, False)[0]
+        self._to_log_posteriors(scores, prior)
+        likelihood = PoolLikelihood.of(scores, rows, self.link == "linear", self.n_jobs)
+        pool = best_pool(likelihood, len(members), self._tell)
+        self.optimality_gap_ = pool.gap
+        self.log_likelihood_ = pool.value * float(rows.each.sum())
+        if pool.gap >= ENOUGH:
+            words = f"weights that may gain {pool.gap:.0e} of the log likelihood were the best that could be found"
+            warn(ConvergenceWarning(words))
+        self.weights_ = pool.weights
         if isinstance(members, SuperParents):
             self.weights_ = np.zeros(len(counts.schema.columns))
-            self.weights_[members.members] = pool
-        else:
-            self.weights_ = pool
+            self.weights_[members.members] = pool.weights
         self._take_members(members)
 
     def _super_parents(self, counts: Counts) -> NDArray[np.int64]:
         """Return the attributes that are super-parents, in column order."""
-        order = np.argsort(-settled(class_information(counts)), kind="stable")
-        return np.sort(order[: self.max_members])
+        return np.sort(most_telling(counts)[: self.max_members])
 
     def _learner(self, counts: Counts) -> Callable[[Counts, Rows], Networks | Classifiers]:
         """Return how members other than super-parents are learned from counts and rows."""
         if not isinstance(self.weak, str):
             given = self.weak
             return lambda counts, rows: Classifiers(
-                clone(member).set_params(encoder=rows.schema)._fit_rows(counts, rows) for member in given
+                tuple(clone(member).set_params(encoder=rows.schema)._fit_rows(counts, rows) for member in given)
             )
         structures, ess = WEAK_STRUCTURES[self.weak](counts), float(self.ess)
-
-        def networks(counts: Counts, rows: Rows) -> Networks:
-            tables = (network_tables(counts, rows, s, self.parameters, ess, self.n_jobs) for s in structures)
-            return Networks(Network(rows.schema, s, of) for s, of in zip(structures, tables))
-
-        return networks
+        return lambda counts, rows: Networks(
+            tuple(estimated_networks(counts, rows, structures, self.parameters, ess, self.n_jobs)), self._seed
+        )
 
     def _take_members(self, members: SuperParents | Networks | Classifiers) -> None:
         """Keep the members, and beside them those that have a weight."""
         self._members = members
-        counted = np.flatnonzero(self.weights_)
-        self._pool = self.weights_[counted]
-        self._voting: Members
-        if isinstance(members, SuperParents):
-            self._voting = replace(members, members=counted)
-        else:
-            kind: Any = type(members)
-            self._voting = kind(members[m] for m in counted)
+        at = np.flatnonzero(self.weights_)
+        self._pool = self.weights_[at]
+        self._counted = np.searchsorted(members.members, at) if isinstance(members, SuperParents) else at
+        self._voting: Members = members.only(self._counted.tolist())
 
     def _check_memory(self, rows: int, members: int) -> None:
         needed = 16 * rows * len(self.class_log_prior_) * members
         if needed > MOST_BYTES:
+            fewer = "fit fewer rows, or lower max_members" if self.weak == "superparent" else "fit fewer rows"
             raise ValueError(
-                f"pooling {members:,} members over {rows:,} distinct rows needs {needed / 2**30:,.0f} GiB; fit fewer "
-                "rows"
+                f"pooling {members:,} members over {rows:,} distinct rows needs {needed / 2**30:,.0f} GiB; {fewer}"
             )
 
-    def _report(self, total: float) -> Callable[..., None]:
-        def report(step: int, value: float, gap: float) -> None:
-            if self.verbose:
-                print(f"step {step}: log likelihood {value / total:.6f} a row, at most {gap:.1e} of it to gain")
+    def _say(self, words: str) -> None:
+        if self.verbose:
+            print(words)
 
-        return report
+    def _tell(self, step: int, value: float, gap: float) -> None:
+        self._say(f"step {step}: log likelihood {value:.6f} a row, at most {gap:.1e} of it to gain")
 
     # Predicting
 
-    def _to_log_posteriors(self, joints: Array) -> None:
+    def _to_log_posteriors(self, joints: Array, log_prior: Array) -> None:
         threads = thread_count(self.n_jobs, len(joints))
-        run(
-            [partial(to_log_posteriors, joints, self._learned_prior, *span) for span in spans(len(joints), threads)],
-            threads,
-        )
+        run([partial(to_log_posteriors, joints, log_prior, *span) for span in spans(len(joints), threads)], threads)
 
     def _log_scores(self, codes: Codes) -> Array:
-        rows = codes.shape[1]
-        out = np.empty((rows, len(self.class_log_prior_)))
-        for start in range(0, max(rows, 1), BLOCK):
-            stop = min(start + BLOCK, rows)
-            joints = self._voting.log_joints(codes[:, start:stop], self.n_jobs)
-            self._to_log_posteriors(joints)
-            threads = thread_count(self.n_jobs, stop - start)
+        rows, classes = codes.shape[1], len(self.class_log_prior_)
+        out = np.empty((rows, classes))
+        step = 1 + MOST_CELLS // (classes * len(self._voting))
+        for start in range(0, rows, step):
+            joints = self._voting.log_joints(np.ascontiguousarray(codes[:, start : start + step]), self.n_jobs)
+            self._to_log_posteriors(joints, self._learned_prior[None])
+            threads = thread_count(self.n_jobs, len(joints))
             call = partial(pooled_scores, joints, self._pool, self.link == "linear")
-            run([partial(call, *span, out[start:stop]) for span in spans(stop - start, threads)], threads)
+            run([partial(call, *span, out[start : start + step]) for span in spans(len(joints), threads)], threads)
         return out + self._prior_ratio
 
     @property
     def members_(self) -> list[Any]:
         """What is pooled: networks, or the classifiers that were given, fitted."""
         check_is_fitted(self)
-        if not isinstance(self._members, SuperParents):
-            return list(self._members)
-        columns = range(len(self.schema_.columns))
-        return [self._members.network(self.schema_, self._learned_prior, u) for u in columns]
+        if isinstance(self._members, Networks):
+            return list(self._members.networks)
+        if isinstance(self._members, Classifiers):
+            return list(self._members.models)
+        return [self._members.network(self.schema_, self._learned_prior, u) for u in range(len(self.schema_.columns))]
 
-    @available_if(_can_explain)
+    @offered_unless(_why_not_explained)
     def explain(self, X: Any) -> Array:
         """Return how much each attribute speaks for each class: weights of evidence in nats.
 
@@ -307,29 +322,39 @@ class AdditiveBN(CountsClassifier):
 
     def _explained(self, codes: Codes) -> Array:
         posteriors = self._voting.log_joints(codes, self.n_jobs)
-        self._to_log_posteriors(posteriors)
+        self._to_log_posteriors(posteriors, self._learned_prior[None])
         total = np.zeros((codes.shape[1], 1 + len(codes), len(self.classes_)))
-        members = self.members_
-        for at, m in enumerate(np.flatnonzero(self.weights_).tolist()):
-            member = members[m]
-            parts = member.evidence(codes) if isinstance(member, Network) else member._explained(codes)
+        for m, (weight, at) in enumerate(zip(self._pool.tolist(), self._counted.tolist())):
+            parts = self._parts(at, codes)
             # What finds a class impossible says so as a whole: it has no parts.
             whole = ~np.isfinite(parts).all(axis=(1, 2))
             parts[whole] = 0.0
-            parts[whole, 0] = posteriors[whole, :, at]
-            total += self.weights_[m] * parts
+            parts[whole, 0] = posteriors[whole, :, m]
+            total += weight * parts
         total[:, 0] += self._prior_ratio
         return centred(total)
+
+    def _parts(self, at: int, codes: Codes) -> Array:
+        """Return what each attribute says of each row and class in one member."""
+        if isinstance(self._members, Classifiers):
+            model: Any = self._members.models[at]
+            parts: Array = model._explained(codes)
+            return parts
+        if isinstance(self._members, Networks):
+            return self._members.networks[at].evidence(codes, self.n_jobs, seed=self._seed)
+        member = int(self._members.members[at])
+        return self._members.network(self.schema_, self._learned_prior, member).evidence(codes, self.n_jobs)
 
     # Files
 
     def _state(self) -> dict[str, Any]:
         """Return how good the weights are, and the members that are classifiers, or their structures."""
         state: dict[str, Any] = {"optimality_gap": self.optimality_gap_, "log_likelihood": self.log_likelihood_}
+        state["seed"] = self._seed
         if isinstance(self._members, Classifiers):
-            state["members"] = list(self._members)
+            state["members"] = list(self._members.models)
         elif isinstance(self._members, Networks):
-            state["parents"] = [[list(above) for above in member.structure.parents] for member in self._members]
+            state["parents"] = [[list(above) for above in n.structure.parents] for n in self._members.networks]
         return state
 
     def _arrays(self) -> dict[str, NDArray[Any]]:
@@ -338,39 +363,30 @@ class AdditiveBN(CountsClassifier):
         if isinstance(self._members, SuperParents):
             arrays |= {"own": self._members.own, "pairs": self._members.pairs}
         elif isinstance(self._members, Networks):
-            for m, member in enumerate(self._members):
-                arrays |= network_arrays(member, f"member_{m}_")
+            arrays |= networks_arrays(self._members.networks, "member_")
         return arrays
 
     def _restore(
         self, counts: Counts, network: Network | None, state: dict[str, Any], arrays: dict[str, NDArray[Any]]
     ) -> Self:
         """Become the fitted classifier that had these counts, weights and members."""
-        self.weights_, self._learned_prior = arrays["weights"], arrays["learned_prior"]
+        schema, (classes, values) = counts.schema, counts.values.shape
+        self.weights_, self._seed = arrays["weights"], int(state["seed"])
+        self._learned_prior = log_table(arrays, "learned_prior", (classes,))
         self.class_log_prior_, self._prior_ratio = self._prior_and_ratio(self._learned_prior)
         self.optimality_gap_, self.log_likelihood_ = float(state["optimality_gap"]), float(state["log_likelihood"])
         members: SuperParents | Networks | Classifiers
         if "members" in state:
-            members = Classifiers(state["members"])
+            members = Classifiers(tuple(state["members"]))
         elif "parents" in state:
-            schema = counts.schema
-            members = Networks(
-                network_from(schema, parents, arrays, f"member_{m}_") for m, parents in enumerate(state["parents"])
-            )
+            members = Networks(tuple(networks_from(schema, state["parents"], arrays, "member_")), self._seed)
         else:
-            members = SuperParents(counts.schema.offset, self._super_parents(counts), arrays["own"], arrays["pairs"])
+            own = log_table(arrays, "own", (values, classes))
+            pairs = log_table(arrays, "pairs", (values, classes, values))
+            members = SuperParents(schema.offset, self._super_parents(counts), own, pairs)
+        many = len(schema.columns) if isinstance(members, SuperParents) else len(members)
+        weights = self.weights_
+        if weights.shape != (many,) or weights.dtype != np.float64 or not (weights >= 0).all() or not weights.any():
+            raise ValueError("its weights do not fit its members")
         self._take_members(members)
         return super()._restore(counts, network, state, arrays)
-
-
-def _for_pool(log_posteriors: Array, classes: NDArray[np.integer], link: str) -> Array:
-    """Return what the likelihood of a pool is computed from: see `tanbark.kernels.pooling`."""
-    own = log_posteriors[np.arange(len(classes)), classes]
-    if link == "linear":
-        return np.asarray(np.exp(own))
-    rows, many, members = log_posteriors.shape
-    out = np.empty((rows, many - 1, members))
-    for k in range(many):
-        at = classes == k
-        out[at] = np.delete(log_posteriors[at], k, axis=1) - own[at][:, None]
-    return out

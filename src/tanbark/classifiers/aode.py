@@ -15,9 +15,11 @@ from tanbark.counts import Counts, Rows
 from tanbark.kernels.super_parents import averaged_log_joint
 from tanbark.kernels.threads import run, spans, thread_count
 from tanbark.network import Network
+from tanbark.network.arrays import log_table
 from tanbark.parameters import PARAMETERS, Smoothing, children_tables, joint_value_tables, value_tables
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.columns import Codes
+from tanbark.schema.warn import warn
 
 
 class AODE(CountsClassifier):
@@ -29,8 +31,8 @@ class AODE(CountsClassifier):
     Parameters
     ----------
     min_frequency : float
-        A super-parent whose value was seen in fewer training rows does not vote (Webb et al. have 30, Weka 1).
-        Naive Bayes answers where none votes. A missing super-parent does not vote either.
+        A super-parent whose value was seen in fewer training rows, weights summed, does not vote (Webb et al. have 30,
+        Weka 1). Naive Bayes answers where none votes. A missing super-parent does not vote either.
     parameters : {"dirichlet", "ml", "softened", "laplace", "m"}
         How tables are estimated: see `tanbark.parameters.conditional`. ``P(class, x_i)`` is estimated as one table.
     ess : float
@@ -52,8 +54,8 @@ class AODE(CountsClassifier):
     Notes
     -----
     Who votes depends on the row, so the mean is no joint distribution of rows: there are class probabilities, but no
-    `score_samples` and no `sample`. Where training values are missing, a table comes from the rows that have both
-    values.
+    `score_samples` and no `sample`. Where training values are missing, ``P(x_j | class, x_i)`` comes from the rows that
+    have both values, and in ``P(class, x_i)`` the rows of a class that lack `x_i` are shared out as the others are.
 
     References
     ----------
@@ -113,6 +115,11 @@ class AODE(CountsClassifier):
             "alone": alone,
         }
         self.class_log_prior_ = self._tables["log_prior"]
+        if counts.values.any() and not self._tables["votes"].any():
+            warn(
+                f"no value of any column was seen min_frequency={self.min_frequency} times (weights count as rows), so "
+                "that naive Bayes answers; lower min_frequency, or scale the weights up"
+            )
 
     def _arrays(self) -> dict[str, NDArray[Any]]:
         """Return the tables."""
@@ -122,7 +129,16 @@ class AODE(CountsClassifier):
         self, counts: Counts, network: Network | None, state: dict[str, Any], arrays: dict[str, NDArray[Any]]
     ) -> Self:
         """Become the fitted classifier that had these counts and tables."""
-        self._tables = {name: arrays[name] for name in ("own", "pairs", "votes", "log_prior", "alone")}
+        classes, values = counts.values.shape
+        self._tables = {
+            "own": log_table(arrays, "own", (values, classes)),
+            "pairs": log_table(arrays, "pairs", (values, classes, values)),
+            "votes": arrays["votes"].astype(np.bool_),
+            "log_prior": log_table(arrays, "log_prior", (classes,)),
+            "alone": log_table(arrays, "alone", (values, classes)),
+        }
+        if self._tables["votes"].shape != (values,):
+            raise ValueError("its votes are of another shape than its schema")
         self.class_log_prior_ = self._tables["log_prior"]
         return super()._restore(counts, network, state, arrays)
 
@@ -130,6 +146,16 @@ class AODE(CountsClassifier):
         rows = codes.shape[1]
         out = np.empty((rows, len(self.class_log_prior_)))
         threads = thread_count(self.n_jobs, rows)
-        call = partial(averaged_log_joint, codes, self.schema_.offset, *self._tables.values())
+        of = self._tables
+        call = partial(
+            averaged_log_joint,
+            codes,
+            self.schema_.offset,
+            of["own"],
+            of["pairs"],
+            of["votes"],
+            of["log_prior"],
+            of["alone"],
+        )
         run([partial(call, *span, out) for span in spans(rows, threads)], threads)
         return out

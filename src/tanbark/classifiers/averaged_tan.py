@@ -16,15 +16,15 @@ from sklearn.utils.validation import check_is_fitted
 from tanbark.averaging import TreeMixture, TreePosterior, edge_prior_matrix, log_evidence_without_edges
 from tanbark.averaging.tree_mixture import DRAWS
 from tanbark.averaging.tree_posterior import Trees
-from tanbark.classifiers.base import Array, CountsClassifier
-from tanbark.classifiers.seeds import check_number, check_seed, seed_of
+from tanbark.classifiers.base import Array, CountsClassifier, check_number
+from tanbark.classifiers.seeds import check_seed, seed_of
 from tanbark.counts import Counts, Rows
 from tanbark.network import Network
 from tanbark.parameters import pair_ratios
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.columns import Codes
 from tanbark.schema.warn import warn
-from tanbark.structure import bdeu_weights_by_class, class_information, settled
+from tanbark.structure import bdeu_weights_by_class, most_telling
 
 
 class DrawnTreesWarning(UserWarning):
@@ -185,7 +185,7 @@ class AveragedTAN(CountsClassifier):
             smoothed = known.class_counts + ess / len(known.class_counts)
             log_prior = np.log(smoothed / smoothed.sum())
         self.class_log_prior_ = log_prior
-        root = int(np.argmax(settled(class_information(known))))
+        root = most_telling(known)[0]
         self._mixture = TreeMixture(
             counts.schema,
             log_prior,

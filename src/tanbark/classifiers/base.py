@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import partial, update_wrapper
 from numbers import Real
+from types import MethodType
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tanbark.counts import Counts, Rows
@@ -29,17 +29,38 @@ from tanbark.schema.target import Target, read_target
 Array = NDArray[np.float64]
 
 
-def _counts_suffice(model: CountsClassifier) -> bool:
-    reason = model._why_rows()
-    if reason is not None:
-        raise AttributeError(reason)
-    return True
+class offered_unless:
+    """A method that is there unless a function of the estimator gives a reason, which is then the error's message.
+
+    It is scikit-learn's `available_if`, but for the words that a person reads.
+    """
+
+    def __init__(self, reason: Callable[[Any], str | None]) -> None:
+        self._reason = reason
+
+    def __call__(self, method: Callable[..., Any]) -> Self:
+        """Take the method."""
+        self._method = method
+        update_wrapper(self, method)
+        return self
+
+    def __get__(self, model: Any, owner: type) -> Any:
+        if model is None:
+            return self._method
+        reason = self._reason(model)
+        if reason is not None:
+            raise AttributeError(reason)
+        return MethodType(self._method, model)
 
 
-def _has_joint(model: CountsClassifier) -> bool:
-    if not model._joint:
-        raise AttributeError(f"{type(model).__name__} has class probabilities, but no joint distribution of rows")
-    return True
+def _needs_rows(model: CountsClassifier) -> str | None:
+    return model._why_rows()
+
+
+def _lacks_joint(model: CountsClassifier) -> str | None:
+    if model._joint:
+        return None
+    return f"{type(model).__name__} has class probabilities, but no joint distribution of rows"
 
 
 class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
@@ -87,6 +108,9 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int | np.integer) or jobs == 0):
             raise ValueError(f"n_jobs must be a whole number other than 0, or None, got {self.n_jobs!r}")
 
+    def _check_names(self, names: tuple[str, ...]) -> None:
+        """Raise a sentence where a parameter does not fit the columns of the table."""
+
     # Learning
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -104,7 +128,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             self._start(X, y, sample_weight, classes=None)
         return self
 
-    @available_if(_counts_suffice)
+    @offered_unless(_needs_rows)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows: their counts are added to those so far.
 
@@ -127,7 +151,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             self._set(self.counts_ + self._count(self._rows(self.schema_, table, target, weights)), None)
         return self
 
-    @available_if(_counts_suffice)
+    @offered_unless(_needs_rows)
     def fit_counts(self, counts: Counts) -> Self:
         """Learn from counts, wherever they were counted."""
         with self._unchanged_on_error():
@@ -184,6 +208,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         else:
             schema = (self.encoder or Encoder()).learn(table, target, weights)
         self._checked_prior(len(schema.classes))
+        self._check_names(schema.names)
         rows = self._rows(schema, table, target, weights)
         self._set(self._count(rows), rows)
 
@@ -207,7 +232,10 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         except (TypeError, ValueError):
             prior = np.empty(0)
         if prior.shape != (classes,) or not (prior >= 0).all() or not np.isclose(prior.sum(), 1.0):
-            raise ValueError(f"class_prior must be {classes} probabilities that sum to 1, in the order of classes_")
+            raise ValueError(
+                f"class_prior must be {classes} probabilities that sum to 1, in the order of classes_, got "
+                f"{self.class_prior!r}"
+            )
         with np.errstate(divide="ignore"):
             log_prior: Array = np.log(prior / prior.sum())
         return log_prior
@@ -257,12 +285,12 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         check_is_fitted(self)
         return self.schema_.encode_table(self._read(X, reset=False), self.n_jobs)
 
-    @available_if(_has_joint)
+    @offered_unless(_lacks_joint)
     def predict_joint_log_proba(self, X: Any) -> Array:
         """Return ``log P(row, class)``, one column per class; what is missing or was never seen is summed out."""
         return self._log_scores(self._encode(X))
 
-    @available_if(_has_joint)
+    @offered_unless(_lacks_joint)
     def score_samples(self, X: Any) -> Array:
         """Return ``log P(row)`` over the levels and intervals of the schema, -inf for a row that cannot be."""
         joint = self.predict_joint_log_proba(X)
@@ -319,3 +347,15 @@ def check_choice(name: str, value: Any, allowed: Any) -> None:
     if not isinstance(value, str) or value not in allowed:
         words = " or ".join(map(repr, allowed))
         raise ValueError(f"{name} must be {words}, got {value!r}")
+
+
+def check_number(name: str, value: Any, least: int) -> None:
+    """Raise a sentence naming the parameter where its value is not a whole number of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
+
+
+def check_flag(name: str, value: Any) -> None:
+    """Raise a sentence naming the parameter where its value is neither true nor false."""
+    if not isinstance(value, bool | np.bool_) and value not in (0, 1):
+        raise TypeError(f"{name} must be True or False, got {value!r}")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from tanbark.averaging import Committee
-from tanbark.classifiers.base import Array, CountsClassifier, check_choice
+from tanbark.classifiers.base import Array, CountsClassifier, check_choice, check_flag, check_number
 from tanbark.classifiers.held_out import held_out
 from tanbark.classifiers.samme import (
     Round,
@@ -22,16 +22,16 @@ from tanbark.classifiers.samme import (
     log_loss,
     usual_temperature,
 )
-from tanbark.classifiers.seeds import check_number, check_seed, seed_of
+from tanbark.classifiers.seeds import check_seed, seed_of
 from tanbark.classifiers.tan import TAN
 from tanbark.counts import Counts, Rows, count_tree
 from tanbark.kernels.votes import SLACK
 from tanbark.network import Network, Structure
-from tanbark.network.arrays import network_arrays, network_from
+from tanbark.network.arrays import networks_arrays, networks_from
 from tanbark.parameters import PARAMETERS, class_table, tree_tables
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.columns import Codes
-from tanbark.structure import EDGE_WEIGHTS, class_information, maximum_spanning_tree, rooted, settled
+from tanbark.structure import EDGE_WEIGHTS, maximum_spanning_tree, most_telling, rooted, settled
 
 Learner = Callable[[Rows, Array], Network]
 
@@ -149,8 +149,7 @@ class BoostedBN(CountsClassifier):
             check_number("patience", self.patience, 1)
         elif self.base == "grown":
             raise ValueError("patience must be a whole number with base='grown', which needs held-out rows; got None")
-        if not isinstance(self.verbose, bool | np.bool_):
-            raise TypeError(f"verbose must be True or False, got {self.verbose!r}")
+        check_flag("verbose", self.verbose)
         check_seed(self.random_state)
         super()._check_parameters()
 
@@ -217,9 +216,8 @@ class BoostedBN(CountsClassifier):
             return best
         counts = Counts.of(rows.schema, rows.codes, rows.classes, rows.weights, 2, self.n_jobs)
         weights = settled(EDGE_WEIGHTS["cmi"](counts, float(self.ess)))
-        root = int(np.argmax(settled(class_information(counts))))
         # Parts of a tree hang as the whole does, so that the order of the columns does not matter.
-        whole = rooted(n, maximum_spanning_tree(weights), [root])
+        whole = rooted(n, maximum_spanning_tree(weights), most_telling(counts))
         heaviest = sorted((-weights[u, above], u) for u, above in enumerate(whole) if above >= 0)
         parent = [-1] * n
         for many, (_, u) in enumerate(heaviest, 1):
@@ -267,18 +265,16 @@ class BoostedBN(CountsClassifier):
             "log_prior": self.class_log_prior_,
             "prior_ratio": self._prior_ratio,
         }
-        for i, network in enumerate(self.networks_):
-            arrays |= network_arrays(network, f"round_{i}_")
-        return arrays
+        return arrays | networks_arrays(self.networks_, "round_")
 
     def _restore(
         self, counts: Counts, network: Network | None, state: dict[str, Any], arrays: dict[str, NDArray[Any]]
     ) -> Self:
         """Become the fitted classifier that had these counts and these rounds."""
-        self.networks_ = [
-            network_from(counts.schema, parents, arrays, f"round_{i}_") for i, parents in enumerate(state["parents"])
-        ]
+        self.networks_ = networks_from(counts.schema, state["parents"], arrays, "round_")
         self.estimator_weights_, self.estimator_errors_ = arrays["estimator_weights"], arrays["estimator_errors"]
+        if not len(self.networks_) == len(self.estimator_weights_) == len(self.estimator_errors_):
+            raise ValueError("its networks are more or fewer than their weights")
         self.held_out_losses_ = arrays["held_out_losses"]
         self._committee = Committee.of(self.networks_, self.estimator_weights_)
         self.temperature_ = float(state["temperature"])

@@ -6,11 +6,11 @@ import math
 from typing import Any
 
 from tanbark.classifiers.any_network import AnyNetworkClassifier
-from tanbark.classifiers.seeds import check_number
+from tanbark.classifiers.base import check_number
 from tanbark.counts import Counts, Rows
 from tanbark.counts.family import ROOM
 from tanbark.network import Network, Structure
-from tanbark.parameters import network_tables
+from tanbark.parameters import estimated_networks
 from tanbark.schema import Encoder, Schema
 from tanbark.structure import k_dependence
 
@@ -104,8 +104,7 @@ class KDB(AnyNetworkClassifier):
     def _network(self, counts: Counts, rows: Rows | None) -> Network:
         structure = k_dependence(counts, int(self.k))
         self._check_families(counts.schema, structure)
-        tables = network_tables(counts, rows, structure, self.parameters, float(self.ess), self.n_jobs)
-        return Network(counts.schema, structure, tables)
+        return estimated_networks(counts, rows, [structure], self.parameters, float(self.ess), self.n_jobs)[0]
 
     def _check_families(self, schema: Schema, structure: Structure) -> None:
         """Raise a sentence where a family has more cells than can be numbered."""

@@ -1,4 +1,4 @@
-"""Whole numbers among the parameters, and seeds of draws."""
+"""Seeds of draws."""
 
 from __future__ import annotations
 
@@ -7,11 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-
-def check_number(name: str, value: Any, least: int) -> None:
-    """Raise a sentence naming the parameter where its value is not a whole number of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
+from tanbark.classifiers.base import check_number
 
 
 def check_seed(random_state: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.averaging import left_out_log_joints
+from tanbark.averaging import SuperParents
 from tanbark.classifiers.base import Array
 from tanbark.classifiers.network_classifier import NetworkClassifier
 from tanbark.counts import Counts, Rows
@@ -17,7 +17,8 @@ from tanbark.parameters import tree_tables
 from tanbark.schema import Encoder, Schema
 from tanbark.structure import class_information, settled
 
-BLOCK = 65_536
+MOST_CELLS = 2**23
+"""How many rows times classes times super-parents are looked at together."""
 
 
 class SuperParent(NetworkClassifier):
@@ -98,6 +99,10 @@ class SuperParent(NetworkClassifier):
         if isinstance(self.parent, bool) or not isinstance(self.parent, str | int | np.integer | None):
             raise TypeError(f"parent must be the name or the position of a column, or None, got {self.parent!r}")
 
+    def _check_names(self, names: tuple[str, ...]) -> None:
+        if self.parent is not None:
+            _position(self.parent, names)
+
     def _why_rows(self) -> str | None:
         """Return that the choice of a super-parent asks the rows."""
         if self.parent is not None:
@@ -138,11 +143,15 @@ class SuperParent(NetworkClassifier):
 
     def _accuracies(self, counts: Counts, rows: Rows) -> Array:
         """Return the leave-one-out accuracy of each attribute as super-parent."""
-        every = np.arange(len(counts.schema.columns))
-        right = np.zeros(len(every))
-        for start in range(0, len(rows.classes), BLOCK):
-            some = rows.take(slice(start, start + BLOCK))
-            joints = left_out_log_joints(some, counts, every, self.parameters, float(self.ess), self.n_jobs)
+        ess = float(self.ess)
+        networks = SuperParents.of(counts, np.arange(len(counts.schema.columns)), self.parameters, ess)
+        right = np.zeros(len(networks))
+        step = 1 + MOST_CELLS // (len(networks) * len(counts.class_counts))
+        for start in range(0, len(rows.classes), step):
+            some = rows.take(slice(start, start + step))
+            joints = networks.left_out_log_joints(some, counts, self.parameters, ess, self.n_jobs)
+            prior = networks.left_out_log_prior(some, counts, self.parameters, ess)
+            joints = np.where(np.isneginf(joints).all(axis=1, keepdims=True), prior[:, :, None], joints)
             # The first of the classes that are most probable but for rounding.
             best = (joints >= joints.max(axis=1, keepdims=True) - SLACK).argmax(axis=1)
             right += some.each @ (best == some.classes[:, None])

@@ -5,14 +5,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.classifiers.network_classifier import NetworkClassifier
 from tanbark.counts import Counts, Rows
 from tanbark.network import Network, Structure
 from tanbark.parameters import tree_tables
-from tanbark.structure import class_information, rooted, settled
+from tanbark.structure import most_telling, rooted
 
 
 class TreeClassifier(NetworkClassifier):
@@ -27,8 +26,8 @@ class TreeClassifier(NetworkClassifier):
     def _network(self, counts: Counts, rows: Rows | None) -> Network:
         self.tree_edges_ = self._edges(counts)
         # Every part hangs from its attribute that says most of the class.
-        roots = np.argsort(-settled(class_information(counts)), kind="stable").tolist()
-        parent = rooted(len(counts.schema.columns), [(u, v) for u, v, _ in self.tree_edges_], roots)
+        edges = [(u, v) for u, v, _ in self.tree_edges_]
+        parent = rooted(len(counts.schema.columns), edges, most_telling(counts))
         tables = tree_tables(counts, parent, self.parameters, float(self.ess))
         return Network(counts.schema, Structure.augmented(parent), tables)
 

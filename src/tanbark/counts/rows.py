@@ -8,10 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.counts.family import ROOM
 from tanbark.schema import Schema
 from tanbark.schema.columns import Codes
-
-ROOM = 2**62
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +49,23 @@ class Rows:
         total = np.add.reduceat(self.each[order], first) if len(first) else self.each
         chosen = order[first]
         return Rows(self.schema, np.ascontiguousarray(self.codes[:, chosen]), self.classes[chosen], total)
+
+    def keys(self, seed: int) -> NDArray[np.uint64]:
+        """Return a random number for each row that its own values, not its class, and the seed determine.
+
+        It depends neither on the order of rows or columns nor on what other rows there are; what is drawn by it is the
+        same for rows that differ in nothing but the class.
+        """
+        keys = np.zeros(len(self.classes), np.uint64)
+        for column, codes in zip(self.schema.columns, self.codes):
+            rng = np.random.default_rng([seed, *column.name.encode()])
+            draws = rng.integers(0, 2**64, column.arity + 1, np.uint64)
+            keys += draws[np.minimum(codes, column.arity)]
+        # The finaliser of SplitMix64 (Steele, Lea and Flood 2014): what two sums have in common is not seen any more.
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            keys ^= keys >> np.uint64(shift)
+            keys *= np.uint64(factor)
+        return keys ^ (keys >> np.uint64(31))
 
     def take(self, chosen: NDArray[np.bool_] | slice) -> Rows:
         """Return some of the rows."""

@@ -1,8 +1,7 @@
 """Pools of class probabilities, and their conditional log likelihood with its derivatives in the pool's weights.
 
-`logarithmic_pool` and `linear_pool` add to `slope` the gradient and, if `curved`, to the lower triangle of `bend` the
-negative Hessian over the rows `low` to `high`, whose weights are `weights`; they return the sum of
-``w log p(class | row)``.
+`logarithmic_pool` and `linear_pool` add to `slope` the gradient and to the lower triangle of `bend` the negative
+Hessian over the rows `low` to `high`, whose weights are `weights`; they return the sum of ``w log p(class | row)``.
 """
 
 import numpy as np
@@ -11,34 +10,40 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-FLOOR = -700.0
-"""What is impossible counts as this improbable (1e-304) in a pool, so that a member without weight has no veto."""
+IMPOSSIBLE = -700.0
+"""What a member finds impossible is by so much less probable than what it finds possible: none has a veto."""
+FAINTEST = -230.0
+"""In a linear pool a member whose probability is smaller by this logarithm than another's counts as so small."""
 
 
 @njit(nogil=True, cache=True)
 def to_log_posteriors(joints: Floats, log_prior: Floats, low: int, high: int) -> None:
-    """Turn the log joints ``[row, k, m]`` of each member into log posteriors, none below `FLOOR`.
+    """Turn the log joints ``[row, k, m]`` of each member into log posteriors, all of them finite.
 
-    A row that a member finds impossible in every class gets the prior.
+    A row that a member finds impossible in every class gets the prior, one for each row or the same for all.
     """
     classes, members = joints.shape[1:]
     for row in range(low, high):
+        prior = log_prior[min(row, len(log_prior) - 1)]
         for m in range(members):
-            largest = -np.inf
+            largest, least = -np.inf, np.inf
             for k in range(classes):
-                largest = max(largest, joints[row, k, m])
+                score = joints[row, k, m]
+                if score == -np.inf:
+                    continue
+                largest, least = max(largest, score), min(least, score)
+            if largest == -np.inf:
+                largest, least = 0.0, 0.0
+                for k in range(classes):
+                    joints[row, k, m] = prior[k]
+                    least = min(least, prior[k] if prior[k] > -np.inf else 0.0)
             total = 0.0
             for k in range(classes):
-                if largest == -np.inf:
-                    joints[row, k, m] = log_prior[k]
-                else:
-                    total += np.exp(joints[row, k, m] - largest)
-            if largest > -np.inf:
-                largest += np.log(total)
-                for k in range(classes):
-                    joints[row, k, m] -= largest
+                total += np.exp(joints[row, k, m] - largest)
             for k in range(classes):
-                joints[row, k, m] = max(joints[row, k, m], FLOOR)
+                if joints[row, k, m] == -np.inf:
+                    joints[row, k, m] = least + IMPOSSIBLE
+                joints[row, k, m] -= largest + np.log(total)
 
 
 @njit(nogil=True, cache=True)
@@ -47,16 +52,17 @@ def pooled_scores(log_posteriors: Floats, pool: Floats, linear: bool, low: int, 
     classes, members = log_posteriors.shape[1:]
     for row in range(low, high):
         for k in range(classes):
+            scores = log_posteriors[row, k]
+            largest = scores.max()
             total = 0.0
             for m in range(members):
-                score = log_posteriors[row, k, m]
-                total += pool[m] * (np.exp(score) if linear else score)
-            out[row, k] = np.log(total) if linear else total
+                total += pool[m] * (np.exp(scores[m] - largest) if linear else scores[m])
+            out[row, k] = largest + np.log(total) if linear else total
 
 
 @njit(nogil=True, cache=True)
 def logarithmic_pool(
-    scores: Floats, weights: Floats, pool: Floats, curved: bool, low: int, high: int, slope: Floats, bend: Floats
+    scores: Floats, weights: Floats, pool: Floats, low: int, high: int, slope: Floats, bend: Floats
 ) -> float:
     """``p ~ exp(pool . log p_m)``: `scores` are the members' log probabilities ``[row, other class, member]``.
 
@@ -87,23 +93,25 @@ def logarithmic_pool(
                 mean[m] += odds[k] * scores[row, k, m]
         for m in range(members):
             slope[m] -= weights[row] * mean[m]
-        if curved:
-            for m in range(members):
-                for k in range(others):
-                    factor = weights[row] * odds[k] * scores[row, k, m]
-                    for other in range(m + 1):
-                        bend[m, other] += factor * scores[row, k, other]
-                factor = weights[row] * mean[m]
+        for m in range(members):
+            for k in range(others):
+                factor = weights[row] * odds[k] * scores[row, k, m]
                 for other in range(m + 1):
-                    bend[m, other] -= factor * mean[other]
+                    bend[m, other] += factor * scores[row, k, other]
+            factor = weights[row] * mean[m]
+            for other in range(m + 1):
+                bend[m, other] -= factor * mean[other]
     return value
 
 
 @njit(nogil=True, cache=True)
 def linear_pool(
-    scores: Floats, weights: Floats, pool: Floats, curved: bool, low: int, high: int, slope: Floats, bend: Floats
+    scores: Floats, weights: Floats, pool: Floats, low: int, high: int, slope: Floats, bend: Floats
 ) -> float:
-    """``p = pool . p_m``: `scores` are the members' probabilities of the row's own class, ``[row, member]``."""
+    """``p = pool . p_m``: `scores` are the members' probabilities of the row's own class, ``[row, member]``.
+
+    Each row's may be scaled, so that the greatest is one.
+    """
     members = scores.shape[1]
     value = 0.0
     for row in range(low, high):
@@ -112,9 +120,8 @@ def linear_pool(
             total += pool[m] * scores[row, m]
         value += weights[row] * np.log(total)
         for m in range(members):
-            factor = weights[row] / total * scores[row, m]
-            slope[m] += factor
-            if curved:
-                for other in range(m + 1):
-                    bend[m, other] += factor / total * scores[row, other]
+            share = scores[row, m] / total
+            slope[m] += weights[row] * share
+            for other in range(m + 1):
+                bend[m, other] += weights[row] * share * (scores[row, other] / total)
     return value

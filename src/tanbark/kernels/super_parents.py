@@ -65,7 +65,7 @@ def averaged_log_joint(
     high: int,
     out: Floats,
 ) -> None:
-    """Write the log of the mean joint over the super-parents whose values vote; naive Bayes where none does.
+    """Write the log of the summed joints of the super-parents whose values vote; naive Bayes where none does.
 
     ``own[i]`` is ``log P(class, i)``, ``pairs[i, k, j]`` is ``log P(j | i, k)``, zero within an attribute, and
     ``alone[j]`` is ``log P(j | class)``.
@@ -84,7 +84,7 @@ def averaged_log_joint(
         for k in range(classes):
             if voters:
                 _add_children(pairs, k, above, voters, at, many, own, joint)
-                out[row, k] = log_sum(joint, 0, voters) - np.log(voters)
+                out[row, k] = log_sum(joint, 0, voters)
             else:
                 out[row, k] = log_prior[k]
                 for i in range(many):
@@ -135,7 +135,7 @@ def _share(seen: float, less: float, extra: float, total: float, mass: float, ar
 
 
 @njit(nogil=True, cache=True)
-def held_out_log_joints(
+def leave_out(
     codes: Codes,
     of_class: Integers,
     weights: Floats,
@@ -154,13 +154,14 @@ def held_out_log_joints(
     high: int,
     out: Floats,
 ) -> None:
-    """Write to ``out[row, k, m]`` the log joint of each row under tables from which the row itself was taken.
+    """Change the log joints of each row, ``out[row, k, m]``, to those under tables from which the row was taken.
 
-    Of each row one unit of weight is taken out, or all of it if that is less. `table` is the Burt table,
-    ``seen_with[k, i, v]`` counts the rows of class k that have value i and attribute v. The prior adds ``cell[u, j]``
-    to the count of value `j` under super-parent `u`, in sum ``mass[u, v]`` over the values of attribute `v`; likewise
-    `own_cell` and `own_mass` under the class alone and `class_cell` for each class. With `softening` the cells are that
-    many rows, shared out as the values' own frequencies are.
+    Of each row one unit of weight is taken out, or all of it if that is less: it is missed in the tables of its own
+    class alone, unless they are softened, and in the number of rows, which all classes share. `table` is the Burt
+    table, ``seen_with[k, i, v]`` counts the rows of class k that have value i and attribute v. The prior adds
+    ``cell[u, j]`` to the count of value `j` under super-parent `u`, in sum ``mass[u, v]`` over the values of attribute
+    `v`; likewise `own_cell` and `own_mass` under the class alone and `class_cell` for each class. With `softening` the
+    cells are that many rows, shared out as the values' own frequencies are.
     """
     n = len(codes)
     classes = len(class_counts)
@@ -176,9 +177,13 @@ def held_out_log_joints(
             known[u] += values[j]
     for row in range(low, high):
         unit = min(1.0, weights[row])
+        below = all_rows - unit + classes * class_cell
         for k in range(classes):
+            if k != of_class[row] and softening == 0.0 and below > 0.0:
+                for m in range(len(members)):
+                    out[row, k, m] += np.log((all_rows + classes * class_cell) / below)
+                continue
             less = unit if k == of_class[row] else 0.0
-            below = all_rows - unit + classes * class_cell
             prior = (max(class_counts[k] - less, 0.0) + class_cell) / below if below > 0.0 else 1.0 / classes
             for m in range(len(members)):
                 u = members[m]

@@ -52,6 +52,28 @@ def network_from(
     return Network(schema, structure, tuple(log_tables))
 
 
+def networks_arrays(networks: Sequence[Network], prefix: str) -> dict[str, NDArray[Any]]:
+    """Return the tables of several networks under names that begin with `prefix` and their number."""
+    arrays: dict[str, NDArray[Any]] = {}
+    for i, network in enumerate(networks):
+        arrays |= network_arrays(network, f"{prefix}{i}_")
+    return arrays
+
+
+def networks_from(
+    schema: Schema, parents: Sequence[Sequence[Sequence[Any]]], arrays: Mapping[str, NDArray[Any]], prefix: str
+) -> list[Network]:
+    """Return the networks with these parents and the tables that `networks_arrays` named."""
+    return [network_from(schema, above, arrays, f"{prefix}{i}_") for i, above in enumerate(parents)]
+
+
+def log_table(arrays: Mapping[str, NDArray[Any]], name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return the array of this name, which has this shape and holds nothing but log probabilities."""
+    if arrays[name].shape != shape:
+        raise ValueError(f"its {name!r} has the shape {arrays[name].shape} instead of {shape}")
+    return _checked(arrays[name])
+
+
 def _checked(log_table: NDArray[Any]) -> NDArray[np.float64]:
     """Return an array that holds nothing but log probabilities."""
     if log_table.dtype != np.float64 or np.isnan(log_table).any() or (log_table > 1e-9).any():

@@ -2,7 +2,7 @@
 
 from tanbark.parameters.conditional import PARAMETERS
 from tanbark.parameters.dirichlet import raked_pair, smoothed_values
-from tanbark.parameters.network_tables import network_tables
+from tanbark.parameters.networks import estimated_networks
 from tanbark.parameters.pair_ratios import pair_ratios
 from tanbark.parameters.super_parents import Smoothing, children_tables, joint_value_tables, value_tables
 from tanbark.parameters.tree_tables import class_table, tree_tables
@@ -12,8 +12,8 @@ __all__ = [
     "Smoothing",
     "children_tables",
     "class_table",
+    "estimated_networks",
     "joint_value_tables",
-    "network_tables",
     "pair_ratios",
     "raked_pair",
     "smoothed_values",

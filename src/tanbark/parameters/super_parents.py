@@ -109,7 +109,7 @@ def joint_value_tables(counts: Counts, parameters: str, ess: float, log_prior: A
     for u in range(len(counts.schema.columns)):
         seen = counts.value(u).astype(np.float64)
         filled = of_class[:, None] * shares(seen)
-        apart = np.multiply.outer(of_class, seen.sum(axis=0))
+        apart = np.multiply.outer(shares(of_class), shares(seen.sum(axis=0)))
         table = estimate(filled.ravel(), apart.ravel(), ess, seen.size).reshape(seen.shape)
         if log_prior is not None:
             table = shares(table) * np.exp(log_prior)[:, None]

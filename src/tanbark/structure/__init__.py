@@ -1,7 +1,7 @@
 """Learning which attribute depends on which, from counts."""
 
 from tanbark.structure.best_trees import best_trees
-from tanbark.structure.edge_weights import EDGE_WEIGHTS, bdeu_weights_by_class, class_information
+from tanbark.structure.edge_weights import EDGE_WEIGHTS, bdeu_weights_by_class, class_information, most_telling
 from tanbark.structure.forest import EDGE_GAINS, maximum_forest
 from tanbark.structure.k_dependence import k_dependence
 from tanbark.structure.spanning_tree import maximum_spanning_tree, rooted, settled
@@ -17,6 +17,7 @@ __all__ = [
     "k_dependence",
     "maximum_forest",
     "maximum_spanning_tree",
+    "most_telling",
     "rooted",
     "settled",
 ]

@@ -10,6 +10,7 @@ from scipy.special import xlogy
 
 from tanbark.counts import Counts
 from tanbark.kernels.weights import conditional_information, dirichlet_evidence
+from tanbark.structure.spanning_tree import settled
 
 Matrix = NDArray[np.float64]
 
@@ -44,6 +45,12 @@ def bdeu_weights_by_class(counts: Counts, ess: float) -> Matrix:
 
 
 EDGE_WEIGHTS: dict[str, Callable[[Counts, float], Matrix]] = {"cmi": cmi_weights, "bdeu": bdeu_weights}
+
+
+def most_telling(counts: Counts) -> list[int]:
+    """Return the attributes in the order of ``I(X; C)``, the greatest first; ties go to column order."""
+    order: list[int] = np.argsort(-settled(class_information(counts)), kind="stable").tolist()
+    return order
 
 
 def class_information(counts: Counts) -> Matrix:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from tanbark.counts import Counts
 from tanbark.network import Structure
-from tanbark.structure.edge_weights import class_information, cmi_weights
+from tanbark.structure.edge_weights import cmi_weights, most_telling
 from tanbark.structure.spanning_tree import settled
 
 
@@ -18,7 +16,7 @@ def k_dependence(counts: Counts, k: int) -> Structure:
     class. Ties go to column order.
     """
     n = len(counts.schema.columns)
-    order = np.argsort(-settled(class_information(counts)), kind="stable").tolist()
+    order = most_telling(counts)
     parents: list[tuple[int, ...]] = [(n,)] * n
     if k > 0:
         weights = settled(cmi_weights(counts, 0.0))

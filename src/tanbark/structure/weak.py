@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from tanbark.counts import Counts
 from tanbark.network import Structure
 from tanbark.structure.best_trees import best_trees
-from tanbark.structure.edge_weights import class_information, cmi_weights
+from tanbark.structure.edge_weights import cmi_weights, most_telling
 from tanbark.structure.k_dependence import k_dependence
 from tanbark.structure.spanning_tree import rooted, settled
 
@@ -22,16 +20,15 @@ def nested_naive_bayes(counts: Counts) -> list[Structure]:
     for each attribute.
     """
     n = len(counts.schema.columns)
-    order = np.argsort(-settled(class_information(counts)), kind="stable").tolist()
+    order = most_telling(counts)
     return [Structure((*((n,) if u in order[:many] else () for u in range(n)), ())) for many in range(1, n + 1)]
 
 
 def heaviest_trees(counts: Counts) -> list[Structure]:
     """Return the trees of greatest conditional mutual information, the heaviest first."""
     n = len(counts.schema.columns)
-    roots = np.argsort(-settled(class_information(counts)), kind="stable").tolist()
     trees = best_trees(settled(cmi_weights(counts, 0.0)), TREES)
-    return [Structure.augmented(rooted(n, edges, roots)) for edges in trees]
+    return [Structure.augmented(rooted(n, edges, most_telling(counts))) for edges in trees]
 
 
 def growing_dependence(counts: Counts) -> list[Structure]:
