@@ -3,14 +3,15 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 from sklearn.base import clone
 
 import tanbark
-from tanbark import AODE, KDB, TAN, AdditiveBN, AveragedTAN, BoostedBN, NaiveBayes, SuperParent
-from tanbark.averaging import SuperParents
+from tanbark import AODE, KDB, TAN, AdditiveBN, AveragedTAN, BoostedBN, Counts, NaiveBayes, SuperParent
+from tanbark.averaging import SuperParents, by_folds
 from tanbark.counts import Rows
 from tanbark.datasets import tic_tac_toe
 
@@ -228,6 +229,7 @@ def test_files_keep_every_weak_learner(holed, weak, tmp_path):
     assert np.array_equal(again.weights_, model.weights_)
     assert (again.optimality_gap_, again.log_likelihood_) == (model.optimality_gap_, model.log_likelihood_)
     if not isinstance(weak, str):
+        assert all(a.counts_ == b.counts_ for a, b in zip(again.members_, model.members_))
         assert [repr(m) for m in again.weak] == [repr(m) for m in weak]
         refitted = clone(again).fit(X, y)
         assert refitted.weights_.shape == model.weights_.shape
@@ -269,6 +271,8 @@ def test_progress_is_told_only_if_asked(table, capsys):
         ({"weak": [TAN]}, "weak must list classifiers of tanbark, such as TAN"),
         ({"weak": [TAN(ess=-1)]}, "ess must be a positive number"),
         ({"link": "logit"}, "link must be 'log' or 'linear', got 'logit'"),
+        ({"max_members": 2, "weak": "tan"}, "max_members chooses among super-parents; leave it None"),
+        ({"random_state": "x"}, "random_state must be a whole number"),
         ({"max_members": 0}, "max_members must be a whole number of at least 1, got 0"),
         ({"held_out": "yes"}, "held_out must be True or False, got 'yes'"),
         ({"verbose": 2}, "verbose must be True or False, got 2"),
@@ -282,3 +286,101 @@ def test_bad_settings_get_a_sentence(settings, message):
 def test_rows_without_weight_get_a_sentence():
     with pytest.raises(ValueError, match="sample_weight is zero for every row; there is nothing to learn"):
         AdditiveBN().fit([[0, 1], [1, 0]], [0, 1], sample_weight=[0, 0])
+
+
+def test_rows_are_judged_by_members_that_have_not_seen_them(random_table):
+    schema, codes, y = random_table(13, 200, (3, 4, 5), 3)
+    rows = Rows(schema, codes, y).distinct
+    seen, asked = [], []
+
+    class Spy:
+        def __init__(self, counts, left):
+            assert Counts.of(schema, left.codes, left.classes, left.each) == counts
+            assert abs(len(left.classes) - 0.9 * len(rows.classes)) <= 1
+            spread = np.bincount(left.classes, minlength=3) - 0.9 * np.bincount(rows.classes, minlength=3)
+            assert (np.abs(spread) <= 1).all()
+            seen.append({(k, *c) for k, c in zip(left.classes.tolist(), left.codes.T.tolist())})
+
+        def log_joints(self, codes, n_jobs=None):
+            asked.append(codes.T.tolist())
+            return np.zeros((codes.shape[1], 3, 1))
+
+    found = by_folds(rows, Counts.of(schema, rows.codes, rows.classes, rows.each), Spy)
+    assert found.shape == (len(rows.classes), 3, 1)
+    assert len(asked) == 10
+    for known, part in zip(seen, asked):
+        left_out = {(k, *c) for k, c in zip(rows.classes.tolist(), rows.codes.T.tolist())} - known
+        assert sorted(c for _, *c in left_out) == sorted(part)
+
+
+@pytest.mark.parametrize("weak", ["naive-bayes", "tan", "kdb", MEMBERS[:3]], ids=["naive-bayes", "tan", "kdb", "list"])
+def test_the_order_of_the_columns_does_not_choose_the_folds(weak, holed):
+    _, X, y = holed
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    one = AdditiveBN(weak=weak).fit(frame, y)
+    other = AdditiveBN(weak=weak).fit(frame[["d", "b", "a", "c"]], y)
+    np.testing.assert_allclose(one.log_likelihood_, other.log_likelihood_, rtol=1e-9)
+    found = other.predict_proba(frame[["d", "b", "a", "c"]])
+    np.testing.assert_allclose(found, one.predict_proba(frame), rtol=1e-7)
+
+
+@pytest.mark.parametrize("weak", [*WEAK, MEMBERS[:2]], ids=[*WEAK, "list"])
+def test_rows_in_parts_are_the_rows_together(weak, holed, monkeypatch):
+    schema, X, y = holed
+    model = AdditiveBN(weak=weak, encoder=schema).fit(X, y)
+    whole = model.predict_proba(X)
+    monkeypatch.setattr("tanbark.classifiers.additive_bn.MOST_CELLS", 50)
+    assert np.array_equal(model.predict_proba(X), whole)
+
+
+def test_a_pool_too_large_for_memory_is_refused_before_the_work(table, monkeypatch):
+    schema, X, y = table
+    monkeypatch.setattr("tanbark.classifiers.additive_bn.MOST_BYTES", 1000)
+    with pytest.raises(ValueError, match=r"^pooling 4 members over \d+ distinct rows needs .* lower max_members$"):
+        AdditiveBN(encoder=schema).fit(X, y)
+
+
+def test_what_a_member_finds_impossible_is_as_good_as_impossible_and_explained_as_a_whole():
+    X = np.array([[0, 0], [0, 0], [0, 1], [1, 1], [1, 1], [1, 0]] * 5)
+    y = np.array([0, 0, 0, 1, 1, 1] * 5)
+    model = AdditiveBN(parameters="ml", held_out=False).fit(X, y)
+    proba = model.predict_proba([[0, 0], [1, 1]])
+    assert 0 < proba[0, 1] < 1e-100
+    found = softmax(model.explain([[0, 0], [1, 1]]).sum(axis=1), axis=1)
+    np.testing.assert_allclose(found, proba, rtol=1e-9)
+
+
+def test_explanations_follow_probabilities_however_small():
+    rng = np.random.default_rng(0)
+    y = np.r_[np.zeros(60, int), np.ones(40, int)]
+    X = (np.repeat((y ^ (rng.random(100) < 0.03))[:, None], 150, 1) ^ (rng.random((100, 150)) < 0.02)).astype(int)
+    model = AdditiveBN(ess=1e-6).fit(X, y)
+    asked = np.vstack([rng.permutation(np.r_[np.ones(k), np.zeros(150 - k)]) for k in range(0, 151, 10)]).astype(int)
+    told = log_softmax(model.explain(asked).sum(axis=1), axis=1)
+    assert told.min() < -300
+    np.testing.assert_allclose(told, model.predict_log_proba(asked), rtol=1e-9)
+
+
+@pytest.mark.parametrize("weak", [*WEAK, MEMBERS[:1]], ids=[*WEAK, "list"])
+@pytest.mark.parametrize("link", ["log", "linear"])
+@pytest.mark.parametrize("parameters", ["dirichlet", "ml"])
+def test_weights_are_certified_where_everything_is_certain_or_impossible(weak, link, parameters):
+    y = np.r_[np.zeros(31, int), np.ones(17, int)]
+    grid = np.array([[a, b] for a in range(4) for b in range(4)])
+    for X, classes in ((np.repeat(y[:, None], 6, 1), y), (grid, (grid[:, 0] > grid[:, 1]) + 0), (grid, np.ones(16))):
+        for weight in (1.0, 1e5, 1e200):
+            model = AdditiveBN(weak=weak, link=link, parameters=parameters, ess=1e-3)
+            model.fit(X, classes, sample_weight=np.full(len(X), weight))
+            assert model.optimality_gap_ < 1e-6
+            assert model.weights_.sum() == pytest.approx(1.0)
+
+
+def test_one_distinct_row_is_not_held_out():
+    model = AdditiveBN(weak=[BoostedBN(), SuperParent(), TAN()]).fit([["a", "b"]] * 30, ["k"] * 30)
+    assert model.predict([["a", "b"]]).tolist() == ["k"]
+
+
+def test_the_first_tree_is_that_of_tan_whatever_the_parameters(table):
+    schema, X, y = table
+    first = AdditiveBN(weak="tan", parameters="laplace", encoder=schema).fit(X, y).members_[0]
+    assert first.parents == TAN(parameters="laplace", encoder=schema).fit(X, y).network_.parents

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 
 from tanbark import AODE, Encoder, NaiveBayes, SuperParent
 from tanbark.datasets import tic_tac_toe
@@ -62,6 +63,30 @@ def test_it_is_webbs_formula_by_plain_counting(parameters, min_frequency, random
             np.testing.assert_allclose(proba, plain, rtol=1e-11)
             compared += 1
     assert compared > 20
+
+
+def test_a_value_seen_exactly_as_often_as_asked_votes():
+    X = np.array([["a", "u"]] * 5 + [["b", "v"]] * 4 + [["a", "v"]] * 2)
+    y = np.array([0, 1] * 5 + [0])
+    five, six, eight = (AODE(min_frequency=f).fit(X, y).predict_proba([["a", "u"]]) for f in (5, 6, 7))
+    both = [SuperParent(parent=u).fit(X, y).predict_joint_log_proba([["a", "u"]])[0] for u in (0, 1)]
+    np.testing.assert_allclose(five[0], softmax(np.logaddexp(*both)), rtol=1e-10)
+    np.testing.assert_allclose(six[0], softmax(both[0]), rtol=1e-10)
+    np.testing.assert_allclose(eight, six, rtol=1e-10)
+
+
+def test_rows_that_lack_the_super_parent_are_shared_out_within_their_class(random_table):
+    """P(class, x) with holes: the class as often as all its rows, the value as in those that have it."""
+    schema, codes, y = random_table(21, 80, (2, 3), 2, holes=0.3)
+    X = codes.T.astype(object)
+    X[schema.missing_code == codes.T] = None
+    model = AODE(parameters="laplace", encoder=schema).fit(X, y)
+    for value in range(3):
+        joint = np.zeros(2)
+        for k in range(2):
+            seen = np.bincount(codes[1][(y == k) & (codes[1] < 3)], minlength=3)
+            joint[k] = ((y == k).sum() * seen[value] / seen.sum() + 1) / (80 + 6)
+        np.testing.assert_allclose(model.predict_proba([[None, value]])[0], joint / joint.sum(), rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["car_evaluation", "nursery", "chess_kr_vs_kp"])

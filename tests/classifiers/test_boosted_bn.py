@@ -263,9 +263,8 @@ def test_it_has_no_joint_and_says_why_it_needs_rows():
     model = BoostedBN().fit([[0], [1]], [0, 1])
     for name in ("predict_joint_log_proba", "score_samples", "sample", "explain"):
         assert not hasattr(model, name)
-    with pytest.raises(AttributeError, match=r"'BoostedBN' has no attribute 'partial_fit'") as error:
+    with pytest.raises(AttributeError, match=r"^BoostedBN learns from rows: boosting weighs each of them"):
         model.partial_fit([[0]], [0])
-    assert "boosting weighs each of them" in str(error.value.__cause__)
 
 
 @pytest.mark.parametrize(
@@ -280,7 +279,7 @@ def test_it_has_no_joint_and_says_why_it_needs_rows():
         ({"patience": 1.5}, ValueError, "patience must be a whole number of at least 1, got 1.5"),
         ({"patience": None, "base": "grown"}, ValueError, "patience must be a whole number with base='grown'"),
         ({"verbose": "yes"}, TypeError, "verbose must be True or False, got 'yes'"),
-        ({"verbose": 1}, TypeError, "verbose must be True or False, got 1"),
+        ({"verbose": 2}, TypeError, "verbose must be True or False, got 2"),
         ({"parameters": "bayes"}, ValueError, "parameters must be"),
         ({"ess": 0}, ValueError, "ess must be"),
         ({"random_state": "x"}, TypeError, "random_state must be"),

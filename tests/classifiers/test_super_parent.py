@@ -98,16 +98,23 @@ def test_leaving_out_is_refitting_on_real_data(read_text):
         np.testing.assert_allclose(found[i, :, u], again.predict_joint_log_proba(X[[i]])[0], rtol=1e-11)
 
 
-def test_the_choice_is_the_most_accurate_network_when_each_row_is_left_out(random_table):
-    schema, codes, y = random_table(5, 90, (2, 3, 3, 2), 2)
-    model = SuperParent(encoder=schema).fit(codes.T, np.arange(2)[y])
+@pytest.mark.parametrize("parameters", WAYS)
+@pytest.mark.parametrize("together", [1, 2**23])
+def test_the_choice_is_the_most_accurate_network_when_each_row_is_left_out(
+    parameters, together, random_table, monkeypatch
+):
+    monkeypatch.setattr("tanbark.classifiers.super_parent.MOST_CELLS", together)
+    schema, codes, y = random_table(5, 60, (2, 3, 4, 2), 2)
+    # The first class is the rarer: what is impossible is not simply the first.
+    y = np.where(np.arange(60) % 3 == 0, y, 1)
+    model = SuperParent(encoder=schema, parameters=parameters).fit(codes.T, y)
     right = np.zeros(4)
-    for i, u in itertools.product(range(90), range(4)):
-        keep = np.arange(90) != i
-        again = SuperParent(parent=u, encoder=schema).fit(codes.T[keep], y[keep])
+    for i, u in itertools.product(range(60), range(4)):
+        keep = np.arange(60) != i
+        again = SuperParent(parent=u, encoder=schema, parameters=parameters).fit(codes.T[keep], y[keep])
         right[u] += again.predict(codes.T[[i]])[0] == y[i]
-    np.testing.assert_allclose(model.accuracies_, right / 90)
-    assert model.parent_ == f"a{int(right.argmax())}"
+    np.testing.assert_allclose(model.accuracies_, right / 60)
+    assert right[int(model.parent_[1:])] == right.max()
     assert set(model.network_.edges) == {(model.parent_, f"a{u}") for u in range(4) if f"a{u}" != model.parent_}
 
 
@@ -121,6 +128,29 @@ def test_weights_are_repetitions_and_order_is_nothing_in_the_choice(seed):
     repeated = SuperParent().fit(np.repeat(X, times, axis=0)[order], np.repeat(y, times)[order])
     assert weighted.parent_ == repeated.parent_
     assert np.array_equal(weighted.accuracies_, repeated.accuracies_)
+
+
+def test_of_equally_accurate_ones_the_most_telling_is_chosen():
+    y = np.arange(40) % 2
+    vague = np.where(np.arange(40) < 8, 1 - y, y)
+    X = np.column_stack([vague, np.arange(40) // 20, y])
+    model = SuperParent().fit(X, y)
+    assert model.accuracies_.tolist() == [1.0, 1.0, 1.0]
+    assert model.parent_ == "x2"
+
+
+def test_many_attributes_do_not_underflow_when_rows_are_left_out():
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 2, 30)
+    X = (rng.integers(0, 5, (30, 700)) + y[:, None]) % 5
+    model = SuperParent().fit(X, y)
+    rows = Rows(model.schema_, model.schema_.encode(X), y)
+    found = left_out(rows, model.counts_, "dirichlet", 10.0)
+    assert np.isfinite(found).all()
+    assert found.max() < -800
+    keep = np.arange(30) != 4
+    again = SuperParent(parent=3, encoder=model.schema_).fit(X[keep], y[keep])
+    np.testing.assert_allclose(found[4, :, 3], again.predict_joint_log_proba(X[[4]])[0], rtol=1e-11)
 
 
 def test_a_super_parent_can_be_given_by_name_or_position(random_table):

@@ -7,7 +7,8 @@ import pytest
 from scipy.special import log_softmax, softmax
 
 from tanbark import Category, Network, Schema
-from tanbark.network import DrawnValuesWarning, SparseTable, Structure, factors
+from tanbark.network import DrawnAnswerWarning, DrawnValuesWarning, SparseTable, Structure, factors
+from tanbark.network.estimates import standard_errors
 
 SEEDS = range(40)
 
@@ -256,10 +257,78 @@ def test_the_size_of_the_largest_table_decides_who_is_drawn():
     for answer in (network.log_joint, network.evidence):
         with pytest.warns(DrawnValuesWarning, match="2 rows lack"):
             answer(rows, max_table=2)
-    with pytest.warns(DrawnValuesWarning, match="1 row lacks"):
+    with pytest.warns(DrawnAnswerWarning, match=r"estimated from 1,000 draws, with a standard error of up to 0\.0"):
         answer = network.query("a3", {"a2": 1}, max_table=8, seed=4)
     assert answer == pytest.approx(network.query("a3", {"a2": 1}), abs=0.1)
     assert answer != network.query("a3", {"a2": 1})
+
+
+def test_an_answers_standard_error_is_that_of_its_spread_over_seeds():
+    network = network_with([(4,), (4,), (0, 1, 4), (0, 1, 4), ()], [3, 3, 2, 2, 2], np.random.default_rng(0))
+    exact = network.query("a3", {"a2": 1})[0]
+    apart, told = [], []
+    for seed in range(60):
+        with pytest.warns(DrawnAnswerWarning) as caught:
+            apart.append(network.query("a3", {"a2": 1}, max_table=8, seed=seed)[0] - exact)
+        told.append(caught[0].message.standard_error)
+    assert 0.3 < np.std(apart) / np.mean(told) < 1.3
+    assert np.abs(apart).max() < 5 * np.mean(told)
+
+
+def test_values_that_no_draw_met_are_part_of_the_standard_error():
+    found = standard_errors(np.log([[[0.9], [0.1]]]), np.zeros((1, 2, 1)))
+    np.testing.assert_allclose(found, [[0.9 / 1000, 0.9 / 1000]])
+
+
+@pytest.mark.parametrize("setting", [{"max_table": -1}, {"max_table": "a"}, {"seed": -1}, {"seed": 1.5}])
+def test_bad_settings_of_draws_get_a_sentence(setting):
+    network = random_network(0)
+    name = next(iter(setting))
+    for call in (lambda: network.query("a0", {}, **setting), lambda: network.log_joint(network._unknown(), **setting)):
+        with pytest.raises(ValueError, match=f"{name} must be a whole number of at least 0, got"):
+            call()
+
+
+def test_what_nothing_known_lies_below_is_neither_summed_nor_drawn():
+    """Of a3 alone is known; a4 to a8, all below it, would be large tables."""
+    parents = [(9,), (0, 9), (0, 1, 9), (1, 2, 9), (2, 3, 9), (3, 4, 9), (4, 5, 9), (5, 6, 9), (6, 7, 9), ()]
+    network = network_with(parents, [3] * 9 + [2], np.random.default_rng(1))
+    rows = np.full((9, 1), 255, np.uint8)
+    rows[:3] = 1
+    exact = network.log_joint(rows, max_table=0)
+    np.testing.assert_allclose(exact, network.log_joint(rows, max_table=10**6), rtol=1e-12)
+
+
+def test_only_so_many_groups_are_remembered(monkeypatch):
+    monkeypatch.setattr(factors, "MOST_GROUPS", 2)
+    network = random_network(3)
+    rows = rows_with_every_pattern(network.schema)
+    first = network.log_joint(rows)
+    assert len(network.factors._remembered) <= 2
+    assert np.array_equal(network.log_joint(rows), first)
+
+
+def test_neighbours_with_more_values_together_than_can_be_numbered_are_told_apart():
+    """What is known around a0 are 70 attributes; rows that differ in one of them alone must not be taken for equal."""
+    n = 71
+    parents = [(n,), (0, n), *((0, 1, n) for _ in range(2, n)), ()]
+    network = network_with(parents, [2] * n + [2], np.random.default_rng(2))
+    rows = np.zeros((n, 2 * n), np.uint8)
+    rows[0] = 255
+    rows[np.arange(n) % n, np.arange(n)] = 1
+    rows[0] = 255
+    alone = np.concatenate([network.log_joint(rows[:, [i]].copy()) for i in range(2 * n)])
+    assert np.array_equal(network.log_joint(rows), alone)
+
+
+@pytest.mark.filterwarnings("ignore:.*so many values")
+def test_shares_that_are_estimates_are_told():
+    network = network_with([(4,), (4,), (0, 1, 4), (0, 1, 2, 4), ()], [3, 3, 2, 2, 2], np.random.default_rng(0))
+    whole = np.zeros((4, 1), np.uint8)
+    with pytest.warns(DrawnValuesWarning):
+        drawn = network.evidence(whole, max_table=2)
+    np.testing.assert_allclose(drawn.sum(axis=1), network.log_joint(whole), rtol=1e-12)
+    network.evidence(whole)
 
 
 @pytest.mark.filterwarnings("ignore:.*so many values")

@@ -14,6 +14,15 @@ def test_the_member_that_leaves_the_smallest_table_goes_first():
     assert group.drawn_order == (0, 1, 2)
 
 
+def test_the_open_end_goes_first_wherever_it_stands():
+    """A chain 1 - 0 - 2: without 0 a table over 1 and 2 is left, without 1 or 2 one over 0."""
+    structure = Structure(((1, 4), (4,), (0, 4), (2, 4), ()))
+    group = Group(structure, (9, 2, 3, 2), (0, 1, 2), (3,))
+    assert [(member, left) for member, _, left in group.steps] == [(0, 0b110), (2, 0b010), (1, 0)]
+    wide = Group(structure, (2, 9, 9, 2), (0, 1, 2), (3,))
+    assert [(member, left) for member, _, left in wide.steps] == [(1, 0b001), (0, 0b100), (2, 0)]
+
+
 def test_known_neighbours_are_all_known_attributes_in_the_factors_that_touch_the_group():
     structure = Structure(((), (0, 5), (1, 5), (2, 1, 4, 5), (5,), (0,)))
     assert Group(structure, (2,) * 5, (1,), (2, 3)).around == (0, 2, 3, 4)

@@ -113,10 +113,9 @@ def best_pool(
         scale = max(abs(value), NOTHING)
         report(step, value, _gap(slope, pool) / scale)
         tie = TIE_BREAK * scale
+        # Weights have a fixed sum, so a slope that all share is none.
         up = slope - slope.mean() - tie * pool
-        # Weights have a fixed sum, so what slope and curve say of it is left out.
-        curve = bend - bend.mean(axis=0) - bend.mean(axis=1, keepdims=True) + bend.mean()
-        curve[np.diag_indices(members)] += tie + DAMPING * float(np.abs(curve).max())
+        curve = bend + np.diag(tie + DAMPING * np.diag(bend))
         ahead = simplex_maximum(curve, up + curve @ pool, ahead)
         gain = float(up @ (ahead - pool))
         if gain <= ENOUGH * scale and _gap(up, pool) <= CERTAIN * scale:
@@ -162,11 +161,14 @@ def simplex_maximum(curve: Array, slope: Array, start: Array) -> Array:
     free = x > 0
     for _ in range(100 * len(x)):
         at = np.flatnonzero(free)
-        system = np.ones((len(at) + 1, len(at) + 1))
-        system[:-1, :-1] = curve[np.ix_(at, at)]
-        system[-1, -1] = 0.0
-        solved = np.linalg.solve(system, np.append(slope[at], 1.0))
-        target, level = solved[:-1], solved[-1]
+        # Scaled so that the curve is one in every direction: directions may differ by many powers of ten.
+        scale = 1.0 / np.sqrt(np.diag(curve)[at])
+        system = np.zeros((len(at) + 1, len(at) + 1))
+        system[:-1, :-1] = curve[np.ix_(at, at)] * np.multiply.outer(scale, scale)
+        system[-1, :-1] = system[:-1, -1] = scale / scale.max()
+        solved = np.linalg.solve(system, np.append(slope[at] * scale, 1.0 / scale.max()))
+        target, level = solved[:-1] * scale, solved[-1] / scale.max()
+        target /= target.sum()
         ahead = target - x[at]
         falling = np.flatnonzero(target < 0)
         if len(falling):

@@ -12,7 +12,7 @@ Floats = NDArray[np.float64]
 
 IMPOSSIBLE = -700.0
 """What a member finds impossible is by so much less probable than what it finds possible: none has a veto."""
-FAINTEST = -230.0
+FAINTEST = -30.0
 """In a linear pool a member whose probability is smaller by this logarithm than another's counts as so small."""
 
 

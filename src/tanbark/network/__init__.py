@@ -1,7 +1,8 @@
 """Networks: a structure with its tables, and the answers they give."""
 
-from tanbark.network.network import DrawnValuesWarning, Network
+from tanbark.network.estimates import DrawnAnswerWarning, DrawnValuesWarning
+from tanbark.network.network import Network
 from tanbark.network.sparse import SparseTable
 from tanbark.network.structure import Structure
 
-__all__ = ["DrawnValuesWarning", "Network", "SparseTable", "Structure"]
+__all__ = ["DrawnAnswerWarning", "DrawnValuesWarning", "Network", "SparseTable", "Structure"]

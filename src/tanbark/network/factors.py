@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,7 @@ class Factors:
     arity: tuple[int, ...]
     layout: Layout
     _remembered: dict[tuple[int, ...], Group] = field(default_factory=dict, repr=False)
+    _said_alone: dict[tuple[int, int], tuple[Array, list[Array], bool]] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, structure: Structure, arity: Integers, classes: int, tables: Sequence[Array | SparseTable]) -> Factors:
@@ -157,7 +158,8 @@ class Factors:
         """
         n, rows, classes = len(self.arity), codes.shape[1], self.layout.classes
         out, drawn = np.zeros((rows, 1 + n, classes)), np.zeros(rows, np.bool_)
-        log_prior, alone = self._alone
+        log_prior, alone, estimated = self._alone(max_table, seed)
+        drawn |= estimated
         known, terms = np.empty(rows, np.bool_), np.empty((rows, classes))
 
         def alone_in(f: int, at: Integers) -> Array:
@@ -192,9 +194,15 @@ class Factors:
                 out[at, place] += said / len(places)
         return out, drawn
 
-    @cached_property
-    def _alone(self) -> tuple[Array, list[Array]]:
-        """``log P(class)``, and for every attribute ``log P(value | class)``, of shape (values, classes)."""
+    def _alone(self, max_table: int, seed: int) -> tuple[Array, list[Array], bool]:
+        """Return ``log P(class)``, every attribute's ``log P(value | class)``, and whether any of it is an estimate."""
+        settings = max_table, seed
+        if settings not in self._said_alone:
+            self._said_alone.clear()
+            self._said_alone[settings] = self._compute_alone(max_table, seed)
+        return self._said_alone[settings]
+
+    def _compute_alone(self, max_table: int, seed: int) -> tuple[Array, list[Array], bool]:
         n, classes = len(self.arity), self.layout.classes
         total = sum(self.arity)
         kind = np.min_scalar_type(max(self.arity))
@@ -202,17 +210,17 @@ class Factors:
         ends = np.cumsum(self.arity)
         for u, end in enumerate(ends.tolist()):
             rows[u, 1 + end - self.arity[u] : 1 + end] = np.arange(self.arity[u])
-        prior = self.log_joint(rows[:, :1], None, MAX_TABLE, 0)[0][0]
+        prior = self.log_joint(rows[:, :1], None, max_table, seed)[0][0]
         given = self
         if not self.structure.parents[n]:
             # A class of probability zero has a distribution of its attributes all the same.
             tables = self.layout.tables.copy()
             tables[self.layout.start[n] : self.layout.start[n] + classes] = 0.0
             given = replace(self, layout=self.layout._replace(tables=tables))
-        joint = given.log_joint(rows, None, MAX_TABLE, 0)[0]
+        joint, drawn, _ = given.log_joint(rows, None, max_table, seed)
         possible = np.isfinite(joint[0])
         alone = np.where(possible, joint[1:] - np.where(possible, joint[0], 0.0), 0.0)
-        return prior, np.split(alone, ends[:-1])
+        return prior, np.split(alone, ends[:-1]), bool(drawn.any())
 
 
 @lru_cache(maxsize=2)

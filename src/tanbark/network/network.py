@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from tanbark.kernels.posterior import log_evidence
 from tanbark.network.drawing import draw
-from tanbark.network.factors import DRAWS, MAX_TABLE, Factors
+from tanbark.network.estimates import DrawnAnswerWarning, DrawnValuesWarning, standard_errors
+from tanbark.network.factors import MAX_TABLE, Factors
 from tanbark.network.sparse import SparseTable
 from tanbark.network.structure import Structure
 from tanbark.network.tree import Tree
@@ -22,19 +23,6 @@ from tanbark.schema.table import is_missing
 from tanbark.schema.warn import warn
 
 Array = NDArray[np.float64]
-
-
-class DrawnValuesWarning(UserWarning):
-    """Rows lack so many values that their sum is estimated from draws instead of taken over all."""
-
-    def __init__(self, rows: int) -> None:
-        self.rows = rows
-
-    def __str__(self) -> str:
-        return (
-            f"{self.rows:,} {'row lacks' if self.rows == 1 else 'rows lack'} so many values that what is missing is "
-            f"drawn {DRAWS:,} times instead of summed out; standard_error says how precise that is"
-        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -151,6 +139,7 @@ class Network:
     def _log_joint(self, codes: Codes, n_jobs: int | None, max_table: int, seed: int) -> tuple[Array, int]:
         """Return ``log P(row, class)``, and how many rows of it are estimates."""
         self.schema.check_codes(codes)
+        _check_draws(max_table, seed)
         if self.tree is not None:
             return self.tree.log_joint(codes, n_jobs), 0
         joint, drawn, _ = self.factors.log_joint(codes, n_jobs, max_table, seed)
@@ -165,17 +154,7 @@ class Network:
         if self.tree is not None:
             return out
         joint, drawn, variance = self.factors.log_joint(codes, n_jobs, max_table, seed)
-        joint, variance = joint[drawn], variance[drawn]
-        impossible = np.isneginf(joint).all(axis=1, keepdims=True)
-        joint = np.where(impossible, 0.0, joint)
-        share = np.exp(joint - joint.max(axis=1, keepdims=True))
-        posterior = share / share.sum(axis=1, keepdims=True)
-        # A ratio of sums whose terms err independently, linearised about them.
-        others = (posterior**2 * variance).sum(axis=1, keepdims=True) - posterior**2 * variance
-        squared = posterior**2 * ((1.0 - posterior) ** 2 * variance + others)
-        # Values as probable as one draw may have been missed that say the opposite.
-        missed = np.maximum(posterior, 1.0 - posterior) / DRAWS * (joint.shape[1] > 1)
-        out[drawn] = np.where(impossible, 1.0, np.sqrt(squared + missed**2))
+        out[drawn] = standard_errors(joint[drawn, :, None], variance[drawn, :, None])
         return out
 
     def evidence(self, codes: Codes, n_jobs: int | None = None, *, max_table: int = MAX_TABLE, seed: int = 0) -> Array:
@@ -212,7 +191,8 @@ class Network:
         evidence : mapping of names to values
             What is known; a value of None is not known. All else is summed out.
         max_table, seed : int
-            Up to which size of table that is done exactly, and what draws depend on beyond.
+            Up to which size of table that is done exactly, and what draws depend on beyond; a warning then says how
+            precise the answer is.
         """
         if not isinstance(evidence, Mapping | None):
             raise TypeError(f"evidence must map names to values, got {type(evidence).__name__!r}")
@@ -236,19 +216,26 @@ class Network:
             column = self.schema.columns[u]
             rows = np.repeat(row, column.arity, axis=1)
             rows[u] = np.arange(column.arity)
-        joint, drawn = self._log_joint(rows, None, max_table, seed)
-        if drawn:
-            warn(DrawnValuesWarning(1))
-        if target == self.schema.class_name:
-            return self._normalised(list(self.schema.classes), joint[0], evidence)
-        joint = joint[:, classes]
+        _check_draws(max_table, seed)
+        if self.tree is not None:
+            joint, variance = self.tree.log_joint(rows, None), None
+        else:
+            joint, drawn, variance = self.factors.log_joint(rows, None, max_table, seed)
+            variance = variance if drawn.any() else None
+        # One row for each of the target's values, one column for each class that may be.
+        joint = joint.T if target == self.schema.class_name else joint[:, classes]
+        if variance is not None:
+            variance = variance.T if target == self.schema.class_name else variance[:, classes]
+            warn(DrawnAnswerWarning(float(standard_errors(joint[None], variance[None]).max())))
         marginal = np.empty(len(joint))
         log_evidence(np.ascontiguousarray(joint), 0, len(joint), marginal)
-        labels: list[Any] = list(column.labels)
-        if isinstance(column, Category):
-            labels[: len(column.levels)] = column.levels
-        if column.missing:
-            labels[-1] = None
+        labels: list[Any] = list(self.schema.classes)
+        if target != self.schema.class_name:
+            labels = list(column.labels)
+            if isinstance(column, Category):
+                labels[: len(column.levels)] = column.levels
+            if column.missing:
+                labels[-1] = None
         return self._normalised(labels, marginal, evidence)
 
     def _unknown(self) -> Codes:
@@ -305,3 +292,9 @@ class Network:
 
     def __str__(self) -> str:
         return draw(self.names, self.structure)
+
+
+def _check_draws(max_table: Any, seed: Any) -> None:
+    for name, value in (("max_table", max_table), ("seed", seed)):
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
+            raise ValueError(f"{name} must be a whole number of at least 0, got {value!r}")
