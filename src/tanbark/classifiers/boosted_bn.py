@@ -14,16 +14,10 @@ from scipy.special import softmax
 from tanbark.averaging import Committee
 from tanbark.classifiers.base import Array, CountsClassifier, check_choice, check_flag, check_number
 from tanbark.classifiers.held_out import held_out
-from tanbark.classifiers.samme import (
-    Round,
-    Votes,
-    boost,
-    fitted_temperature,
-    log_loss,
-    usual_temperature,
-)
+from tanbark.classifiers.samme import Round, Votes, boost
 from tanbark.classifiers.seeds import check_seed, seed_of
 from tanbark.classifiers.tan import TAN
+from tanbark.classifiers.temperature import fitted_temperature, log_loss, usual_temperature
 from tanbark.counts import Counts, Rows, count_tree
 from tanbark.kernels.votes import SLACK
 from tanbark.network import Network, Structure

@@ -139,7 +139,8 @@ def _settings(model: str, ess: float | None, given: list[str] | None) -> dict[st
         if not separator:
             raise CommandError(f"--set wants NAME=VALUE, got {text!r}")
         try:
-            settings[name.strip()] = json.loads({"True": "true", "False": "false", "None": "null"}.get(value, value))
+            plain = {"true": "true", "false": "false", "none": "null"}.get(value.lower(), value)
+            settings[name.strip()] = json.loads(plain)
         except ValueError:
             settings[name.strip()] = value
     known = REGISTRY[model].classifier().get_params(deep=False)
