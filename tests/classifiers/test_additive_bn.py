@@ -14,6 +14,7 @@ from tanbark import AODE, KDB, TAN, AdditiveBN, AveragedTAN, BoostedBN, Counts, 
 from tanbark.averaging import SuperParents, by_folds
 from tanbark.counts import Rows
 from tanbark.datasets import tic_tac_toe
+from tanbark.files import ModelFileError
 
 WEAK = ["superparent", "naive-bayes", "tan", "kdb"]
 MEMBERS = [NaiveBayes(ess=3.0), TAN(), KDB(k=2), AODE(), AveragedTAN()]
@@ -384,3 +385,35 @@ def test_the_first_tree_is_that_of_tan_whatever_the_parameters(table):
     schema, X, y = table
     first = AdditiveBN(weak="tan", parameters="laplace", encoder=schema).fit(X, y).members_[0]
     assert first.parents == TAN(parameters="laplace", encoder=schema).fit(X, y).network_.parents
+
+
+def test_settings_changed_after_learning_change_nothing_until_it_learns_again(table, tmp_path):
+    _, X, y = table
+    model = AdditiveBN(max_members=3, class_prior=[0.2, 0.3, 0.5]).fit(X, y)
+    before = model.predict_proba(X)
+    model.set_params(link="linear", max_members=1, class_prior=None, ess=1.0)
+    tanbark.save(model, tmp_path / "m")
+    assert np.array_equal(model.predict_proba(X), before)
+    assert np.array_equal(tanbark.load(tmp_path / "m").predict_proba(X), before)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("weights", lambda a: a[:-1]),
+        ("weights", lambda a: -a),
+        ("own", lambda a: a[:-1]),
+        ("pairs", lambda a: a[:1, :, :1]),
+        ("pairs", lambda a: a + 1.0),
+        ("learned_prior", lambda a: np.full_like(a, np.nan)),
+        ("super_parents", lambda a: a + 7),
+    ],
+)
+def test_a_file_whose_arrays_do_not_fit_is_damaged(table, tmp_path, monkeypatch, name, change):
+    schema, X, y = table
+    model = AdditiveBN(encoder=schema).fit(X, y)
+    arrays = model._arrays()
+    monkeypatch.setattr(AdditiveBN, "_arrays", lambda self: arrays | {name: np.ascontiguousarray(change(arrays[name]))})
+    tanbark.save(model, tmp_path / "m")
+    with pytest.raises(ModelFileError, match="is damaged"):
+        tanbark.load(tmp_path / "m")

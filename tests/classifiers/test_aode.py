@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
+import tanbark
 from tanbark import AODE, Encoder, NaiveBayes, SuperParent
 from tanbark.datasets import tic_tac_toe
+from tanbark.files import ModelFileError
 
 WAYS = ["dirichlet", "ml", "softened", "laplace", "m"]
 
@@ -163,3 +165,22 @@ def test_numbers_are_binned_and_predicted(bins, parameters):
     y = rng.integers(0, 2, 300)
     X = rng.normal(size=(300, 4)) + y[:, None]
     assert AODE(parameters=parameters, encoder=Encoder(bins=bins)).fit(X, y).score(X, y) > 0.85
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("pairs", lambda a: a[:1, :, :1]),
+        ("own", lambda a: a[:-1]),
+        ("alone", lambda a: a + 1.0),
+        ("log_prior", lambda a: np.full_like(a, np.nan)),
+        ("votes", lambda a: a[:-1]),
+    ],
+)
+def test_a_file_whose_tables_do_not_fit_is_damaged(tmp_path, monkeypatch, name, change):
+    model = AODE().fit([[0, 1], [1, 0], [1, 1]], [0, 1, 1])
+    arrays = model._arrays()
+    monkeypatch.setattr(AODE, "_arrays", lambda self: arrays | {name: np.ascontiguousarray(change(arrays[name]))})
+    tanbark.save(model, tmp_path / "m")
+    with pytest.raises(ModelFileError, match="is damaged"):
+        tanbark.load(tmp_path / "m")

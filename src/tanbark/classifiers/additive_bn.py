@@ -79,7 +79,7 @@ class AdditiveBN(CountsClassifier):
         What is pooled: the super-parent networks (eq 1) of all attributes; naive Bayes over the one, two, ...
         attributes that say most of the class (a pool of which is naive Bayes with a weight for each attribute); the ten
         heaviest trees; the k-dependence networks for k from 0 to 3; or classifiers of tanbark, cloned and fitted on the
-        same codes.
+        same codes (so that an encoder of their own is not used).
     link : {"log", "linear"}
         Whether logarithms are pooled (eq 6), or probabilities: ``p(y | x) = sum_i w_i P_i(y | x)``.
     parameters : {"dirichlet", "ml", "softened", "laplace", "m"}
@@ -231,7 +231,8 @@ class AdditiveBN(CountsClassifier):
         if not self.held_out:
             scores = members.log_joints(rows.codes, self.n_jobs)
         self._to_log_posteriors(scores, prior)
-        likelihood = PoolLikelihood.of(scores, rows, self.link == "linear", self.n_jobs)
+        self._linear = self.link == "linear"
+        likelihood = PoolLikelihood.of(scores, rows, self._linear, self.n_jobs)
         pool = best_pool(likelihood, len(members), self._tell)
         self.optimality_gap_ = pool.gap
         self.log_likelihood_ = pool.value * float(rows.each.sum())
@@ -297,7 +298,7 @@ class AdditiveBN(CountsClassifier):
             joints = self._voting.log_joints(np.ascontiguousarray(codes[:, start : start + step]), self.n_jobs)
             self._to_log_posteriors(joints, self._learned_prior[None])
             threads = thread_count(self.n_jobs, len(joints))
-            call = partial(pooled_scores, joints, self._pool, self.link == "linear")
+            call = partial(pooled_scores, joints, self._pool, self._linear)
             run([partial(call, *span, out[start : start + step]) for span in spans(len(joints), threads)], threads)
         return out + self._prior_ratio
 
@@ -350,7 +351,7 @@ class AdditiveBN(CountsClassifier):
     def _state(self) -> dict[str, Any]:
         """Return how good the weights are, and the members that are classifiers, or their structures."""
         state: dict[str, Any] = {"optimality_gap": self.optimality_gap_, "log_likelihood": self.log_likelihood_}
-        state["seed"] = self._seed
+        state |= {"seed": self._seed, "linear": self._linear}
         if isinstance(self._members, Classifiers):
             state["members"] = list(self._members.models)
         elif isinstance(self._members, Networks):
@@ -359,9 +360,14 @@ class AdditiveBN(CountsClassifier):
 
     def _arrays(self) -> dict[str, NDArray[Any]]:
         """Return the weights and the members' tables."""
-        arrays: dict[str, NDArray[Any]] = {"weights": self.weights_, "learned_prior": self._learned_prior}
+        arrays: dict[str, NDArray[Any]] = {
+            "weights": self.weights_,
+            "learned_prior": self._learned_prior,
+            "log_prior": self.class_log_prior_,
+            "prior_ratio": self._prior_ratio,
+        }
         if isinstance(self._members, SuperParents):
-            arrays |= {"own": self._members.own, "pairs": self._members.pairs}
+            arrays |= {"own": self._members.own, "pairs": self._members.pairs, "super_parents": self._members.members}
         elif isinstance(self._members, Networks):
             arrays |= networks_arrays(self._members.networks, "member_")
         return arrays
@@ -371,9 +377,10 @@ class AdditiveBN(CountsClassifier):
     ) -> Self:
         """Become the fitted classifier that had these counts, weights and members."""
         schema, (classes, values) = counts.schema, counts.values.shape
-        self.weights_, self._seed = arrays["weights"], int(state["seed"])
+        self.weights_, self._seed, self._linear = arrays["weights"], int(state["seed"]), bool(state["linear"])
         self._learned_prior = log_table(arrays, "learned_prior", (classes,))
-        self.class_log_prior_, self._prior_ratio = self._prior_and_ratio(self._learned_prior)
+        self.class_log_prior_ = log_table(arrays, "log_prior", (classes,))
+        self._prior_ratio = arrays["prior_ratio"]
         self.optimality_gap_, self.log_likelihood_ = float(state["optimality_gap"]), float(state["log_likelihood"])
         members: SuperParents | Networks | Classifiers
         if "members" in state:
@@ -383,7 +390,10 @@ class AdditiveBN(CountsClassifier):
         else:
             own = log_table(arrays, "own", (values, classes))
             pairs = log_table(arrays, "pairs", (values, classes, values))
-            members = SuperParents(schema.offset, self._super_parents(counts), own, pairs)
+            chosen = arrays["super_parents"].astype(np.int64)
+            if not set(np.flatnonzero(self.weights_)) <= set(chosen) <= set(range(len(schema.columns))):
+                raise ValueError("its super-parents do not fit its weights")
+            members = SuperParents(schema.offset, chosen, own, pairs)
         many = len(schema.columns) if isinstance(members, SuperParents) else len(members)
         weights = self.weights_
         if weights.shape != (many,) or weights.dtype != np.float64 or not (weights >= 0).all() or not weights.any():
