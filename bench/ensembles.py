@@ -87,7 +87,7 @@ def additive(sizes):
         X, y = random_tan(rows, 30)
         model = AdditiveBN(n_jobs=2).fit(X, y)
         likelihood = training_likelihood(model, X, y)
-        step = best(lambda: likelihood(np.full(30, 1 / 30)))  # noqa: B023
+        step = best(lambda: likelihood(np.full(30, 1 / 30)), 7)  # noqa: B023
         steps = []
         best_pool(likelihood, 30, lambda *told: steps.append(told))  # noqa: B023
         fit = best(lambda: model.fit(X, y), 2)  # noqa: B023
@@ -132,13 +132,14 @@ def solvers(rows):
 
 def gradient(likelihood, pool):
     """Return the value and the gradient alone, by BLAS: what methods without the Hessian need."""
-    odds = likelihood.scores @ pool
+    flat = likelihood.scores.reshape(-1, len(pool))
+    odds = (flat @ pool).reshape(len(likelihood.weights), -1)
     largest = np.maximum(odds.max(axis=1, keepdims=True), 0.0)
     odds = np.exp(odds - largest)
     total = odds.sum(axis=1, keepdims=True) + np.exp(-largest)
     value = -likelihood.weights @ (largest + np.log(total))[:, 0]
     shares = odds / total * likelihood.weights[:, None]
-    return value, -np.einsum("rk,rkm->m", shares, likelihood.scores), None
+    return value, -shares.ravel() @ flat, None
 
 
 def newton(likelihood):
