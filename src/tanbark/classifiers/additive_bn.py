@@ -81,7 +81,7 @@ class AdditiveBN(CountsClassifier):
         heaviest trees; the k-dependence networks for k from 0 to 3; or classifiers of tanbark, cloned and fitted on the
         same codes (so that an encoder of their own is not used).
     link : {"log", "linear"}
-        Whether logarithms are pooled (eq 6), or probabilities: ``p(y | x) = sum_i w_i P_i(y | x)``.
+        Whether logarithms are pooled (eq 4), or probabilities: ``p(y | x) = sum_i w_i P_i(y | x)``.
     parameters : {"dirichlet", "ml", "softened", "laplace", "m"}
         How tables are estimated: see `tanbark.parameters.conditional`. Classifiers in a list have their own.
     ess : float

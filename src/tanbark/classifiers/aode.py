@@ -60,7 +60,7 @@ class AODE(CountsClassifier):
     References
     ----------
     Webb, G. I., Boughton, J. R. and Wang, Z. (2005). Not so naive Bayes: aggregating one-dependence estimators. Machine
-    Learning 58, 5-24: eq 6.
+    Learning 58, 5-24.
 
     Examples
     --------
