@@ -407,6 +407,12 @@ def test_settings_changed_after_learning_change_nothing_until_it_learns_again(ta
         ("pairs", lambda a: a + 1.0),
         ("learned_prior", lambda a: np.full_like(a, np.nan)),
         ("super_parents", lambda a: a + 7),
+        ("super_parents", lambda a: a[::-1]),
+        ("super_parents", lambda a: a + 0.5),
+        ("weights", lambda a: 2 * a),
+        ("prior_ratio", lambda a: a[:-1]),
+        ("prior_ratio", lambda a: np.full_like(a, np.nan)),
+        ("log_prior", lambda a: a[:-1]),
     ],
 )
 def test_a_file_whose_arrays_do_not_fit_is_damaged(table, tmp_path, monkeypatch, name, change):
@@ -417,3 +423,29 @@ def test_a_file_whose_arrays_do_not_fit_is_damaged(table, tmp_path, monkeypatch,
     tanbark.save(model, tmp_path / "m")
     with pytest.raises(ModelFileError, match="is damaged"):
         tanbark.load(tmp_path / "m")
+
+
+def test_a_row_impossible_to_a_given_classifier_gets_that_classifiers_prior():
+    X = np.array([["1", "1"], ["0", "0"], ["1", "1"]], object)
+    model = AdditiveBN(weak=[TAN(parameters="ml")], held_out=False).fit(X, [0, 1, 1])
+    np.testing.assert_allclose(model.predict_proba([["0", "1"]]), [[1 / 3, 2 / 3]])
+    np.testing.assert_allclose(softmax(model.explain([["0", "1"]]).sum(axis=1), axis=1), [[1 / 3, 2 / 3]])
+
+
+def test_columns_that_all_but_decide_the_class_have_one_pool_whatever_their_order():
+    frame = pd.DataFrame([list("202121"), list("120210"), list("011001")], columns=list("abcdef"))
+    order = list("bafecd")
+    settings = {"link": "linear", "parameters": "softened", "ess": 1e-6, "held_out": False}
+    one = pd.Series(AdditiveBN(**settings).fit(frame, [0, 1, 0]).weights_, list("abcdef"))
+    other = pd.Series(AdditiveBN(**settings).fit(frame[order], [0, 1, 0]).weights_, order)
+    np.testing.assert_allclose(other[list("abcdef")], one, atol=1e-8)
+
+
+def test_whether_it_explains_is_decided_by_what_was_learned(table):
+    schema, X, y = table
+    linear = AdditiveBN(encoder=schema, link="linear").fit(X, y).set_params(link="log")
+    with pytest.raises(AttributeError, match=r"only a logarithmic pool \(link='log'\)"):
+        linear.explain(X)
+    log = AdditiveBN(encoder=schema).fit(X, y).set_params(link="linear", weak=[AODE()])
+    np.testing.assert_allclose(softmax(log.explain(X).sum(axis=1), axis=1), log.predict_proba(X), rtol=1e-9)
+    assert not hasattr(AdditiveBN(weak=3), "explain")

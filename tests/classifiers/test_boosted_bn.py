@@ -296,3 +296,25 @@ def test_an_impossible_setting_gets_one_sentence(settings, error, message):
 def test_rows_that_all_weigh_nothing_are_refused():
     with pytest.raises(ValueError, match="sample_weight"):
         BoostedBN().fit([[0], [1]], [0, 1], [0, 0])
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("estimator_weights", lambda a: a[:-1]),
+        ("estimator_weights", lambda a: -a),
+        ("estimator_weights", lambda a: a[:, None]),
+        ("estimator_errors", lambda a: a[:-1]),
+        ("log_prior", lambda a: np.full_like(a, np.nan)),
+        ("prior_ratio", lambda a: a[:-1]),
+    ],
+)
+def test_a_file_whose_votes_do_not_fit_is_damaged(tmp_path, monkeypatch, name, change):
+    X, y = np.random.default_rng(0).integers(0, 3, (60, 3)), np.arange(60) % 2
+    model = BoostedBN(patience=None, n_estimators=3).fit(X, y)
+    arrays = model._arrays()
+    changed = arrays | {name: np.ascontiguousarray(change(arrays[name]))}
+    monkeypatch.setattr(BoostedBN, "_arrays", lambda self: changed)
+    tanbark.save(model, tmp_path / "m")
+    with pytest.raises(tanbark.files.ModelFileError, match="is damaged"):
+        tanbark.load(tmp_path / "m")

@@ -48,8 +48,14 @@ class Networks:
         return Networks(tuple(self.networks[m] for m in at), self.seed)
 
     def log_joints(self, codes: Codes, n_jobs: int | None = None) -> Array:
-        """Return the log joint of each row, class and network, of shape (rows, classes, networks)."""
-        return np.stack([network.log_joint(codes, n_jobs, seed=self.seed) for network in self.networks], axis=2)
+        """Return the log joint of each row, class and network, of shape (rows, classes, networks).
+
+        A row that a network finds impossible in every class gets the network's prior.
+        """
+        joints = [network.log_joint(codes, n_jobs, seed=self.seed) for network in self.networks]
+        for network, joint in zip(self.networks, joints):
+            joint[np.isneginf(joint).all(axis=1)] = network.class_log_prior
+        return np.stack(joints, axis=2)
 
 
 def by_folds(

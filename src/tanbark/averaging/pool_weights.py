@@ -34,8 +34,9 @@ class PoolLikelihood:
 
     Parameters
     ----------
-    scores : array of shape (rows, classes - 1, members), or (rows, members) for a linear pool
+    scores : array of shape (rows, classes - 1, members), or (rows, 2, members) for a linear pool
         See `tanbark.kernels.pooling`.
+    linear : bool
     weights : array of shape (rows,)
         The rows' weights, one in sum.
     offset : float
@@ -45,6 +46,7 @@ class PoolLikelihood:
 
     scores: Array
     weights: Array
+    linear: bool = False
     offset: float = 0.0
     n_jobs: int | None = None
 
@@ -56,17 +58,18 @@ class PoolLikelihood:
         weights = rows.each / rows.each.sum()
         if linear:
             best = own.max(axis=1)
-            return cls(np.exp(np.maximum(own - best[:, None], FAINTEST)), weights, float(weights @ best), n_jobs)
+            less = np.maximum(own - best[:, None], FAINTEST)
+            return cls(np.stack([np.exp(less), -np.expm1(less)], axis=1), weights, True, float(weights @ best), n_jobs)
         many, classes, members = log_posteriors.shape
         scores = np.empty((many, classes - 1, members))
         for k in range(classes):
             scores[at == k] = np.delete(log_posteriors[at == k], k, axis=1) - own[at == k][:, None]
-        return cls(scores, weights, 0.0, n_jobs)
+        return cls(scores, weights, n_jobs=n_jobs)
 
     def __call__(self, pool: Array) -> tuple[float, Array, Array]:
         """Return the value, the gradient and the negative Hessian."""
         rows, members = len(self.weights), len(pool)
-        kernel: Callable[..., float] = linear_pool if self.scores.ndim == 2 else logarithmic_pool
+        kernel: Callable[..., float] = linear_pool if self.linear else logarithmic_pool
         blocks = [(start, min(start + BLOCK, rows)) for start in range(0, rows, BLOCK)]
         values, slopes = np.zeros(len(blocks)), np.zeros((len(blocks), members))
         bends = np.zeros((len(blocks), members, members))

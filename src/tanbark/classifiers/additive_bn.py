@@ -21,7 +21,15 @@ from tanbark.averaging import (
     best_pool,
     by_folds,
 )
-from tanbark.classifiers.base import Array, CountsClassifier, check_choice, check_flag, check_number, offered_unless
+from tanbark.classifiers.base import (
+    Array,
+    CountsClassifier,
+    check_choice,
+    check_flag,
+    check_number,
+    offered_unless,
+    prior_ratio,
+)
 from tanbark.classifiers.network_classifier import centred
 from tanbark.classifiers.seeds import check_seed, seed_of
 from tanbark.counts import Counts, Rows
@@ -55,12 +63,22 @@ class Classifiers:
         return Classifiers(tuple(self.models[m] for m in at))
 
     def log_joints(self, codes: Codes, n_jobs: int | None = None) -> Array:
-        """Return what each classifier says of each row and class, of shape (rows, classes, classifiers)."""
-        return np.stack([model._log_scores(codes) for model in self.models], axis=2)
+        """Return what each classifier says of each row and class, of shape (rows, classes, classifiers).
+
+        A row that a classifier finds impossible in every class gets the classifier's prior.
+        """
+        scores = [model._log_scores(codes) for model in self.models]
+        for model, score in zip(self.models, scores):
+            score[np.isneginf(score).all(axis=1)] = model.class_log_prior_
+        return np.stack(scores, axis=2)
 
 
 def _why_not_explained(model: AdditiveBN) -> str | None:
-    if model.link == "log" and all(hasattr(member, "explain") for member in model._given()):
+    linear, members = model.link == "linear", model._given()
+    if hasattr(model, "_members"):
+        linear = model._linear
+        members = model._members.models if isinstance(model._members, Classifiers) else ()
+    if not linear and all(hasattr(member, "explain") for member in members):
         return None
     return "only a logarithmic pool (link='log') of members that explain themselves can be explained"
 
@@ -183,7 +201,7 @@ class AdditiveBN(CountsClassifier):
         check_flag("held_out", self.held_out)
         check_flag("verbose", self.verbose)
         check_seed(self.random_state)
-        if self.max_members is not None and self.weak != "superparent":
+        if self.max_members is not None and not (isinstance(self.weak, str) and self.weak == "superparent"):
             raise ValueError("max_members chooses among super-parents; leave it None with other members")
         if isinstance(self.weak, str):
             check_choice("weak", self.weak, ("superparent", *WEAK_STRUCTURES))
@@ -377,10 +395,12 @@ class AdditiveBN(CountsClassifier):
     ) -> Self:
         """Become the fitted classifier that had these counts, weights and members."""
         schema, (classes, values) = counts.schema, counts.values.shape
-        self.weights_, self._seed, self._linear = arrays["weights"], int(state["seed"]), bool(state["linear"])
+        self.weights_, self._seed, self._linear = arrays["weights"], int(state["seed"]), state["linear"]
+        if self._seed < 0 or not isinstance(self._linear, bool):
+            raise ValueError("its settings cannot be")
         self._learned_prior = log_table(arrays, "learned_prior", (classes,))
         self.class_log_prior_ = log_table(arrays, "log_prior", (classes,))
-        self._prior_ratio = arrays["prior_ratio"]
+        self._prior_ratio = prior_ratio(arrays, classes)
         self.optimality_gap_, self.log_likelihood_ = float(state["optimality_gap"]), float(state["log_likelihood"])
         members: SuperParents | Networks | Classifiers
         if "members" in state:
@@ -390,13 +410,16 @@ class AdditiveBN(CountsClassifier):
         else:
             own = log_table(arrays, "own", (values, classes))
             pairs = log_table(arrays, "pairs", (values, classes, values))
-            chosen = arrays["super_parents"].astype(np.int64)
-            if not set(np.flatnonzero(self.weights_)) <= set(chosen) <= set(range(len(schema.columns))):
+            chosen = arrays["super_parents"]
+            every = range(len(schema.columns))
+            if chosen.dtype != np.int64 or chosen.ndim != 1 or not (np.diff(chosen) > 0).all():
+                raise ValueError("its super-parents are not in order")
+            if not set(np.flatnonzero(self.weights_)) <= set(chosen.tolist()) <= set(every):
                 raise ValueError("its super-parents do not fit its weights")
             members = SuperParents(schema.offset, chosen, own, pairs)
         many = len(schema.columns) if isinstance(members, SuperParents) else len(members)
         weights = self.weights_
-        if weights.shape != (many,) or weights.dtype != np.float64 or not (weights >= 0).all() or not weights.any():
+        if weights.shape != (many,) or not (weights >= 0).all() or not np.isclose(weights.sum(), 1.0):
             raise ValueError("its weights do not fit its members")
         self._take_members(members)
         return super()._restore(counts, network, state, arrays)

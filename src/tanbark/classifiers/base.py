@@ -44,10 +44,13 @@ class offered_unless:
         update_wrapper(self, method)
         return self
 
-    def __get__(self, model: Any, owner: type) -> Any:
+    def __get__(self, model: Any, owner: type | None = None) -> Any:
         if model is None:
             return self._method
-        reason = self._reason(model)
+        try:
+            reason = self._reason(model)
+        except Exception as error:
+            raise AttributeError(f"{self._method.__name__} is not there with these settings ({error})") from error
         if reason is not None:
             raise AttributeError(reason)
         return MethodType(self._method, model)
@@ -359,3 +362,11 @@ def check_flag(name: str, value: Any) -> None:
     """Raise a sentence naming the parameter where its value is neither true nor false."""
     if not isinstance(value, bool | np.bool_) and value not in (0, 1):
         raise TypeError(f"{name} must be True or False, got {value!r}")
+
+
+def prior_ratio(arrays: dict[str, NDArray[Any]], classes: int) -> Array:
+    """Return the log of what posteriors are multiplied by, as a model file has it."""
+    ratio: Array = arrays["prior_ratio"]
+    if ratio.shape != (classes,) or ratio.dtype != np.float64 or not (ratio < np.inf).all():
+        raise ValueError("its ratio of priors cannot be")
+    return ratio

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from tanbark.averaging import Committee
-from tanbark.classifiers.base import Array, CountsClassifier, check_choice, check_flag, check_number
+from tanbark.classifiers.base import Array, CountsClassifier, check_choice, check_flag, check_number, prior_ratio
 from tanbark.classifiers.held_out import held_out
 from tanbark.classifiers.samme import Round, Votes, boost
 from tanbark.classifiers.seeds import check_seed, seed_of
@@ -21,7 +21,7 @@ from tanbark.classifiers.temperature import fitted_temperature, log_loss, usual_
 from tanbark.counts import Counts, Rows, count_tree
 from tanbark.kernels.votes import SLACK
 from tanbark.network import Network, Structure
-from tanbark.network.arrays import networks_arrays, networks_from
+from tanbark.network.arrays import log_table, networks_arrays, networks_from
 from tanbark.parameters import PARAMETERS, class_table, tree_tables
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.columns import Codes
@@ -267,12 +267,19 @@ class BoostedBN(CountsClassifier):
         """Become the fitted classifier that had these counts and these rounds."""
         self.networks_ = networks_from(counts.schema, state["parents"], arrays, "round_")
         self.estimator_weights_, self.estimator_errors_ = arrays["estimator_weights"], arrays["estimator_errors"]
-        if not len(self.networks_) == len(self.estimator_weights_) == len(self.estimator_errors_):
+        weights, many = self.estimator_weights_, len(self.networks_)
+        if not many or weights.shape != (many,) or self.estimator_errors_.shape != (many,):
             raise ValueError("its networks are more or fewer than their weights")
+        if weights.dtype != np.float64 or not (np.isfinite(weights) & (weights > 0)).all():
+            raise ValueError("its votes have weights that cannot be")
         self.held_out_losses_ = arrays["held_out_losses"]
         self._committee = Committee.of(self.networks_, self.estimator_weights_)
         self.temperature_ = float(state["temperature"])
-        self.class_log_prior_, self._prior_ratio = arrays["log_prior"], arrays["prior_ratio"]
+        if not 0 < self.temperature_ < np.inf:
+            raise ValueError("its temperature cannot be")
+        classes = len(counts.class_counts)
+        self.class_log_prior_ = log_table(arrays, "log_prior", (classes,))
+        self._prior_ratio = prior_ratio(arrays, classes)
         return super()._restore(counts, network, state, arrays)
 
     # Predicting

@@ -122,6 +122,9 @@ class SuperParent(NetworkClassifier):
     ) -> Self:
         """Become the fitted classifier that had these counts, this network and this super-parent."""
         self.parent_ = str(state["parent"])
+        names = counts.schema.names
+        if self.parent_ not in names or arrays.get("accuracies", np.empty(len(names))).shape != (len(names),):
+            raise ValueError("its super-parent does not fit its schema")
         if "accuracies" in arrays:
             self.accuracies_ = arrays["accuracies"]
         return super()._restore(counts, network, state, arrays)

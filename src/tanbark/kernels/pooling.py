@@ -108,20 +108,28 @@ def logarithmic_pool(
 def linear_pool(
     scores: Floats, weights: Floats, pool: Floats, low: int, high: int, slope: Floats, bend: Floats
 ) -> float:
-    """``p = pool . p_m``: `scores` are the members' probabilities of the row's own class, ``[row, member]``.
+    """``p = pool . p_m``: `scores` are the members' probabilities of the row's own class, as shares of the greatest.
 
-    Each row's may be scaled, so that the greatest is one.
+    ``scores[row, 0]`` are these shares and ``scores[row, 1]`` what they lack to one. As a pool's weights sum to one,
+    either does, and of slope and curve what is the same for all members moves nothing: where the pool lacks little,
+    what is lacking keeps the digits, else the shares do.
     """
-    members = scores.shape[1]
+    members = scores.shape[2]
     value = 0.0
     for row in range(low, high):
-        total = 0.0
+        total, lacking = 0.0, 0.0
         for m in range(members):
-            total += pool[m] * scores[row, m]
-        value += weights[row] * np.log(total)
+            total += pool[m] * scores[row, 0, m]
+            lacking += pool[m] * scores[row, 1, m]
+        near = lacking < 0.5
+        if near:
+            total = 1.0 - lacking
+        value += weights[row] * (np.log1p(-lacking) if near else np.log(total))
+        of_row = scores[row, 1] if near else scores[row, 0]
+        sign = -1.0 if near else 1.0
         for m in range(members):
-            share = scores[row, m] / total
-            slope[m] += weights[row] * share
+            share = of_row[m] / total
+            slope[m] += sign * weights[row] * share
             for other in range(m + 1):
-                bend[m, other] += weights[row] * share * (scores[row, other] / total)
+                bend[m, other] += weights[row] * share * (of_row[other] / total)
     return value
