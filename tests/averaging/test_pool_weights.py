@@ -174,8 +174,9 @@ def test_the_quadratic_maximum_satisfies_the_conditions_of_karush_kuhn_and_tucke
     rng = np.random.default_rng(seed)
     root = rng.normal(size=(n, n))
     curve, slope = root @ root.T + 1e-3 * np.eye(n), rng.normal(size=n) * 3
-    x = simplex_maximum(curve, slope, rng.dirichlet(np.ones(n)))
+    middle = rng.dirichlet(np.ones(n))
+    x = simplex_maximum(curve, slope, middle, rng.dirichlet(np.ones(n)))
     assert x.sum() == pytest.approx(1.0)
     assert (x >= 0).all()
-    pull = slope - curve @ x
+    pull = slope - curve @ (x - middle)
     np.testing.assert_allclose(pull[x > 0], pull.max(), atol=1e-8)

@@ -19,7 +19,6 @@ BLOCK = 8192
 TIE_BREAK = 1e-6
 NOTHING = 1e-6
 """In nats a row: a likelihood nearer to its greatest than that is as good as it."""
-CERTAIN = 1e-9
 ENOUGH = 1e-13
 DAMPING = 1e-13
 MOST_STEPS = 200
@@ -119,11 +118,15 @@ def best_pool(
         # Weights have a fixed sum, so a slope that all share is none.
         up = slope - slope.mean() - tie * pool
         curve = bend + np.diag(tie + DAMPING * np.diag(bend))
-        ahead = simplex_maximum(curve, up + curve @ pool, ahead)
+        ahead = simplex_maximum(curve, up, pool, ahead)
         gain = float(up @ (ahead - pool))
-        if gain <= ENOUGH * scale and _gap(up, pool) <= CERTAIN * scale:
-            break
-        found = _along(likelihood, pool, ahead, value, gain, tie)
+        if gain > ENOUGH * scale:
+            found = _along(likelihood, pool, ahead, value, gain, tie)
+        else:
+            # The value has no digits left to tell which point is better, but the gradient has.
+            value_there, slope_there, bend_there = likelihood(ahead)
+            nearer = _gap(slope_there - tie * ahead, ahead) < 0.5 * _gap(up, pool)
+            found = (ahead, value_there, slope_there, bend_there) if nearer else None
         if found is None:
             break
         pool, value, slope, bend = found
@@ -154,23 +157,27 @@ def _gap(slope: Array, pool: Array) -> float:
     return max(float(slope.max() - pool @ slope), 0.0)
 
 
-def simplex_maximum(curve: Array, slope: Array, start: Array) -> Array:
-    """Return the maximum of ``slope . x - x . curve x / 2`` over the simplex, by active sets from a point in it.
+def simplex_maximum(curve: Array, slope: Array, middle: Array, start: Array) -> Array:
+    """Return the maximum over the simplex of ``slope . d - d . curve d / 2``, where ``d = x - middle``.
 
-    >>> simplex_maximum(np.eye(2), np.array([1.0, 0.5]), np.array([0.5, 0.5]))
+    It is found by active sets, from a point in the simplex.
+
+    >>> simplex_maximum(np.eye(2), np.array([0.5, 0.0]), np.array([0.5, 0.5]), np.array([1.0, 0.0]))
     array([0.75, 0.25])
     """
     x = start.copy()
     free = x > 0
     for _ in range(100 * len(x)):
         at = np.flatnonzero(free)
+        away = np.where(free, 0.0, -middle)
         # Scaled so that the curve is one in every direction: directions may differ by many powers of ten.
         scale = 1.0 / np.sqrt(np.diag(curve)[at])
         system = np.zeros((len(at) + 1, len(at) + 1))
         system[:-1, :-1] = curve[np.ix_(at, at)] * np.multiply.outer(scale, scale)
         system[-1, :-1] = system[:-1, -1] = scale / scale.max()
-        solved = np.linalg.solve(system, np.append(slope[at] * scale, 1.0 / scale.max()))
-        target, level = solved[:-1] * scale, solved[-1] / scale.max()
+        right = np.append((slope[at] - (curve @ away)[at]) * scale, -away.sum() / scale.max())
+        solved = np.linalg.solve(system, right)
+        target, level = middle[at] + solved[:-1] * scale, solved[-1] / scale.max()
         target /= target.sum()
         ahead = target - x[at]
         falling = np.flatnonzero(target < 0)
@@ -183,7 +190,7 @@ def simplex_maximum(curve: Array, slope: Array, start: Array) -> Array:
             free[at[falling[first]]] = False
             continue
         x[at] = target
-        pull = slope - curve @ x - level
+        pull = slope - curve @ (x - middle) - level
         pull[free] = -np.inf
         best = int(np.argmax(pull))
         if not pull[best] > 1e-14 * float(np.abs(slope).max()):
