@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -72,7 +73,7 @@ def one_dependence(rows, asked):
     lines += ["| --- " * 3 + "|"]
     for name, model in {"TAN": TAN(), "AODE": AODE(), "KDB(2)": KDB(), "ForestAN": ForestAN()}.items():
         model.set_params(n_jobs=2).fit(X, y).predict_proba(rows_asked)
-        fit, predict = best(lambda: model.fit(X, y)), best(lambda: model.predict_proba(rows_asked))  # noqa: B023
+        fit, predict = best(partial(model.fit, X, y)), best(partial(model.predict_proba, rows_asked))
         lines.append(f"| {name} | {seconds(fit)} | {seconds(predict)} |")
     theirs = weka(X, y, rows_asked)
     told = " | ".join(map(seconds, theirs)) if theirs else "absent |"
@@ -87,11 +88,11 @@ def additive(sizes):
         X, y = random_tan(rows, 30)
         model = AdditiveBN(n_jobs=2).fit(X, y)
         likelihood = training_likelihood(model, X, y)
-        step = best(lambda: likelihood(np.full(30, 1 / 30)), 7)  # noqa: B023
-        steps = []
-        best_pool(likelihood, 30, lambda *told: steps.append(told))  # noqa: B023
-        fit = best(lambda: model.fit(X, y), 2)  # noqa: B023
-        lines.append(f"| {rows:,} rows | {seconds(fit)} | {seconds(step)} | {len(steps)} |")
+        step = best(partial(likelihood, np.full(30, 1 / 30)), 7)
+        told = []
+        best_pool(likelihood, 30, lambda *step, told=told: told.append(step))
+        fit = best(partial(model.fit, X, y), 2)
+        lines.append(f"| {rows:,} rows | {seconds(fit)} | {seconds(step)} | {len(told)} |")
     return [*lines, ""]
 
 

@@ -16,6 +16,8 @@ from tanbark.schema.columns import Codes
 Array = NDArray[np.float64]
 
 FOLDS = 10
+MOST_CELLS = 2**23
+"""How many rows times classes times members are looked at together."""
 
 
 class Members(Protocol):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
@@ -14,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from tanbark.averaging import (
+    MOST_CELLS,
     Members,
     Networks,
     PoolLikelihood,
@@ -30,6 +30,7 @@ from tanbark.classifiers.base import (
     offered_unless,
     prior_ratio,
 )
+from tanbark.classifiers.fitted_members import Classifiers
 from tanbark.classifiers.network_classifier import centred
 from tanbark.classifiers.seeds import check_seed, seed_of
 from tanbark.counts import Counts, Rows
@@ -45,32 +46,6 @@ from tanbark.schema.warn import warn
 from tanbark.structure import WEAK_STRUCTURES, most_telling
 
 ENOUGH = 1e-6
-MOST_CELLS = 2**23
-"""How many rows times classes times members are predicted together."""
-
-
-@dataclass(frozen=True)
-class Classifiers:
-    """Fitted classifiers over the same schema."""
-
-    models: tuple[CountsClassifier, ...]
-
-    def __len__(self) -> int:
-        return len(self.models)
-
-    def only(self, at: Sequence[int]) -> Classifiers:
-        """Return some of them."""
-        return Classifiers(tuple(self.models[m] for m in at))
-
-    def log_joints(self, codes: Codes, n_jobs: int | None = None) -> Array:
-        """Return what each classifier says of each row and class, of shape (rows, classes, classifiers).
-
-        A row that a classifier finds impossible in every class gets the classifier's prior.
-        """
-        scores = [model._log_scores(codes) for model in self.models]
-        for model, score in zip(self.models, scores):
-            score[np.isneginf(score).all(axis=1)] = model.class_log_prior_
-        return np.stack(scores, axis=2)
 
 
 def _why_not_explained(model: AdditiveBN) -> str | None:
@@ -132,7 +107,8 @@ class AdditiveBN(CountsClassifier):
     weights_ : array
         The members' weights: with super-parents one for each attribute, zero for those left out.
     optimality_gap_ : float
-        No weights make the rows more probable by more than this share of their log likelihood.
+        No weights make the rows more probable by more than this share of their log likelihood, or of a millionth of a
+        nat a row if that is more.
     log_likelihood_ : float
         The sum over training rows of ``log p(y | x)`` under the pool, by held-out networks if `held_out`.
     members_ : list of Network or of classifiers

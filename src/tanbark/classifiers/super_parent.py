@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.averaging import SuperParents
+from tanbark.averaging import MOST_CELLS, SuperParents
 from tanbark.classifiers.base import Array
 from tanbark.classifiers.network_classifier import NetworkClassifier
 from tanbark.counts import Counts, Rows
@@ -16,9 +16,6 @@ from tanbark.network import Network, Structure
 from tanbark.parameters import tree_tables
 from tanbark.schema import Encoder, Schema
 from tanbark.structure import class_information, settled
-
-MOST_CELLS = 2**23
-"""How many rows times classes times super-parents are looked at together."""
 
 
 class SuperParent(NetworkClassifier):
