@@ -1,0 +1,20 @@
+"""BIC, or minimum description length (Schwarz 1978; Rissanen 1978)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from tanbark.scores.decomposable import PenalisedLikelihood
+
+
+@dataclass(frozen=True)
+class BIC(PenalisedLikelihood):
+    """The log likelihood less half the logarithm of the number of cases for every parameter.
+
+    It is MDL of equation 4 of Sugahara, Uto and Ueno (2018) with the other sign, so that greater is better.
+    """
+
+    def penalty(self, weight: float) -> float:
+        """Return ``log(N) / 2``."""
+        return 0.5 * math.log(max(weight, 1.0))
