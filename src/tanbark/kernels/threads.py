@@ -1,9 +1,12 @@
 """Plain threads over kernels that release the interpreter's lock."""
 
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import TypeVar
 
 from joblib import effective_n_jobs
+
+Key = TypeVar("Key")
 
 FEW_ROWS = 50_000
 """Below it, starting a thread costs more than it saves."""
@@ -37,3 +40,23 @@ def spans(total: int, parts: int, multiple: int = 1) -> list[tuple[int, int]]:
     length = max(-(-total // parts), 1)
     length = -(-length // multiple) * multiple
     return [(start, min(start + length, total)) for start in range(0, total, length)]
+
+
+def as_done(tasks: Iterable[tuple[Key, Callable[[], object]]], threads: int) -> Iterator[Key]:
+    """Call every task, at most `threads` of them at a time, and yield the key of each when it is done.
+
+    Where anything is raised, an interrupt of the user's too, tasks that have not begun are dropped.
+    """
+    if threads == 1:
+        for key, task in tasks:
+            task()
+            yield key
+        return
+    pool = ThreadPoolExecutor(threads)
+    try:
+        keys = {pool.submit(task): key for key, task in tasks}
+        for done in as_completed(keys):
+            done.result()
+            yield keys[done]
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)

@@ -1,0 +1,328 @@
+"""The scores of every node under every set of parents, as an exact search asks for them.
+
+Searched nodes are bits of a number, sets of nodes are numbers. `SetSums` finds a score as the difference of two values
+of a set function: ``score(x | P) = g(P + x) - g(P)``, so that one value for each set serves all nodes. That works for
+BDeu, where ``g(S)`` is the sum over the cells of S of ``log G(a/q + N) / G(a/q)``, and for the log likelihood with or
+without a penalty; K2 subtracts another function for each arity. `DirectScores` counts every family, for scores that are
+no such difference (BDs).
+
+All values are rounded to multiples of one power of two, so that their sums have no rounding error, and structures that
+are equally good are found to be.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, xlogy
+
+from tanbark.kernels.best_parents import score_without, scores_among, subtract
+from tanbark.kernels.direct_scores import BY_CELLS, BY_CONFIGURATIONS, BY_SEEN, LIKELIHOOD, direct_scores
+from tanbark.kernels.partitions import FEW
+from tanbark.kernels.subset_sums import subset_sums
+from tanbark.kernels.threads import as_done
+from tanbark.scores import BDeu, BDs, Cases, Decomposable, DirichletScore, K2Score, PenalisedLikelihood
+from tanbark.structure.report import Report
+
+Scores = NDArray[np.float64]
+
+DIGITS = 50
+"""Values are rounded to so many binary digits below a bound of them all."""
+MOST_TERMS = 2**22
+"""Terms of cells are tabulated where there are at most so many."""
+MOST_JOINT = 64
+MOST_TAIL = 5
+"""So many of the lowest columns, with so many joint values, are counted together."""
+PREFIXES = 8
+"""The walk over all subsets is split by which of so many columns they have."""
+
+
+class LocalScores(ABC):
+    """The scores of the searched nodes.
+
+    Parameters
+    ----------
+    cases : Cases
+    score : Decomposable
+    searched : sequence of int
+        The nodes that bits stand for, the lowest first.
+    always : sequence of int
+        Nodes that are among the parents of all of them.
+    max_parents : int
+        How many parents a node may have, `always` included.
+    """
+
+    def __init__(
+        self, cases: Cases, score: Decomposable, searched: Sequence[int], always: Sequence[int], max_parents: int
+    ) -> None:
+        order = [*searched, *always]
+        self.nodes = len(searched)
+        self.always = np.arange(self.nodes, len(order))
+        self.codes = np.ascontiguousarray(cases.codes[order])
+        self.arity = cases.arity[order]
+        self.weights = cases.weights
+        self.whole = bool((cases.weights == np.floor(cases.weights)).all())
+        self.max_parents = max_parents
+        self.score = score
+        self.total = float(cases.weights.sum())
+        self.penalty = score.penalty(self.total) if isinstance(score, PenalisedLikelihood) else 0.0
+        self.unit = 2.0 ** (math.ceil(math.log2(self._bound())) - DIGITS)
+
+    def _bound(self) -> float:
+        """Return a number that no sum of terms of cells that matters is greater than."""
+        total, cells = self.total + 2.0, float(self.codes.shape[1])
+        bound = total * math.log(total + float(self.arity.sum())) + self.penalty * float(self.arity.max()) ** 2
+        if isinstance(self.score, DirichletScore):
+            least = math.log(self.score.ess) - float(np.log(self.arity).sum())
+            bound += cells * abs(least) + float(gammaln(self.score.ess + total))
+        return bound
+
+    @abstractmethod
+    def prepare(self, threads: int, report: Report) -> None:
+        """Do what has to be done once."""
+
+    @abstractmethod
+    def block(self, high: int, low: Scores, beyond: Scores) -> None:
+        """Write the scores under all sets that have the nodes of `high` and any low ones.
+
+        Parameters
+        ----------
+        high : int
+            The high nodes; low nodes are those that have a row in `low`.
+        low : array of shape (low nodes, sets without the node)
+        beyond : array of shape (high nodes that are not in `high`, sets)
+        """
+
+    @abstractmethod
+    def among(self, node: int, candidates: int) -> Scores:
+        """Return the scores of a node under each subset of the candidates, in ascending order."""
+
+    @staticmethod
+    @abstractmethod
+    def memory(nodes: int, kinds: int) -> int:
+        """Return how many bytes are needed beside those of the search."""
+
+
+class SetSums(LocalScores):
+    """Scores as differences of set functions."""
+
+    def prepare(self, threads: int, report: Report) -> None:
+        """Find the values of the set functions for all sets."""
+        shared = isinstance(self.score, BDeu)
+        concentrations = self._concentrations()
+        self.sums = np.full((len(concentrations), 1 << self.nodes), -np.inf)
+        bits = self._tail_bits()
+        tail, part, configurations = self._tail(bits)
+        step, tables = self._tables(concentrations, shared)
+        tail_step = np.array([sum(step[u] for u in range(bits) if s >> u & 1) for s in range(1 << bits)], np.int64)
+        split = min(PREFIXES, self.nodes - bits)
+        free = self.nodes - split
+
+        def walk(prefix: int) -> None:
+            chosen = [u for u in range(self.nodes - 1, free - 1, -1) if prefix >> (u - free) & 1]
+            first = np.array([*self.always.tolist(), *chosen], np.int64)
+            subset_sums(
+                self.codes,
+                self.arity,
+                self.weights,
+                self.whole,
+                first,
+                prefix << free,
+                free,
+                tail,
+                part,
+                bits,
+                configurations,
+                self.max_parents + 1,
+                self._most(),
+                concentrations,
+                shared,
+                self.penalty,
+                step,
+                tail_step,
+                tables,
+                self.unit,
+                self.sums,
+            )
+
+        tasks = [(prefix, partial(walk, prefix)) for prefix in range(1 << split)]
+        for done, _ in enumerate(as_done(tasks, threads), 1):
+            report("counting all sets of nodes", done / len(tasks))
+
+    def _concentrations(self) -> NDArray[np.float64]:
+        """Return the concentrations of the set functions; zero is the likelihood."""
+        if isinstance(self.score, K2Score):
+            return np.array([1.0, *self._arities()])
+        return np.array([self.score.ess if isinstance(self.score, DirichletScore) else 0.0])
+
+    def _arities(self) -> list[int]:
+        """Return the arities of searched nodes, each once."""
+        return sorted(set(self.arity[: self.nodes].tolist()))
+
+    def _most(self) -> float:
+        """Return with how many configurations a family costs more in penalties than it can gain."""
+        if self.penalty == 0.0:
+            return np.inf
+        fixed = float(math.prod(self.arity[self.always].tolist()))
+        arity = [float(r) for r in self._arities() if r > 1]
+        return max((r * (self.total * math.log(r) / (self.penalty * (r - 1)) + fixed) for r in arity), default=np.inf)
+
+    def _tail_bits(self) -> int:
+        """Return how many of the lowest columns are counted together."""
+        joint, bits = 1, 0
+        while bits < min(MOST_TAIL, self.nodes) and joint * self.arity[bits] <= MOST_JOINT:
+            joint *= int(self.arity[bits])
+            bits += 1
+        return bits
+
+    def _tail(self, bits: int) -> tuple[NDArray[np.uint8], NDArray[np.int32], NDArray[np.float64]]:
+        """Return the tail's joint value in each case, the cell of each joint value in each subset, their number."""
+        arity = self.arity[:bits].tolist()
+        tail = np.zeros(self.codes.shape[1], np.uint8)
+        joint = math.prod(arity)
+        values = np.arange(joint)
+        part = np.zeros((joint, 1 << bits), np.int32)
+        configurations = np.ones(1 << bits)
+        digits = []
+        stride = 1
+        for u, r in enumerate(arity):
+            tail += (self.codes[u] * stride).astype(np.uint8)
+            digits.append(values // stride % r)
+            stride *= r
+        cells = 0
+        for s in range(1 << bits):
+            many = 1
+            for u, r in enumerate(arity):
+                if s >> u & 1:
+                    part[:, s] += (digits[u] * many).astype(np.int32)
+                    many *= r
+            part[:, s] += cells
+            cells += many
+            configurations[s] = many
+        return tail, part, configurations
+
+    def _tables(self, concentrations: Scores, shared: bool) -> tuple[NDArray[np.int64], Scores]:
+        """Return the terms of cells of small whole weights, and how far each column moves the row to use."""
+        step = np.zeros(len(self.arity), np.int64)
+        configurations = np.ones(1)
+        if shared:
+            many = len(configurations)
+            for r in sorted(set(self.arity.tolist())):
+                columns = self.arity == r
+                step[columns] = len(configurations)
+                configurations = np.multiply.outer(float(r) ** np.arange(columns.sum() + 1), configurations).ravel()
+                many = len(configurations)
+                if many * FEW > MOST_TERMS:
+                    return step, np.empty((0, 1, FEW))
+        weight = np.arange(FEW, dtype=np.float64)
+        tables = np.empty((len(configurations), len(concentrations), FEW))
+        for k, a in enumerate(concentrations.tolist()):
+            if a == 0.0:
+                tables[:, k] = xlogy(weight, weight)
+            else:
+                each = a / configurations[:, None] if shared else np.full((1, 1), a)
+                tables[:, k] = gammaln(each + weight) - gammaln(each)
+        return step, tables
+
+    def _pair(self, node: int) -> tuple[Scores, Scores]:
+        """Return the set functions whose difference is a node's score: of parents and node, and of the parents."""
+        if isinstance(self.score, K2Score):
+            return self.sums[0], self.sums[1 + self._arities().index(int(self.arity[node]))]
+        return self.sums[0], self.sums[0]
+
+    def block(self, high: int, low: Scores, beyond: Scores) -> None:
+        """Write the scores under all sets that have the nodes of `high` and any low ones."""
+        start = high << len(low)
+        for u in range(len(low)):
+            score_without(*self._pair(u), start, u, low[u])
+        others = [u for u in range(len(low), self.nodes) if not high >> (u - len(low)) & 1]
+        for row, u in enumerate(others):
+            whole, parents = self._pair(u)
+            own = 1 << u
+            size = beyond.shape[1]
+            subtract(whole[start + own : start + own + size], parents[start : start + size], beyond[row])
+
+    def among(self, node: int, candidates: int) -> Scores:
+        """Return the scores of a node under each subset of the candidates, in ascending order."""
+        out = np.empty(1 << candidates.bit_count())
+        scores_among(*self._pair(node), candidates, node, out)
+        return out
+
+    @staticmethod
+    def memory(nodes: int, kinds: int) -> int:
+        """Return how many bytes the set functions take."""
+        return 8 * kinds << nodes
+
+
+class DirectScores(LocalScores):
+    """Scores that are counted family by family."""
+
+    def prepare(self, threads: int, report: Report) -> None:
+        """Do nothing."""
+
+    def block(self, high: int, low: Scores, beyond: Scores) -> None:
+        """Write the scores under all sets that have the nodes of `high` and any low ones."""
+        bits = len(low)
+        inside = [u for u in range(bits, self.nodes) if high >> (u - bits) & 1]
+        outside = [u for u in range(bits, self.nodes) if not high >> (u - bits) & 1]
+        scores = self._scores(inside, bits, [*range(bits), *outside])
+        for u in range(bits):
+            low[u] = scores[u].reshape(-1, 2, 1 << u)[:, 0].ravel()
+        beyond[:] = scores[bits:]
+
+    def among(self, node: int, candidates: int) -> Scores:
+        """Return the scores of a node under each subset of the candidates, in ascending order."""
+        columns = [u for u in range(self.nodes) if candidates >> u & 1]
+        scores: Scores = self._scores([], len(columns), [node], columns)[0]
+        return scores
+
+    def _scores(
+        self, first: Iterable[int], free: int, nodes: Sequence[int], columns: Sequence[int] | None = None
+    ) -> Scores:
+        """Return the scores of nodes under `first` and each subset of the first `free` of the columns."""
+        scores = np.full((len(nodes), 1 << free), -np.inf)
+        order = np.arange(self.nodes) if columns is None else np.array([*columns, *nodes])
+        if columns is not None:
+            nodes = range(len(columns), len(order))
+        order = np.concatenate([order, self.always])
+        above = [*range(len(order) - len(self.always), len(order)), *first]
+        ess = self.score.ess if isinstance(self.score, DirichletScore) else 0.0
+        direct_scores(
+            np.ascontiguousarray(self.codes[order]),
+            self.arity[order],
+            self.weights,
+            self.whole,
+            np.array(above, np.int64),
+            free,
+            np.array(nodes, np.int64),
+            self.max_parents,
+            self._rule(),
+            ess,
+            self.penalty,
+            self.unit,
+            scores,
+        )
+        return scores
+
+    def _rule(self) -> int:
+        """Return how the prior is shared."""
+        rules: dict[type, int] = {BDeu: BY_CONFIGURATIONS, BDs: BY_SEEN, K2Score: BY_CELLS}
+        return rules.get(type(self.score), LIKELIHOOD)
+
+    @staticmethod
+    def memory(nodes: int, kinds: int) -> int:
+        """Return no bytes: nothing is kept."""
+        return 0
+
+
+def bits_of(subset: int) -> Iterator[int]:
+    """Yield the nodes of a set, the lowest first."""
+    while subset:
+        lowest = subset & -subset
+        yield lowest.bit_length() - 1
+        subset ^= lowest

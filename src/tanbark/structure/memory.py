@@ -1,0 +1,31 @@
+"""How much memory there is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import psutil
+
+SHARE = 0.8
+LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+USED = ("/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory/memory.usage_in_bytes")
+
+
+def most_of_free() -> float:
+    """Return most of the memory that is free, in bytes, within what a container allows."""
+    free = float(psutil.virtual_memory().available)
+    for limit, used in zip(LIMITS, USED):
+        try:
+            free = min(free, float(Path(limit).read_text()) - float(Path(used).read_text()))
+        except (OSError, ValueError):
+            continue
+    return SHARE * free
+
+
+def gibibytes(size: float) -> str:
+    """Return a size in words.
+
+    >>> gibibytes(3 * 2**30), gibibytes(5_000_000)
+    ('3.0 GiB', '4.8 MiB')
+    """
+    return f"{size / 2**30:.1f} GiB" if size >= 2**30 else f"{size / 2**20:.1f} MiB"

@@ -1,0 +1,229 @@
+"""Exact search against all acyclic graphs, and the laws it keeps."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tanbark.counts import Rows
+from tanbark.network import Structure
+from tanbark.schema import Category, Schema
+from tanbark.scores import AIC, BIC, BDeu, BDs, Cases, K2Score, LogLikelihood
+from tanbark.structure import exact, local_scores
+from tanbark.structure.exact import exact_structure
+from tanbark.structure.local_scores import DirectScores, SetSums
+from tanbark.structure.restrictions import Restrictions
+
+SCORES = [BDeu(1.0), BDeu(12.0), BDs(1.0), K2Score(), LogLikelihood(), BIC(), AIC()]
+SEARCHED = {1: 1, 2: 3, 3: 25, 4: 543, 5: 29281}
+
+
+def random_cases(rng, arity, rows, holes=0.0, weights=None):
+    """Return cases in which some columns copy, or nearly copy, others."""
+    columns = tuple(Category(f"x{u}", tuple(range(r))) for u, r in enumerate(arity[:-1]))
+    schema = Schema(columns, tuple(range(arity[-1])), "class")
+    codes = np.zeros((len(arity), rows), np.int64)
+    for u, r in enumerate(arity):
+        codes[u] = rng.integers(0, r, rows)
+        if u and rng.random() < 0.7:
+            of = codes[rng.integers(0, u)] + codes[rng.integers(0, u)]
+            codes[u] = np.where(rng.random(rows) < 0.7, of % r, codes[u])
+    values = codes[:-1].astype(schema.dtype)
+    values[rng.random(values.shape) < holes] = schema.missing_code
+    return Cases.of(Rows(schema, values, codes[-1], weights))
+
+
+@pytest.fixture(scope="module")
+def all_dags():
+    """Return, for a number of nodes, the parents of each node (as sets of bits) in every acyclic graph."""
+    kept = {}
+
+    def dags(n):
+        if n not in kept:
+            subsets = [[s for s in range(1 << n) if not s >> v & 1] for v in range(n)]
+            parents = np.stack([m.ravel() for m in np.meshgrid(*subsets, indexing="ij")])
+            left = np.full(parents.shape[1], (1 << n) - 1)
+            for _ in range(n):
+                for v in range(n):
+                    left = np.where(parents[v] & left == 0, left & ~(1 << v), left)
+            kept[n] = parents[:, left == 0]
+            assert kept[n].shape[1] == SEARCHED[n]
+        return kept[n]
+
+    return dags
+
+
+def best_by_enumeration(cases, score, dags, restrictions):
+    """Return the greatest score of all acyclic graphs that the restrictions allow."""
+    n = len(cases.arity)
+    total = np.zeros(dags.shape[1])
+    for v in range(n):
+        local = np.full(1 << n, np.nan)
+        for s in range(1 << n):
+            above = [u for u in range(n) if s >> u & 1]
+            if v in above:
+                continue
+            must, may_not = restrictions.required[:, v], restrictions.forbidden[:, v]
+            fits = all(u in above for u in np.flatnonzero(must)) and not may_not[above].any()
+            local[s] = score.local(cases, v, above) if fits and len(above) <= restrictions.max_parents else -np.inf
+        total += local[dags[v]]
+    return float(total.max())
+
+
+def names(n):
+    return [*(f"x{u}" for u in range(n - 1)), "class"]
+
+
+@pytest.mark.parametrize("score", SCORES, ids=repr)
+@pytest.mark.parametrize("arity", [(2,), (2, 3), (3, 2, 2), (2, 2, 3, 2), (2, 3, 2, 2, 3)], ids=str)
+def test_exact_search_finds_what_enumeration_finds(score, arity, all_dags):
+    rng = np.random.default_rng([7, len(arity)])
+    n = len(arity)
+    for rows in (1, 12, 90, 400):
+        cases = random_cases(rng, arity, rows, holes=0.1 if rows == 90 else 0.0)
+        free = Restrictions.of(names(n))
+        found = exact_structure(cases, score, free)
+        best = best_by_enumeration(cases, score, all_dags(n), free)
+        assert score.total(cases, found) == pytest.approx(best, abs=1e-9 * max(1, abs(best)))
+
+
+@pytest.mark.parametrize("score", SCORES, ids=repr)
+def test_with_the_class_above_all_it_finds_the_best_augmented_naive_bayes(score, all_dags):
+    rng = np.random.default_rng(8)
+    for rows in (10, 200):
+        cases = random_cases(rng, (2, 3, 2, 2, 3), rows)
+        augmented = Restrictions.of(names(5), augmented=True)
+        found = exact_structure(cases, score, augmented)
+        assert all(4 in above for above in found.parents[:-1])
+        assert found.parents[-1] == ()
+        best = best_by_enumeration(cases, score, all_dags(5), augmented)
+        assert score.total(cases, found) == pytest.approx(best, abs=1e-9 * max(1, abs(best)))
+
+
+@st.composite
+def restricted(draw):
+    n = draw(st.integers(2, 4))
+    edges = [(a, b) for a in names(n) for b in names(n) if a != b]
+    order = draw(st.permutations(names(n)))
+    required = draw(st.lists(st.sampled_from(edges), max_size=3, unique=True))
+    required = [(a, b) for a, b in required if order.index(a) < order.index(b)]
+    forbidden = draw(st.lists(st.sampled_from(edges), max_size=5, unique=True))
+    forbidden = [edge for edge in forbidden if edge not in required]
+    most = max([sum(b == v for _, b in required) for v in names(n)])
+    limit = draw(st.none() | st.integers(most, n))
+    return n, forbidden, required, limit, draw(st.integers(0, 2**32 - 1)), draw(st.sampled_from(SCORES))
+
+
+@settings(deadline=None, max_examples=80)
+@given(restricted())
+def test_restrictions_are_kept_and_nothing_better_is_missed(all_dags, case):
+    n, forbidden, required, limit, seed, score = case
+    rng = np.random.default_rng(seed)
+    cases = random_cases(rng, rng.integers(1, 4, n), int(rng.integers(1, 60)))
+    restrictions = Restrictions.of(names(n), forbidden, required, limit)
+    found = exact_structure(cases, score, restrictions)
+    edges = {(names(n)[p], names(n)[v]) for v, above in enumerate(found.parents) for p in above}
+    assert edges >= set(required)
+    assert not edges & set(forbidden)
+    assert max(map(len, found.parents)) <= restrictions.max_parents
+    best = best_by_enumeration(cases, score, all_dags(n), restrictions)
+    assert score.total(cases, found) == pytest.approx(best, abs=1e-9 * max(1, abs(best)))
+
+
+@pytest.mark.parametrize("score", [s for s in SCORES if not isinstance(s, BDs)], ids=repr)
+@pytest.mark.parametrize("weights", ["none", "whole", "heavy", "broken"])
+def test_set_functions_and_counting_each_family_agree(score, weights):
+    rng = np.random.default_rng(11)
+    arity, rows = (2, 3, 70, 2, 4, 2, 3), 150
+    given_weights = {"none": None, "whole": rng.integers(1, 9, rows).astype(float)}.get(weights)
+    if weights == "heavy":
+        given_weights = rng.integers(1, 200, rows).astype(float)
+    if weights == "broken":
+        given_weights = rng.random(rows) * 3
+    cases = random_cases(rng, arity, rows, weights=given_weights)
+    for always, searched in (([], [6, 0, 1, 2, 3, 4, 5]), ([6], [0, 1, 2, 3, 4, 5])):
+        sums = SetSums(cases, score, searched, always, 7)
+        sums.prepare(1, lambda words, share: None)
+        direct = DirectScores(cases, score, searched, always, 7)
+        for node in range(len(searched)):
+            candidates = (1 << len(searched)) - 1 & ~(1 << node)
+            by_sets, by_families = sums.among(node, candidates), direct.among(node, candidates)
+            known = np.isfinite(by_sets)
+            assert known.any()
+            assert np.allclose(by_sets[known], by_families[known], rtol=0, atol=1e-8)
+            # What a penalty forbids is worse than no parents at all.
+            assert (by_families[~known] < by_families[0]).all()
+            for s in (0, 3, len(by_families) - 1):
+                others = [u for u in range(len(searched)) if u != node]
+                above = [searched[u] for k, u in enumerate(others) if s >> k & 1] + always
+                assert by_families[s] == pytest.approx(score.local(cases, searched[node], above), abs=1e-8)
+
+
+@pytest.mark.parametrize("score", SCORES, ids=repr)
+def test_many_blocks_find_what_one_finds(score, monkeypatch):
+    rng = np.random.default_rng(12)
+    cases = random_cases(rng, (2, 3, 2, 2, 3, 2, 2, 2, 3), 120)
+    edges = {"forbidden": [("x0", "x7"), ("x6", "x1"), ("x2", "class")], "required": [("x5", "x2"), ("x7", "x3")]}
+    for given_edges in ({}, edges):
+        restrictions = Restrictions.of(names(9), **given_edges)
+        one = exact_structure(cases, score, restrictions)
+        for low in (2, 5):
+            monkeypatch.setattr(exact, "LOW", low)
+            assert exact_structure(cases, score, restrictions, n_jobs=2) == one
+        monkeypatch.setattr(exact, "LOW", 16)
+
+
+def test_terms_that_are_not_tabulated_are_the_same(monkeypatch):
+    cases = random_cases(np.random.default_rng(13), (2, 3, 4, 5, 6, 2), 200)
+    free = Restrictions.of(names(6))
+    found = exact_structure(cases, BDeu(), free)
+    monkeypatch.setattr(local_scores, "MOST_TERMS", 0)
+    assert exact_structure(cases, BDeu(), free) == found
+
+
+def test_neither_the_order_of_rows_nor_threads_matter():
+    rng = np.random.default_rng(14)
+    schema = Schema(tuple(Category(f"x{u}", (0, 1, 2)) for u in range(8)), (0, 1), "class")
+    codes, classes = rng.integers(0, 3, (8, 300)).astype(schema.dtype), rng.integers(0, 2, 300)
+    order = rng.permutation(300)
+    found = [
+        exact_structure(Cases.of(Rows(schema, codes[:, at], classes[at])), BDeu(), Restrictions.of(names(9)), n_jobs=j)
+        for at, j in ((slice(None), 1), (order, 1), (order, 2))
+    ]
+    assert found[0] == found[1] == found[2]
+
+
+def test_ties_go_to_edges_from_the_class_and_from_earlier_columns():
+    rng = np.random.default_rng(15)
+    same = rng.integers(0, 2, 200)
+    schema = Schema(tuple(Category(f"x{u}", (0, 1)) for u in range(3)), (0, 1), "class")
+    noisy = np.where(rng.random(200) < 0.1, 1 - same, same)
+    rows = Rows(schema, np.array([same, same, noisy]).astype(schema.dtype), noisy)
+    found = exact_structure(Cases.of(rows), BIC(), Restrictions.of(names(4)))
+    assert found == Structure(((3,), (0,), (3,), ()))
+
+
+def test_a_search_that_needs_too_much_memory_says_so_before_it_starts():
+    cases = random_cases(np.random.default_rng(16), (2,) * 40, 30)
+    words = []
+    with pytest.raises(MemoryError, match=r"over 40 nodes needs .* GiB.*in which 2[0-9] nodes fit.*greedy"):
+        exact_structure(
+            cases, BDeu(), Restrictions.of(names(40)), max_memory=8 * 2**30, report=lambda w, s: words.append(w)
+        )
+    assert "40 nodes" in words[0]
+    assert "GiB" in words[0]
+
+
+def test_an_interrupt_gets_out_and_leaves_no_thread_behind():
+    import threading
+
+    cases = random_cases(np.random.default_rng(17), (2,) * 18, 100)
+    before = threading.active_count()
+
+    def stop(words, share):
+        if words.startswith("counting") and share > 0.1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        exact_structure(cases, BDeu(), Restrictions.of(names(18)), n_jobs=2, report=stop)
+    assert threading.active_count() == before
