@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_wine
 
-from tanbark import Encoder
+from tanbark import Category, Encoder, Schema
 from tanbark.counts import Rows
 from tanbark.network import Structure
 from tanbark.scores import AIC, BIC, BDeu, Cases, K2Score, LogLikelihood
@@ -65,3 +66,16 @@ def test_scores_are_pyagrums(name, cases_of, reference):
             ("K2", K2Score(), 1e-8),
         ):
             assert score.total(cases, structure) == pytest.approx(figures[what], rel=digits)
+
+
+def test_bic_of_the_best_network_of_wine_is_gobnilps(reference):
+    figures = reference("gobnilp_wine")
+    measured, wine = load_wine(return_X_y=True)
+    codes = (measured > figures["cuts"]).T
+    # There the class is column 0, here it is the last node.
+    place = [13, *range(13)]
+    schema = Schema([Category(f"x{u}", (0, 1)) for u in range(13)], (0, 1, 2))
+    cases = Cases.of(Rows(schema, codes.astype(schema.dtype), wine))
+    local = [BIC().local(cases, place[v], [place[p] for p in above]) for v, above in enumerate(figures["parents"])]
+    assert local == pytest.approx(figures["local"], abs=6e-7)
+    assert sum(local) == pytest.approx(figures["optimum"], abs=6e-7)
