@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import check_estimator
 
-from tanbark import KDB, AveragedTAN, BoostedBN, Counts, Encoder
+from tanbark import KDB, TAN, AveragedTAN, BoostedBN, Counts, Encoder
 from tanbark.classifiers import REGISTRY
 from tanbark.datasets import iris
 
@@ -35,6 +35,7 @@ EVERY_WAY = [(c, {"parameters": p}) for c in WITH_TABLES for p in ("dirichlet", 
 EVERY_WAY += [(c, {}) for c in CLASSIFIERS if c not in WITH_TABLES]
 EVERY_WAY += [(AveragedTAN, {"multinet": True}), (AveragedTAN, {"stubbornness": 5}), (KDB, {"k": 1}), (KDB, {"k": 9})]
 EVERY_WAY += [(BoostedBN, {"base": "naive-bayes"}), (BoostedBN, {"base": "grown"}), (BoostedBN, {"patience": None})]
+EVERY_WAY += [(TAN, {"criterion": "acll"})]
 every_way = pytest.mark.parametrize(("classifier", "settings"), EVERY_WAY)
 
 

@@ -1,4 +1,4 @@
-"""Plain counting that the reference scripts share: read a table, weigh pairs, see whether the best tree is unique."""
+"""What the reference scripts share: read a table, weigh pairs, see whether the best tree is unique, draw structures."""
 
 import csv
 import itertools
@@ -33,6 +33,16 @@ class Table:
         """Pick n row numbers evenly spaced over the file, or over the rows given."""
         among = np.arange(len(self.rows)) if among is None else np.asarray(among)
         return [int(i) for i in among[np.linspace(0, len(among) - 1, n).astype(int)]]
+
+
+def random_structure(nodes, most_parents, rng):
+    """Draw for every node its parents, up to so many, among the nodes before it in a random order."""
+    order = rng.permutation(nodes)
+    parents = [[] for _ in range(nodes)]
+    for place, node in enumerate(order):
+        many = min(place, rng.integers(0, most_parents + 1))
+        parents[node] = sorted(rng.choice(order[:place], many, replace=False).tolist()) if many else []
+    return parents
 
 
 def conditional_mutual_information(table):

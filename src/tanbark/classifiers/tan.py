@@ -8,7 +8,7 @@ from tanbark.classifiers.base import check_choice
 from tanbark.classifiers.tree_classifier import TreeClassifier
 from tanbark.counts import Counts
 from tanbark.schema import Encoder, Schema
-from tanbark.structure import EDGE_WEIGHTS, maximum_spanning_tree
+from tanbark.structure import EDGE_WEIGHTS, maximum_arborescence, maximum_spanning_tree
 
 
 class TAN(TreeClassifier):
@@ -16,13 +16,15 @@ class TAN(TreeClassifier):
 
     Every attribute depends on the class and, but for the root of the tree, on one other attribute. The tree is the one
     of greatest total weight; it hangs from the attribute that says most of the class, which with Dirichlet parameters
-    changes how it reads and not what it predicts.
+    changes how it reads and not what it predicts. Under "acll" an edge weighs differently in its two directions, and
+    the tree hangs from the root that makes it heaviest.
 
     Parameters
     ----------
-    criterion : {"cmi", "bdeu"}
-        What an edge weighs: conditional mutual information given the class (Friedman et al. 1997), or the log Bayes
-        factor of the edge under a BDeu prior (eq 22 of Cerquides and Lopez de Mantaras 2003).
+    criterion : {"cmi", "bdeu", "acll"}
+        What an edge weighs: conditional mutual information given the class (Friedman et al. 1997), the log Bayes
+        factor of the edge under a BDeu prior (eq 22 of Cerquides and Lopez de Mantaras 2003), or what it adds to the
+        approximate conditional log likelihood (eq 7 of Sugahara et al. 2018), which looks at the class only.
     parameters : {"dirichlet", "ml", "softened", "laplace", "m"}
         How tables are estimated: see `tanbark.parameters.conditional`. "dirichlet" with ``ess=10`` is the
         TAN+MS of Cerquides and Lopez de Mantaras (eq 4).
@@ -44,13 +46,17 @@ class TAN(TreeClassifier):
     counts_ : Counts
     schema_ : Schema
     tree_edges_ : list of (int, int, float)
-        The tree's edges with their weights, in the order in which Prim's algorithm added them.
+        The tree's edges with their weights, in the order in which Prim's algorithm added them; under "acll" parent
+        first, from the root down.
 
     References
     ----------
     Friedman, N., Geiger, D. and Goldszmidt, M. (1997). Bayesian network classifiers. Machine Learning 29, 131-163.
     Cerquides, J. and Lopez de Mantaras, R. (2003). Tractable Bayesian learning of tree augmented naive Bayes models.
     ICML, 75-82.
+    Carvalho, A. M., Adão, P. and Mateus, P. (2013). Efficient approximation of the conditional relative entropy with
+    applications to discriminative learning of Bayesian network classifiers. Entropy 15(7), 2716-2735.
+    Sugahara, S., Uto, M. and Ueno, M. (2018). Exact learning augmented naive Bayes classifier. PGM.
 
     Examples
     --------
@@ -94,4 +100,11 @@ class TAN(TreeClassifier):
 
     def _edges(self, counts: Counts) -> list[tuple[int, int, float]]:
         weights = EDGE_WEIGHTS[self.criterion](counts, float(self.ess))
-        return [(u, v, float(weights[u, v])) for u, v in maximum_spanning_tree(weights)]
+        tree = maximum_arborescence(weights) if self.criterion == "acll" else maximum_spanning_tree(weights)
+        return [(u, v, float(weights[u, v])) for u, v in tree]
+
+    def _roots(self, counts: Counts) -> list[int]:
+        """Return the root that the tree was found with, where it was found with one."""
+        if self.criterion == "acll" and self.tree_edges_:
+            return [self.tree_edges_[0][0]]
+        return super()._roots(counts)

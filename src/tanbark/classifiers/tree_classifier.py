@@ -23,11 +23,14 @@ class TreeClassifier(NetworkClassifier):
     def _edges(self, counts: Counts) -> list[tuple[int, int, float]]:
         """Return the edges with their weights."""
 
+    def _roots(self, counts: Counts) -> list[int]:
+        """Return the attributes from which the trees hang: each from the first that is in it."""
+        return most_telling(counts)
+
     def _network(self, counts: Counts, rows: Rows | None) -> Network:
         self.tree_edges_ = self._edges(counts)
-        # Every part hangs from its attribute that says most of the class.
         edges = [(u, v) for u, v, _ in self.tree_edges_]
-        parent = rooted(len(counts.schema.columns), edges, most_telling(counts))
+        parent = rooted(len(counts.schema.columns), edges, self._roots(counts))
         tables = tree_tables(counts, parent, self.parameters, float(self.ess))
         return Network(counts.schema, Structure.augmented(parent), tables)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from tanbark.kernels.posterior import log_evidence
 from tanbark.network.drawing import draw
 from tanbark.network.estimates import DrawnAnswerWarning, DrawnValuesWarning, standard_errors
 from tanbark.network.factors import MAX_TABLE, Factors
+from tanbark.network.graph import check_disjoint, directed_graph, named, position
 from tanbark.network.sparse import SparseTable
 from tanbark.network.structure import Structure
 from tanbark.network.tree import Tree
@@ -21,6 +22,9 @@ from tanbark.schema import Category, Number, Schema
 from tanbark.schema.columns import Codes
 from tanbark.schema.table import is_missing
 from tanbark.schema.warn import warn
+
+if TYPE_CHECKING:
+    import networkx
 
 Array = NDArray[np.float64]
 
@@ -55,6 +59,10 @@ class Network:
     >>> answer = network.query("class", {"x3": "reduced"})
     >>> max(answer, key=answer.get)
     'none'
+    >>> network.markov_blanket("x2")
+    ('x1', 'class')
+    >>> network.d_separated("x0", "x2", given=["x1", "class"])
+    True
     """
 
     schema: Schema
@@ -102,6 +110,7 @@ class Network:
         if not isinstance(table, SparseTable) and not self.structure.parents[-1]:
             return table
         log_prior: Array = self.log_joint(self._unknown())[0]
+        log_prior.flags.writeable = False
         return log_prior
 
     @property
@@ -123,11 +132,46 @@ class Network:
 
     def table(self, name: str) -> Array:
         """Return a node's conditional probabilities, one axis per parent and its own values last."""
-        if name not in self.names:
-            raise ValueError(f"no node is named {name!r}; the nodes are {', '.join(map(repr, self.names))}")
-        table = self.log_tables[self.names.index(name)]
+        table = self.log_tables[self._node(name)]
         probabilities: Array = np.exp(table.dense() if isinstance(table, SparseTable) else table)
         return probabilities
+
+    def markov_blanket(self, name: str) -> tuple[str, ...]:
+        """Return the nodes that a node depends on once they are known: parents, children, the children's other parents.
+
+        They are in column order, the class last.
+        """
+        names = self.names
+        return tuple(names[v] for v in self.structure.markov_blanket(self._node(name)))
+
+    def d_separated(self, a: str | Iterable[str], b: str | Iterable[str], given: str | Iterable[str] = ()) -> bool:
+        """Return whether the structure alone makes `a` and `b` independent once `given` is known.
+
+        Parameters
+        ----------
+        a, b, given : a name or several names
+            No node may be part of two of them.
+        """
+        import networkx
+
+        names = self.names
+        sets = {what: named(what, nodes, names) for what, nodes in (("a", a), ("b", b), ("given", given))}
+        check_disjoint(sets, names)
+        return bool(networkx.is_d_separator(self.to_networkx(), sets["a"], sets["b"], sets["given"]))
+
+    def moral_graph(self) -> networkx.Graph:
+        """Return the undirected graph in which parents of the same node are joined too."""
+        import networkx
+
+        return networkx.moral_graph(self.to_networkx())
+
+    def to_networkx(self) -> networkx.DiGraph:
+        """Return the structure as a graph: nodes by name, in column order, the class last; edges lead from parents.
+
+        A node has the attributes `labels`, a tuple of its values as `query` names them, and `is_class`.
+        """
+        labels = {name: self._labels(node) for node, name in enumerate(self.names)}
+        return directed_graph(self.parents, labels, self.schema.class_name)
 
     def log_joint(self, codes: Codes, n_jobs: int | None = None, *, max_table: int = MAX_TABLE, seed: int = 0) -> Array:
         """Return ``log P(row, class)`` of encoded rows, one column per class, what is missing being summed out."""
@@ -198,8 +242,7 @@ class Network:
             raise TypeError(f"evidence must map names to values, got {type(evidence).__name__!r}")
         evidence = {name: value for name, value in (evidence or {}).items() if not is_missing(value)}
         for name in (target, *evidence):
-            if name not in self.names:
-                raise ValueError(f"no node is named {name!r}; the nodes are {', '.join(map(repr, self.names))}")
+            self._node(name)
         if target in evidence:
             raise ValueError(f"{target!r} is the target and part of the evidence; leave it out of one of them")
         row = self._unknown()
@@ -229,14 +272,23 @@ class Network:
             warn(DrawnAnswerWarning(float(standard_errors(joint[None], variance[None]).max())))
         marginal = np.empty(len(joint))
         log_evidence(np.ascontiguousarray(joint), 0, len(joint), marginal)
-        labels: list[Any] = list(self.schema.classes)
-        if target != self.schema.class_name:
-            labels = list(column.labels)
-            if isinstance(column, Category):
-                labels[: len(column.levels)] = column.levels
-            if column.missing:
-                labels[-1] = None
-        return self._normalised(labels, marginal, evidence)
+        return self._normalised(self._labels(self._node(target)), marginal, evidence)
+
+    def _node(self, name: str) -> int:
+        """Return the number of the node of this name."""
+        return position(name, self.names)
+
+    def _labels(self, node: int) -> tuple[Any, ...]:
+        """Return what a node's values are called: labels of a category, intervals of a number, None for missing."""
+        if node == self.structure.of_class:
+            return self.schema.classes
+        column = self.schema.columns[node]
+        labels: list[Any] = list(column.labels)
+        if isinstance(column, Category):
+            labels[: len(column.levels)] = column.levels
+        if column.missing:
+            labels[-1] = None
+        return tuple(labels)
 
     def _unknown(self) -> Codes:
         """Return the codes of one row of which nothing is known."""

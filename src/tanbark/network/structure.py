@@ -47,6 +47,11 @@ class Structure:
         """Return the attributes among a node's parents."""
         return tuple(p for p in self.parents[node] if p != self.of_class)
 
+    def markov_blanket(self, node: int) -> tuple[int, ...]:
+        """Return a node's parents, its children and the children's other parents: given them, no other node matters."""
+        families = [{child, *above} for child, above in enumerate(self.parents) if child == node or node in above]
+        return tuple(sorted(set().union(*families) - {node}))
+
     def is_augmented_tree(self) -> bool:
         """Return whether the class is above every attribute, beside at most one attribute, and below none."""
         attributes = self.parents[:-1]

@@ -1,5 +1,6 @@
 """Learning which attribute depends on which, from counts."""
 
+from tanbark.structure.arborescence import maximum_arborescence
 from tanbark.structure.best_trees import best_trees
 from tanbark.structure.edge_weights import EDGE_WEIGHTS, bdeu_weights_by_class, class_information, most_telling
 from tanbark.structure.forest import EDGE_GAINS, maximum_forest
@@ -15,6 +16,7 @@ __all__ = [
     "best_trees",
     "class_information",
     "k_dependence",
+    "maximum_arborescence",
     "maximum_forest",
     "maximum_spanning_tree",
     "most_telling",

@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from tanbark.counts import Counts
+from tanbark.kernels.acll import acll_gains
 from tanbark.kernels.weights import conditional_information, dirichlet_evidence
+from tanbark.scores.acll import FLOOR, beta
 from tanbark.structure.spanning_tree import settled
 
 Matrix = NDArray[np.float64]
@@ -44,7 +46,22 @@ def bdeu_weights_by_class(counts: Counts, ess: float) -> Matrix:
     return out
 
 
-EDGE_WEIGHTS: dict[str, Callable[[Counts, float], Matrix]] = {"cmi": cmi_weights, "bdeu": bdeu_weights}
+def acll_weights(counts: Counts, ess: float) -> Matrix:
+    """Return ``aCLL(v | u, C) - aCLL(v | C)`` for the edge from `u` to `v` (`tanbark.scores.acll`).
+
+    Counts below the floor make the two directions of an edge differ, and not a little. Where values are missing, the
+    counts are those of the rows that have both.
+    """
+    out = np.zeros((len(counts.schema.columns),) * 2)
+    acll_gains(counts.table.astype(np.float64), counts.schema.offset, beta(len(counts.class_counts)), FLOOR, out)
+    return out
+
+
+EDGE_WEIGHTS: dict[str, Callable[[Counts, float], Matrix]] = {
+    "cmi": cmi_weights,
+    "bdeu": bdeu_weights,
+    "acll": acll_weights,
+}
 
 
 def most_telling(counts: Counts) -> list[int]:
