@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.network import Structure
-from tanbark.scores import Cases, Decomposable
+from tanbark.scores import Cases, Conditional, Decomposable
+from tanbark.structure.conditional_gains import ConditionalGains
+from tanbark.structure.decomposable_gains import DecomposableGains
 from tanbark.structure.family_scores import FamilyScores
-from tanbark.structure.gains import DecomposableGains, Gains
+from tanbark.structure.gains import Gains
 from tanbark.structure.moves import Flags, Move, legal_moves, moved, structure_of
 from tanbark.structure.progress import Report, silent
 from tanbark.structure.restrictions import Restrictions
@@ -22,7 +24,7 @@ SLACK = 1e-12
 
 def hill_climb(
     cases: Cases,
-    score: Decomposable,
+    score: Decomposable | Conditional,
     restrictions: Restrictions,
     *,
     tabu: int = 10,
@@ -40,7 +42,7 @@ def hill_climb(
     Parameters
     ----------
     cases : Cases
-    score : Decomposable
+    score : Decomposable or Conditional
     restrictions : Restrictions
     tabu : int
         Where no step gains, the one that loses least is taken, but never to one of the last `tabu` structures, until
@@ -54,7 +56,11 @@ def hill_climb(
     report : callable
         Is told of every step.
     """
-    gains = DecomposableGains(FamilyScores(cases, score, n_jobs))
+    gains: Gains
+    if isinstance(score, Decomposable):
+        gains = DecomposableGains(FamilyScores(cases, score, n_jobs))
+    else:
+        gains = ConditionalGains(cases, score, n_jobs)
     climber = _Climber(gains, restrictions, tabu, float(cases.weights.sum()), report)
     best, top = climber.climb(restrictions.required.copy())
     rng = np.random.default_rng(seed)
