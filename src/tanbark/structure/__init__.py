@@ -4,6 +4,7 @@ from tanbark.structure.best_trees import best_trees
 from tanbark.structure.edge_weights import EDGE_WEIGHTS, bdeu_weights_by_class, class_information, most_telling
 from tanbark.structure.forest import EDGE_GAINS, maximum_forest
 from tanbark.structure.hill_climbing import hill_climb
+from tanbark.structure.k2_search import k2_search
 from tanbark.structure.k_dependence import k_dependence
 from tanbark.structure.restrictions import Restrictions
 from tanbark.structure.spanning_tree import maximum_spanning_tree, rooted, settled
@@ -18,6 +19,7 @@ __all__ = [
     "best_trees",
     "class_information",
     "hill_climb",
+    "k2_search",
     "k_dependence",
     "maximum_forest",
     "maximum_spanning_tree",

@@ -17,9 +17,7 @@ from tanbark.structure.gains import Gains
 from tanbark.structure.moves import Flags, Move, legal_moves, moved, structure_of
 from tanbark.structure.progress import Report, silent
 from tanbark.structure.restrictions import Restrictions
-
-SLACK = 1e-12
-"""Scores that differ by less than so much of themselves and of the cases' weight differ by rounding."""
+from tanbark.structure.rounding import slack
 
 
 def hill_climb(
@@ -66,7 +64,7 @@ def hill_climb(
     rng = np.random.default_rng(seed)
     for _ in range(restarts):
         found, height = climber.climb(_disturbed(best, restrictions, rng))
-        if height > top + climber.slack(top):
+        if height > top + slack(top, climber.weight):
             best, top = found, height
     return structure_of(best)
 
@@ -82,10 +80,6 @@ class _Climber:
     report: Report
     steps: int = 0
 
-    def slack(self, score: float) -> float:
-        """Return by how much scores like this one may differ by rounding."""
-        return SLACK * (abs(score) + self.weight)
-
     def climb(self, edges: Flags) -> tuple[Flags, float]:
         """Return the best edges on the way from some edges, and their score."""
         self.gains.go_to(edges)
@@ -94,7 +88,7 @@ class _Climber:
         in_vain = 0
         while not in_vain or in_vain < self.tabu:
             move, gain = self._best_move(edges, lately)
-            if move is None or (not self.tabu and gain <= self.slack(self.gains.score)):
+            if move is None or (not self.tabu and gain <= slack(self.gains.score, self.weight)):
                 break
             edges = moved(edges, move)
             lately.append(edges.tobytes())
@@ -102,7 +96,7 @@ class _Climber:
             self.steps += 1
             self.report(f"{self.steps} steps, log score {self.gains.score:.2f}", np.nan)
             in_vain += 1
-            if self.gains.score > top + self.slack(top):
+            if self.gains.score > top + slack(top, self.weight):
                 best, top, in_vain = edges, self.gains.score, 0
         return best, top
 
@@ -116,7 +110,7 @@ class _Climber:
             most = float(gains.max(initial=-np.inf))
             if most == -np.inf:
                 return None, most
-            first = int(np.argmax(gains >= most - self.slack(self.gains.score)))
+            first = int(np.argmax(gains >= most - slack(self.gains.score, self.weight)))
             turn, child, parent = (int(i) for i in np.unravel_index(first, gains.shape))
             move = bool(turn), child, parent
             if moved(edges, move).tobytes() not in lately:
