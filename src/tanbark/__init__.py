@@ -11,8 +11,10 @@ if TYPE_CHECKING:
     from tanbark.classifiers.additive_bn import AdditiveBN
     from tanbark.classifiers.aode import AODE
     from tanbark.classifiers.averaged_tan import AveragedTAN
+    from tanbark.classifiers.bnc2p import BNC2P
     from tanbark.classifiers.boosted_bn import BoostedBN
     from tanbark.classifiers.forest_an import ForestAN
+    from tanbark.classifiers.k2 import K2
     from tanbark.classifiers.kdb import KDB
     from tanbark.classifiers.naive_bayes import NaiveBayes
     from tanbark.classifiers.super_parent import SuperParent
@@ -26,6 +28,8 @@ __version__ = "0.1.0"
 
 _HOME = {
     "AODE": "tanbark.classifiers.aode",
+    "BNC2P": "tanbark.classifiers.bnc2p",
+    "K2": "tanbark.classifiers.k2",
     "KDB": "tanbark.classifiers.kdb",
     "TAN": "tanbark.classifiers.tan",
     "AdditiveBN": "tanbark.classifiers.additive_bn",
@@ -46,6 +50,8 @@ _HOME = {
 
 __all__ = [
     "AODE",
+    "BNC2P",
+    "K2",
     "KDB",
     "TAN",
     "AdditiveBN",

@@ -111,8 +111,8 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int | np.integer) or jobs == 0):
             raise ValueError(f"n_jobs must be a whole number other than 0, or None, got {self.n_jobs!r}")
 
-    def _check_names(self, names: tuple[str, ...]) -> None:
-        """Raise a sentence where a parameter does not fit the columns of the table."""
+    def _check_schema(self, schema: Schema) -> None:
+        """Raise a sentence where a parameter does not fit the columns of the table or the class."""
 
     # Learning
 
@@ -211,7 +211,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         else:
             schema = (self.encoder or Encoder()).learn(table, target, weights)
         self._checked_prior(len(schema.classes))
-        self._check_names(schema.names)
+        self._check_schema(schema)
         rows = self._rows(schema, table, target, weights)
         self._set(self._count(rows), rows)
 

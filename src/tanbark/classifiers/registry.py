@@ -8,8 +8,10 @@ from tanbark.classifiers.additive_bn import AdditiveBN
 from tanbark.classifiers.aode import AODE
 from tanbark.classifiers.averaged_tan import AveragedTAN
 from tanbark.classifiers.base import CountsClassifier
+from tanbark.classifiers.bnc2p import BNC2P
 from tanbark.classifiers.boosted_bn import BoostedBN
 from tanbark.classifiers.forest_an import ForestAN
+from tanbark.classifiers.k2 import K2
 from tanbark.classifiers.kdb import KDB
 from tanbark.classifiers.naive_bayes import NaiveBayes
 from tanbark.classifiers.super_parent import SuperParent
@@ -76,6 +78,18 @@ REGISTRY: dict[str, Entry] = {
             KDB,
             "Sahami 1996",
             "attributes depend on the class and on up to k others each",
+        ),
+        Entry(
+            "k2",
+            K2,
+            "Cooper and Herskovits 1992",
+            "each attribute depends on those before it that pay, found greedily",
+        ),
+        Entry(
+            "bnc2p",
+            BNC2P,
+            "Grossman and Domingos 2004",
+            "the network, of at most two parents each, that makes the classes most probable",
         ),
         Entry(
             "boosted-bn",

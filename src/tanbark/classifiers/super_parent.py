@@ -96,9 +96,9 @@ class SuperParent(NetworkClassifier):
         if isinstance(self.parent, bool) or not isinstance(self.parent, str | int | np.integer | None):
             raise TypeError(f"parent must be the name or the position of a column, or None, got {self.parent!r}")
 
-    def _check_names(self, names: tuple[str, ...]) -> None:
+    def _check_schema(self, schema: Schema) -> None:
         if self.parent is not None:
-            _position(self.parent, names)
+            _position(self.parent, schema.names)
 
     def _why_rows(self) -> str | None:
         """Return that the choice of a super-parent asks the rows."""

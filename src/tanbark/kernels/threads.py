@@ -18,15 +18,18 @@ def thread_count(n_jobs: int | None, rows: int) -> int:
 
 
 def run(tasks: Iterable[Callable[[], object]], threads: int) -> None:
-    """Call every task, at most `threads` of them at a time."""
+    """Call every task, at most `threads` of them at a time; after an error or an interrupt no further one begins."""
     tasks = list(tasks)
     if threads == 1 or len(tasks) < 2:
         for task in tasks:
             task()
         return
-    with ThreadPoolExecutor(threads) as pool:
+    pool = ThreadPoolExecutor(threads)
+    try:
         for done in [pool.submit(task) for task in tasks]:
             done.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def spans(total: int, parts: int, multiple: int = 1) -> list[tuple[int, int]]:

@@ -1,10 +1,13 @@
-"""Learning which attribute depends on which, from counts."""
+"""Learning which attribute depends on which."""
 
 from tanbark.structure.arborescence import maximum_arborescence
 from tanbark.structure.best_trees import best_trees
 from tanbark.structure.edge_weights import EDGE_WEIGHTS, bdeu_weights_by_class, class_information, most_telling
 from tanbark.structure.forest import EDGE_GAINS, maximum_forest
+from tanbark.structure.hill_climbing import hill_climb
+from tanbark.structure.k2_search import k2_search
 from tanbark.structure.k_dependence import k_dependence
+from tanbark.structure.restrictions import Restrictions
 from tanbark.structure.spanning_tree import maximum_spanning_tree, rooted, settled
 from tanbark.structure.weak import WEAK_STRUCTURES
 
@@ -12,9 +15,12 @@ __all__ = [
     "EDGE_GAINS",
     "EDGE_WEIGHTS",
     "WEAK_STRUCTURES",
+    "Restrictions",
     "bdeu_weights_by_class",
     "best_trees",
     "class_information",
+    "hill_climb",
+    "k2_search",
     "k_dependence",
     "maximum_arborescence",
     "maximum_forest",
