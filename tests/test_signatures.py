@@ -27,6 +27,9 @@ NETWORK = {
     "forbidden": (),
     "required": (),
     "max_memory": None,
+    "tabu": 10,
+    "restarts": 0,
+    "verbose": False,
 }
 RANDOM = {"random_state": 0}
 
@@ -54,7 +57,11 @@ SIGNATURES = {
 OTHER_VALUES = {"ess": 2.0, "k": 1, "n_estimators": 5, "min_frequency": 3, "max_parents": 1, "parameters": "laplace"}
 
 
-SELECTORS = {"MarkovBlanketSelector": {"search": "auto", "criterion": "bdeu", "ess": 1.0} | RANDOM}
+SELECTORS = {
+    "MarkovBlanketSelector": {"search": "auto", "criterion": "bdeu", "ess": 1.0, "max_memory": None, "verbose": False}
+    | {"encoder": None, "n_jobs": None}
+    | RANDOM
+}
 
 
 class _ClassPrior(ClassifierMixin, BaseEstimator):

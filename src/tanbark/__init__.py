@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tanbark.classifiers.additive_bn import AdditiveBN
     from tanbark.classifiers.aode import AODE
+    from tanbark.classifiers.augmented_naive_bayes import AugmentedNaiveBayes
     from tanbark.classifiers.averaged_tan import AveragedTAN
+    from tanbark.classifiers.bayes_net import BayesNet
     from tanbark.classifiers.bnc2p import BNC2P
     from tanbark.classifiers.boosted_bn import BoostedBN
     from tanbark.classifiers.forest_an import ForestAN
     from tanbark.classifiers.k2 import K2
     from tanbark.classifiers.kdb import KDB
+    from tanbark.classifiers.markov_blanket_selector import MarkovBlanketSelector
     from tanbark.classifiers.naive_bayes import NaiveBayes
     from tanbark.classifiers.super_parent import SuperParent
     from tanbark.classifiers.tan import TAN
@@ -33,12 +36,15 @@ _HOME = {
     "KDB": "tanbark.classifiers.kdb",
     "TAN": "tanbark.classifiers.tan",
     "AdditiveBN": "tanbark.classifiers.additive_bn",
+    "AugmentedNaiveBayes": "tanbark.classifiers.augmented_naive_bayes",
     "AveragedTAN": "tanbark.classifiers.averaged_tan",
+    "BayesNet": "tanbark.classifiers.bayes_net",
     "BoostedBN": "tanbark.classifiers.boosted_bn",
     "Category": "tanbark.schema",
     "Counts": "tanbark.counts",
     "Encoder": "tanbark.schema",
     "ForestAN": "tanbark.classifiers.forest_an",
+    "MarkovBlanketSelector": "tanbark.classifiers.markov_blanket_selector",
     "NaiveBayes": "tanbark.classifiers.naive_bayes",
     "Network": "tanbark.network",
     "Number": "tanbark.schema",
@@ -55,12 +61,15 @@ __all__ = [
     "KDB",
     "TAN",
     "AdditiveBN",
+    "AugmentedNaiveBayes",
     "AveragedTAN",
+    "BayesNet",
     "BoostedBN",
     "Category",
     "Counts",
     "Encoder",
     "ForestAN",
+    "MarkovBlanketSelector",
     "NaiveBayes",
     "Network",
     "Number",

@@ -41,4 +41,4 @@ class AnyNetworkClassifier(NetworkClassifier):
     def standard_error(self, X: Any) -> Array:
         """Return the standard error of `predict_proba`: zero, but for rows that lack too much to be summed out."""
         codes = self._encode(X)
-        return self.network_.standard_error(codes, self.n_jobs, seed=self._seed)
+        return self.network_.standard_error(codes, self.n_jobs, seed=self._seed, log_factors=self._prior_ratio)

@@ -13,9 +13,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from tanbark.classifiers.encoding import EncodingEstimator
 from tanbark.counts import Counts, Rows
 from tanbark.kernels.posterior import log_evidence, posterior
 from tanbark.kernels.threads import run, spans, thread_count
@@ -66,7 +67,7 @@ def _lacks_joint(model: CountsClassifier) -> str | None:
     return f"{type(model).__name__} has class probabilities, but no joint distribution of rows"
 
 
-class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
+class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
     """A classifier that is learned from counts, and from the rows where counts of pairs do not suffice.
 
     A subclass says which counts it needs (`_order`), whether it needs more (`_why_rows`), what it learns from them
@@ -79,7 +80,6 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     ess: float
     class_prior: Any
-    encoder: Encoder | Schema | None
     n_jobs: int | None
     class_log_prior_: Array
 
@@ -326,16 +326,6 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return predicted
 
     # scikit-learn
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters; `encoder__...` on a classifier without an encoder first gives it one."""
-        nested = any(name.startswith("encoder__") for name in params)
-        if nested and isinstance(params.get("encoder", self.encoder), Schema):
-            raise ValueError("encoder is a Schema, which has no settings; give an Encoder or None instead")
-        if nested and params.get("encoder", self.encoder) is None:
-            params = {**params, "encoder": Encoder()}
-        super().set_params(**params)
-        return self
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from tanbark.classifiers.additive_bn import AdditiveBN
 from tanbark.classifiers.aode import AODE
+from tanbark.classifiers.augmented_naive_bayes import AugmentedNaiveBayes
 from tanbark.classifiers.averaged_tan import AveragedTAN
 from tanbark.classifiers.base import CountsClassifier
+from tanbark.classifiers.bayes_net import BayesNet
 from tanbark.classifiers.bnc2p import BNC2P
 from tanbark.classifiers.boosted_bn import BoostedBN
 from tanbark.classifiers.forest_an import ForestAN
@@ -78,6 +80,18 @@ REGISTRY: dict[str, Entry] = {
             KDB,
             "Sahami 1996",
             "attributes depend on the class and on up to k others each",
+        ),
+        Entry(
+            "bayes-net",
+            BayesNet,
+            "Silander and Myllymaki 2006",
+            "the best network of any shape",
+        ),
+        Entry(
+            "augmented-naive-bayes",
+            AugmentedNaiveBayes,
+            "Sugahara, Uto and Ueno 2018",
+            "the best network in which every attribute depends on the class",
         ),
         Entry(
             "k2",

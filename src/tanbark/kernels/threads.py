@@ -19,15 +19,27 @@ def thread_count(n_jobs: int | None, rows: int) -> int:
 
 def run(tasks: Iterable[Callable[[], object]], threads: int) -> None:
     """Call every task, at most `threads` of them at a time; after an error or an interrupt no further one begins."""
+    for _ in as_done(enumerate(tasks), threads):
+        pass
+
+
+def as_done(tasks: Iterable[tuple[Key, Callable[[], object]]], threads: int) -> Iterator[Key]:
+    """Call every task, at most `threads` of them at a time, and yield the key of each when it is done.
+
+    After an error or an interrupt no further task begins.
+    """
     tasks = list(tasks)
     if threads == 1 or len(tasks) < 2:
-        for task in tasks:
+        for key, task in tasks:
             task()
+            yield key
         return
     pool = ThreadPoolExecutor(threads)
     try:
-        for done in [pool.submit(task) for task in tasks]:
+        keys = {pool.submit(task): key for key, task in tasks}
+        for done in as_completed(keys):
             done.result()
+            yield keys[done]
     finally:
         pool.shutdown(cancel_futures=True)
 
@@ -43,23 +55,3 @@ def spans(total: int, parts: int, multiple: int = 1) -> list[tuple[int, int]]:
     length = max(-(-total // parts), 1)
     length = -(-length // multiple) * multiple
     return [(start, min(start + length, total)) for start in range(0, total, length)]
-
-
-def as_done(tasks: Iterable[tuple[Key, Callable[[], object]]], threads: int) -> Iterator[Key]:
-    """Call every task, at most `threads` of them at a time, and yield the key of each when it is done.
-
-    Where anything is raised, an interrupt of the user's too, tasks that have not begun are dropped.
-    """
-    if threads == 1:
-        for key, task in tasks:
-            task()
-            yield key
-        return
-    pool = ThreadPoolExecutor(threads)
-    try:
-        keys = {pool.submit(task): key for key, task in tasks}
-        for done in as_completed(keys):
-            done.result()
-            yield keys[done]
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)

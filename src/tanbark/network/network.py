@@ -190,14 +190,24 @@ class Network:
         return joint, int(drawn.sum())
 
     def standard_error(
-        self, codes: Codes, n_jobs: int | None = None, *, max_table: int = MAX_TABLE, seed: int = 0
+        self,
+        codes: Codes,
+        n_jobs: int | None = None,
+        *,
+        max_table: int = MAX_TABLE,
+        seed: int = 0,
+        log_factors: Array | float = 0.0,
     ) -> Array:
-        """Return the standard error of every class's posterior probability: zero but for rows whose sum is drawn."""
+        """Return the standard error of every class's posterior probability: zero but for rows whose sum is drawn.
+
+        The joints may be multiplied by a factor for each class, given by its logarithm.
+        """
         self.schema.check_codes(codes)
         out = np.zeros((codes.shape[1], len(self.schema.classes)))
         if self.tree is not None:
             return out
         joint, drawn, variance = self.factors.log_joint(codes, n_jobs, max_table, seed)
+        joint += log_factors
         out[drawn] = standard_errors(joint[drawn, :, None], variance[drawn, :, None])
         return out
 

@@ -23,7 +23,7 @@ from tanbark.network import Structure
 from tanbark.scores import BDs, Cases, Decomposable, K2Score
 from tanbark.structure.local_scores import DirectScores, LocalScores, SetSums, bits_of
 from tanbark.structure.memory import gibibytes, most_of_free
-from tanbark.structure.report import Report, silent
+from tanbark.structure.progress import Report, silent
 from tanbark.structure.restrictions import Restrictions
 
 Scores = NDArray[np.float64]
@@ -75,7 +75,7 @@ def check_memory(cases: Cases, score: Decomposable, nodes: int, max_memory: floa
     if needed <= room:
         return
     fits = max((n for n in range(nodes) if _memory(n) + way.memory(n, kinds) <= room), default=0)
-    raise MemoryError(
+    raise ValueError(
         f"an exact search over {nodes} nodes needs {gibibytes(needed)}, but max_memory allows {gibibytes(room)}, in "
         f"which {fits} nodes fit; leave columns out, set max_memory higher, or use search='greedy'"
     )

@@ -27,7 +27,7 @@ from tanbark.kernels.partitions import FEW
 from tanbark.kernels.subset_sums import subset_sums
 from tanbark.kernels.threads import as_done
 from tanbark.scores import BDeu, BDs, Cases, Decomposable, DirichletScore, K2Score, PenalisedLikelihood
-from tanbark.structure.report import Report
+from tanbark.structure.progress import Report
 
 Scores = NDArray[np.float64]
 

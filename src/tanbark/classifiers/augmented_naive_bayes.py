@@ -1,0 +1,118 @@
+"""AugmentedNaiveBayes: the best network in which every attribute depends on the class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tanbark.classifiers.network_search import NetworkSearchClassifier
+from tanbark.schema import Encoder, Schema
+
+
+class AugmentedNaiveBayes(NetworkSearchClassifier):
+    """The augmented naive Bayes of greatest score.
+
+    The class is a parent of every attribute and has none itself; among the attributes any edges may be. With
+    ``search="exact"`` and the BDeu score it is ANB-BDeu of Sugahara, Uto and Ueno (2018); behind a
+    `MarkovBlanketSelector` it is their MANB-BDeu.
+
+    Parameters
+    ----------
+    search : {"auto", "exact", "greedy"}
+        "exact" finds the best structure of all, "greedy" climbs to one that no single step makes better. "auto" is
+        exact up to 20 nodes, the class not counted, and greedy, with a warning, beyond. `search_` says which it was.
+    criterion : {"bdeu", "bds", "bic", "aic", "k2", "cmdl"}
+        What is maximised: see `tanbark.scores`. "cmdl" is no sum over families and is always searched greedily.
+    parameters : {"dirichlet", "ml", "softened", "laplace", "m"}
+        How tables are estimated: see `tanbark.parameters.conditional`. A table comes from the rows that have the whole
+        family, except with Dirichlet parameters under the class and at most one attribute, as in `TAN`.
+    ess : float
+        Equivalent sample size of the criterion and of the Dirichlet prior; also N0 of "softened" and m of "m".
+    max_parents : int, optional
+        How many parents a node may have, the class counted; None is no limit.
+    forbidden, required : lists of pairs (parent, child) of names
+        Edges that may not, and edges that must be there; the class goes by the name of `y`, or "class".
+    max_memory : float, optional
+        How many bytes an exact search may use; None is most of what is free. A search that needs more is refused before
+        it begins.
+    tabu : int
+        How many of the latest structures a greedy search does not go back to, and after how many steps in vain it
+        stops; 0 is plain hill climbing.
+    restarts : int
+        How many times a greedy search climbs again, from the best structure so far after random steps.
+    verbose : bool
+        Whether to show a progress bar, on stderr.
+    class_prior : array of shape (classes,), optional
+        Probabilities of the classes to use instead of the learned ones.
+    encoder : Encoder, Schema or None
+        How the table becomes codes; None is ``Encoder()``, a Schema is used as it is.
+    n_jobs : int or None
+        Threads, as in scikit-learn: None is one, -1 all.
+    random_state : int, RandomState or None
+        Of restarts, and of the values drawn for rows that lack too much to be summed out; drawn once, so a row's answer
+        is always the same.
+
+    Attributes
+    ----------
+    classes_ : array
+    network_ : Network
+    counts_ : Counts
+    schema_ : Schema
+    log_score_ : float
+        The criterion's value for the structure, in nats, greater being better; what is missing counts as a level. After
+        an exact search no structure has a greater one.
+    search_ : {"exact", "greedy"}
+
+    References
+    ----------
+    Silander, T. and Myllymaki, P. (2006). A simple approach for finding the globally optimal Bayesian network
+    structure. UAI, 445-452.
+    Sugahara, S., Uto, M. and Ueno, M. (2018). Exact learning augmented naive Bayes classifier. PGM, 439-450.
+
+    Examples
+    --------
+    >>> from tanbark import AugmentedNaiveBayes
+    >>> from tanbark.datasets import lenses
+    >>> X, y = lenses()
+    >>> model = AugmentedNaiveBayes().fit(X, y)
+    >>> model.network_.edges
+    []
+    >>> model.search_, round(model.log_score_, 2)
+    ('exact', -112.14)
+    """
+
+    _augmented = True
+
+    def __init__(
+        self,
+        *,
+        search: str = "auto",
+        criterion: str = "bdeu",
+        parameters: str = "dirichlet",
+        ess: float = 1.0,
+        max_parents: int | None = None,
+        forbidden: Any = (),
+        required: Any = (),
+        max_memory: float | None = None,
+        tabu: int = 10,
+        restarts: int = 0,
+        verbose: bool = False,
+        class_prior: Any = None,
+        encoder: Encoder | Schema | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+    ) -> None:
+        self.search = search
+        self.criterion = criterion
+        self.parameters = parameters
+        self.ess = ess
+        self.max_parents = max_parents
+        self.forbidden = forbidden
+        self.required = required
+        self.max_memory = max_memory
+        self.tabu = tabu
+        self.restarts = restarts
+        self.verbose = verbose
+        self.class_prior = class_prior
+        self.encoder = encoder
+        self.n_jobs = n_jobs
+        self.random_state = random_state

@@ -1,0 +1,143 @@
+"""MarkovBlanketSelector: keep the attributes that the class depends on, given all others."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from tanbark.classifiers.bayes_net import BayesNet
+from tanbark.classifiers.encoding import EncodingEstimator
+from tanbark.schema import Encoder, Schema
+from tanbark.schema.table import as_known_table, read_table
+
+CONSTANT = "constant"
+
+
+class MarkovBlanketSelector(TransformerMixin, EncodingEstimator):
+    """Keep the columns of the class's Markov blanket in a learned network.
+
+    In the network the class depends on no other column once those are known: its parents, its children, and the
+    children's other parents. Put before any classifier in a pipeline; before `AugmentedNaiveBayes` it makes MANB-BDeu
+    of Sugahara, Uto and Ueno (2018). Where the blanket is empty, no column says anything of the class, and one constant
+    column is left, so that the classifier behind predicts the class prior.
+
+    Parameters
+    ----------
+    search : {"auto", "exact", "greedy"}
+        How the network is searched: see `BayesNet`.
+    criterion : {"bdeu", "bds", "bic", "aic", "k2", "cmdl"}
+        By which score.
+    ess : float
+        Equivalent sample size of the score.
+    max_memory : float, optional
+        How many bytes an exact search may use; None is most of what is free.
+    verbose : bool
+        Whether to show a progress bar, on stderr.
+    encoder : Encoder, Schema or None
+        How the table becomes codes for the search; None is ``Encoder()``. Columns are passed on as they came.
+    n_jobs : int or None
+        Threads, as in scikit-learn: None is one, -1 all.
+    random_state : int, RandomState or None
+        As in `BayesNet`.
+
+    Attributes
+    ----------
+    support_ : array of shape (columns,)
+        Which columns are kept.
+    network_ : Network
+        The network whose blanket it is.
+    log_score_ : float
+    search_ : {"exact", "greedy"}
+    n_features_in_ : int
+    feature_names_in_ : array
+        Only for string column names.
+
+    References
+    ----------
+    Sugahara, S., Uto, M. and Ueno, M. (2018). Exact learning augmented naive Bayes classifier. PGM, 439-450.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from tanbark import AugmentedNaiveBayes, MarkovBlanketSelector
+    >>> from tanbark.datasets import lenses
+    >>> X, y = lenses()
+    >>> manb = make_pipeline(MarkovBlanketSelector(), AugmentedNaiveBayes()).fit(X, y)
+    >>> manb[0].get_feature_names_out()
+    array(['x2', 'x3'], dtype=object)
+    """
+
+    def __init__(
+        self,
+        *,
+        search: str = "auto",
+        criterion: str = "bdeu",
+        ess: float = 1.0,
+        max_memory: float | None = None,
+        verbose: bool = False,
+        encoder: Encoder | Schema | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+    ) -> None:
+        self.search = search
+        self.criterion = criterion
+        self.ess = ess
+        self.max_memory = max_memory
+        self.verbose = verbose
+        self.encoder = encoder
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn the network from a table and its classes, and find the blanket."""
+        network = BayesNet(**self.get_params(deep=False)).fit(X, y, sample_weight)
+        blanket = network.network_.structure.markov_blanket(network.network_.structure.of_class)
+        self.support_ = np.zeros(network.n_features_in_, np.bool_)
+        self.support_[list(blanket)] = True
+        self.network_, self.log_score_, self.search_ = network.network_, network.log_score_, network.search_
+        self.n_features_in_ = network.n_features_in_
+        self.__dict__.pop("feature_names_in_", None)
+        if hasattr(network, "feature_names_in_"):
+            self.feature_names_in_ = network.feature_names_in_
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the columns of the blanket: a frame of a frame, an array of all else."""
+        check_is_fitted(self)
+        X = as_known_table(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        chosen = np.flatnonzero(self.support_)
+        if nw.dependencies.is_into_dataframe(X):
+            frame = nw.from_native(X, eager_only=True)
+            if len(chosen):
+                return frame[:, chosen.tolist()].to_native()
+            return frame.select(frame[:, 0].is_null().cast(nw.Int64).alias(CONSTANT) * 0).to_native()
+        array = X if isinstance(X, np.ndarray) else np.asarray(X, object)
+        read_table(array[:0])
+        return array[:, chosen] if len(chosen) else np.zeros((len(array), 1))
+
+    def get_support(self, indices: bool = False) -> NDArray[Any]:
+        """Return which columns are kept, as flags or as their numbers."""
+        check_is_fitted(self)
+        return np.flatnonzero(self.support_) if indices else self.support_.copy()
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return the names of the columns that are kept; unnamed ones are x0, x1, ..."""
+        check_is_fitted(self)
+        names = np.array(self.network_.schema.names, object)
+        if input_features is not None:
+            names = np.asarray(input_features, object)
+            if len(names) != self.n_features_in_:
+                raise ValueError(f"input_features has {len(names)} names, but there are {self.n_features_in_} columns")
+        return names[self.support_] if self.support_.any() else np.array([CONSTANT], object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.target_tags.required = True
+        return tags

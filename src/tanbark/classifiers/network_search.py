@@ -1,0 +1,98 @@
+"""What the classifiers share that search among all networks."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.classifiers.base import check_choice, check_flag, check_number
+from tanbark.classifiers.progress_bar import progress_bar
+from tanbark.classifiers.searched_network import SearchedNetworkClassifier
+from tanbark.classifiers.seeds import seed_of
+from tanbark.counts import Counts
+from tanbark.network import Network, Structure
+from tanbark.schema import Schema
+from tanbark.scores import Cases, Conditional
+from tanbark.structure import CRITERIA, SEARCHES, Restrictions, searched_structure
+
+
+class NetworkSearchClassifier(SearchedNetworkClassifier):
+    """A classifier whose structure is the best that is found: a subclass says whether the class is above all."""
+
+    search: str
+    criterion: str
+    max_parents: int | None
+    forbidden: Any
+    required: Any
+    max_memory: float | None
+    tabu: int
+    restarts: int
+    verbose: bool
+    search_: str
+    _augmented: bool
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_search(self.search, self.criterion, float(self.ess))
+        check_memory_limit(self.max_memory)
+        if self.max_parents is not None:
+            check_number("max_parents", self.max_parents, 0)
+        check_number("tabu", self.tabu, 0)
+        check_number("restarts", self.restarts, 0)
+        check_flag("verbose", self.verbose)
+
+    def _check_schema(self, schema: Schema) -> None:
+        self._restrictions(schema)
+
+    def _restrictions(self, schema: Schema) -> Restrictions:
+        names = (*schema.names, schema.class_name)
+        return Restrictions.of(names, self.forbidden, self.required, self.max_parents, self._augmented)
+
+    def _found(self, counts: Counts, cases: Cases) -> tuple[Structure, float]:
+        score = CRITERIA[self.criterion](float(self.ess))
+        with progress_bar(self.verbose) as report:
+            structure, self.search_ = searched_structure(
+                cases,
+                score,
+                self._restrictions(counts.schema),
+                self.search,
+                tabu=int(self.tabu),
+                restarts=int(self.restarts),
+                max_memory=None if self.max_memory is None else float(self.max_memory),
+                seed=seed_of(self.random_state),
+                n_jobs=self.n_jobs,
+                report=report,
+            )
+        return structure, score.total(cases, structure)
+
+    def _state(self) -> dict[str, Any]:
+        """Return the seed of draws, the log score, and how it was searched."""
+        return {**super()._state(), "search": self.search_}
+
+    def _restore(
+        self, counts: Counts, network: Network | None, state: dict[str, Any], arrays: dict[str, NDArray[Any]]
+    ) -> Self:
+        """Become the fitted classifier that had these counts, this network and this state."""
+        self.search_ = str(state["search"])
+        return super()._restore(counts, network, state, arrays)
+
+
+def check_search(search: Any, criterion: Any, ess: float) -> None:
+    """Raise a sentence where the search, or the criterion with it, cannot be."""
+    check_choice("search", search, SEARCHES)
+    check_choice("criterion", criterion, CRITERIA)
+    if search == "exact" and isinstance(CRITERIA[criterion](ess), Conditional):
+        raise ValueError(
+            f"search='exact' needs a criterion that is a sum over families, which {criterion!r} is not; "
+            "set search to 'greedy'"
+        )
+
+
+def check_memory_limit(max_memory: Any) -> None:
+    """Raise a sentence where the limit is no number of bytes."""
+    number = isinstance(max_memory, Real | np.number) and not isinstance(max_memory, bool)
+    if max_memory is not None and not (number and max_memory > 0):
+        raise ValueError(f"max_memory must be a number of bytes above 0, or None, got {max_memory!r}")
