@@ -23,6 +23,7 @@ bench: .venv/.developer
 	$(BIN)/python -m bench
 	$(BIN)/python -m bench.averaging
 	$(BIN)/python -m bench.ensembles
+	$(BIN)/python -m bench.greedy
 
 format: .venv/.developer
 	$(BIN)/ruff check --fix .

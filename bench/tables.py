@@ -22,6 +22,20 @@ def random_tan(rows, attributes, levels=4, classes=3, seed=0):
     return X, y
 
 
+def random_network(rows, attributes, levels=4, most=3, seed=0):
+    """Return rows drawn from a random network in which a node has one to `most` parents, the class as last node."""
+    rng = np.random.default_rng(seed)
+    table = np.zeros((rows, attributes + 1), np.int64)
+    order = rng.permutation(attributes + 1)
+    for place, node in enumerate(order):
+        above = rng.choice(order[:place], min(place, rng.integers(1, most + 1)), replace=False)
+        at = table[:, above] @ levels ** np.arange(len(above))
+        cumulative = rng.dirichlet(np.ones(levels), levels ** len(above)).cumsum(axis=-1)
+        point = rng.random(rows)
+        table[:, node] = np.minimum((point[:, None] > cumulative[at]).sum(axis=1), levels - 1)
+    return table[:, :-1], table[:, -1]
+
+
 def best(call, repeat=3):
     """Return the shortest time of several calls."""
     times = []

@@ -77,7 +77,7 @@ def test_the_score_is_that_of_the_networks_own_predictions(random_table, tmp_pat
     assert tanbark.load(tmp_path / "m").log_score_ == model.log_score_
 
 
-def test_the_class_may_have_parents():
+def test_columns_that_say_something_only_together_are_found():
     # The class is the sum of two columns modulo two: only their joint value says anything of it.
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (300, 2))

@@ -92,6 +92,7 @@ def test_families_with_more_configurations_than_numbers_are_scored():
     assert cases.configurations(parents) == 200.0**12
     assert len(cases.table(12, parents)) == len(cases.weights)
     assert BDeu().local(cases, 12, parents) == pytest.approx(_plain(BDeu(), cases, 12, parents), abs=1e-9)
+    assert BDeu().local(cases, 0, (1, 2)) == pytest.approx(_plain(BDeu(), cases, 0, (1, 2)), abs=1e-9)
 
 
 def test_weights_are_repetitions_and_the_order_of_rows_is_nothing():

@@ -75,5 +75,8 @@ class Cases:
         """Return how often each value of a node was seen under each configuration of the parents that was seen."""
         own = int(self.arity[node])
         at, many = self.numbered(parents)
+        if many * own > max(MOST_CELLS, 4 * len(at)):
+            configurations, at = np.unique(at, return_inverse=True)
+            many = len(configurations)
         seen = np.bincount(at * own + self.codes[node], self.weights, many * own).reshape(many, own)
         return np.asarray(seen[seen.any(axis=1)], np.float64)

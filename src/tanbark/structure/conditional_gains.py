@@ -38,7 +38,8 @@ class ConditionalGains(Gains):
         self._rows = ClassRows.of(cases)
         self._ess = score.ess
         self._price = score.penalty(float(cases.weights.sum()))
-        self._threads = thread_count(n_jobs, len(self._rows.each) * int(cases.arity[-1]))
+        # Threads that take turns too often lose more than they gain: eight classes are as much work as one row.
+        self._threads = thread_count(n_jobs, len(self._rows.each) * int(cases.arity[-1]) // 8)
         # No node is its own parent: the first structure is new in every family.
         self._parents: list[tuple[int, ...]] = [(node,) for node in range(len(cases.arity))]
         self._factors: dict[int, ClassFactor] = {}
