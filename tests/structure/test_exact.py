@@ -9,7 +9,7 @@ from tanbark.counts import Rows
 from tanbark.network import Structure
 from tanbark.schema import Category, Schema
 from tanbark.scores import AIC, BIC, BDeu, BDs, Cases, K2Score, LogLikelihood
-from tanbark.structure import exact, local_scores
+from tanbark.structure import local_scores
 from tanbark.structure.exact import exact_structure
 from tanbark.structure.local_scores import DirectScores, SetSums
 from tanbark.structure.restrictions import Restrictions
@@ -168,9 +168,10 @@ def test_many_blocks_find_what_one_finds(score, monkeypatch):
         restrictions = Restrictions.of(names(9), **given_edges)
         one = exact_structure(cases, score, restrictions)
         for low in (2, 5):
-            monkeypatch.setattr(exact, "LOW", low)
+            for way in (SetSums, DirectScores):
+                monkeypatch.setattr(way, "low", low)
             assert exact_structure(cases, score, restrictions, n_jobs=2) == one
-        monkeypatch.setattr(exact, "LOW", 16)
+        monkeypatch.undo()
 
 
 def test_terms_that_are_not_tabulated_are_the_same(monkeypatch):

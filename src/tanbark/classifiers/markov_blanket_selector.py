@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tanbark.classifiers.bayes_net import BayesNet
 from tanbark.classifiers.encoding import EncodingEstimator
 from tanbark.schema import Encoder, Schema
-from tanbark.schema.table import as_known_table, read_table
+from tanbark.schema.table import as_array, as_known_table, read_table
 
 CONSTANT = "constant"
 
@@ -110,15 +110,17 @@ class MarkovBlanketSelector(TransformerMixin, EncodingEstimator):
         """Return the columns of the blanket: a frame of a frame, an array of all else."""
         check_is_fitted(self)
         X = as_known_table(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
         chosen = np.flatnonzero(self.support_)
         if nw.dependencies.is_into_dataframe(X):
+            validate_data(self, X, reset=False, skip_check_array=True)
             frame = nw.from_native(X, eager_only=True)
             if len(chosen):
                 return frame[:, chosen.tolist()].to_native()
             return frame.select(frame[:, 0].is_null().cast(nw.Int64).alias(CONSTANT) * 0).to_native()
-        array = X if isinstance(X, np.ndarray) else np.asarray(X, object)
-        read_table(array[:0])
+        array = as_array(X)
+        if array.ndim != 2:
+            read_table(X)
+        validate_data(self, array, reset=False, skip_check_array=True)
         return array[:, chosen] if len(chosen) else np.zeros((len(array), 1))
 
     def get_support(self, indices: bool = False) -> NDArray[Any]:

@@ -130,6 +130,17 @@ def direct_scores(
             bulk, start = 0, 0
             for cell in range(cells[at]):
                 end = ends[at, cell]
+                if end - start == 2 and whole:
+                    one, other = rows[at, start], rows[at, start + 1]
+                    w = weights[one] + weights[other]
+                    if w < FEW:
+                        if codes[u, one] == codes[u, other]:
+                            loose[int(w)] += 1.0
+                        else:
+                            loose[int(weights[one])] += 1.0
+                            loose[int(weights[other])] += 1.0
+                        start = end
+                        continue
                 for p in range(start, end):
                     i = rows[at, p]
                     mass[codes[u, i]] += weights[i]

@@ -60,7 +60,7 @@ def read_table(X: Any, n_jobs: int | None = None) -> Table:
     X = as_known_table(X)
     if _is_frame(X):
         return _read_frame(X, n_jobs)
-    array = _as_array(X)
+    array = as_array(X)
     if array.ndim == 0 and not isinstance(X, int | float | complex | np.generic | np.ndarray):
         raise TypeError(f"X is a {type(X).__name__!r}; make it a data frame, an array or a list of rows")
     if array.ndim == 0:
@@ -83,7 +83,7 @@ def read_column(values: Any, name: str) -> RawColumn:
         if isinstance(values, pyarrow.Array):
             values = pyarrow.chunked_array([values])
         return _read_series(nw.from_native(values, series_only=True), name)
-    return _read_vector(_as_array(values), name)
+    return _read_vector(as_array(values), name)
 
 
 def _is_frame(X: Any) -> bool:
@@ -95,7 +95,7 @@ def _is_frame(X: Any) -> bool:
     return bool(dependencies.is_into_dataframe(X))
 
 
-def _as_array(X: Any) -> NDArray[Any]:
+def as_array(X: Any) -> NDArray[Any]:
     """Return a numpy array of what is no data frame; in lists numbers beside text stay numbers."""
     if isinstance(X, np.ma.MaskedArray):
         return unmasked(X)

@@ -9,6 +9,7 @@ kept in full is one number for each set, and its last node.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -27,9 +28,6 @@ from tanbark.structure.progress import Report, silent
 from tanbark.structure.restrictions import Restrictions
 
 Scores = NDArray[np.float64]
-
-LOW = 16
-"""How many nodes are searched within one block of sets."""
 
 
 def exact_structure(
@@ -69,39 +67,24 @@ def check_memory(cases: Cases, score: Decomposable, nodes: int, max_memory: floa
     """Say how much memory a search needs, or raise a sentence where that is too much."""
     kinds = 1 + len(set(cases.arity.tolist())) if isinstance(score, K2Score) else 1
     way = DirectScores if isinstance(score, BDs) else SetSums
-    needed = _memory(nodes) + way.memory(nodes, kinds)
+    needed = _memory(nodes, way.low) + way.memory(nodes, kinds)
     room = most_of_free() if max_memory is None else max_memory
     report(f"exact search over {nodes} nodes, which needs {gibibytes(needed)}", 0.0)
     if needed <= room:
         return
-    fits = max((n for n in range(nodes) if _memory(n) + way.memory(n, kinds) <= room), default=0)
+    fits = max((n for n in range(nodes) if _memory(n, way.low) + way.memory(n, kinds) <= room), default=0)
     raise ValueError(
         f"an exact search over {nodes} nodes needs {gibibytes(needed)}, but max_memory allows {gibibytes(room)}, in "
         f"which {fits} nodes fit; leave columns out, set max_memory higher, or use search='greedy'"
     )
 
 
-def _memory(nodes: int) -> int:
-    """Return how many bytes the search itself needs at most: blocks that are alive at once, and the last nodes."""
-    low = min(nodes, LOW)
+def _memory(nodes: int, low: int) -> int:
+    """Return how many bytes the search itself needs at most: two layers of blocks, and the last nodes."""
+    low = min(nodes, low)
     high = nodes - low
-    alive = most = 0
-    waiting = {}
-    for block in _in_order(high):
-        size = 8 * ((low << low >> 1) + (high - block.bit_count() + 1 << low))
-        alive += size
-        most = max(most, alive)
-        waiting[block] = [high - block.bit_count(), size]
-        for below in _one_less(block):
-            waiting[below][0] -= 1
-            if not waiting[below][0]:
-                alive -= waiting.pop(below)[1]
-    return most + (1 << nodes)
-
-
-def _in_order(bits: int) -> list[int]:
-    """Return all sets of so many nodes, smaller ones first."""
-    return sorted(range(1 << bits), key=lambda block: (block.bit_count(), block))
+    layers = [8 * math.comb(high, size) * ((low << low >> 1) + (high - size + 1 << low)) for size in range(high + 1)]
+    return max(a + b for a, b in zip(layers, [*layers[1:], 0])) + (1 << nodes)
 
 
 def _one_less(block: int) -> list[int]:
@@ -139,7 +122,7 @@ class _Search:
     ) -> None:
         self._scores = scores
         self._nodes = len(searched)
-        self._low = min(self._nodes, LOW)
+        self._low = min(self._nodes, scores.low)
         self._forbidden = [_bits(restrictions.forbidden[searched, u]) & ~(1 << k) for k, u in enumerate(searched)]
         self._required = [_bits(restrictions.required[searched, u]) for u in searched]
         self._threads = threads

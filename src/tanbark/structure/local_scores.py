@@ -57,6 +57,9 @@ class LocalScores(ABC):
         How many parents a node may have, `always` included.
     """
 
+    low = 16
+    """How many nodes are searched within one block of sets."""
+
     def __init__(
         self, cases: Cases, score: Decomposable, searched: Sequence[int], always: Sequence[int], max_parents: int
     ) -> None:
@@ -261,6 +264,8 @@ class SetSums(LocalScores):
 
 class DirectScores(LocalScores):
     """Scores that are counted family by family."""
+
+    low = 10
 
     def prepare(self, threads: int, report: Report) -> None:
         """Do nothing."""
