@@ -17,6 +17,7 @@ test: .venv/.developer
 peers:
 	$(PYTHON) -m venv bench/.peers/pyagrum && bench/.peers/pyagrum/bin/pip install --quiet pyagrum scikit-learn pandas
 	$(PYTHON) -m venv bench/.peers/pgmpy && bench/.peers/pgmpy/bin/pip install --quiet torch==2.13.0 pgmpy
+	$(PYTHON) -m venv bench/.peers/pomegranate && bench/.peers/pomegranate/bin/pip install --quiet torch==2.13.0 pomegranate
 
 bench: .venv/.developer
 	$(BIN)/pip install --quiet --editable '.[dev,bench]'
@@ -24,6 +25,7 @@ bench: .venv/.developer
 	$(BIN)/python -m bench.averaging
 	$(BIN)/python -m bench.ensembles
 	$(BIN)/python -m bench.greedy
+	$(BIN)/python -m bench.exact
 
 format: .venv/.developer
 	$(BIN)/ruff check --fix .

@@ -192,7 +192,11 @@ def _plain_parameter(name: str, value: Any) -> Any:
         }
     if isinstance(value, Mapping):
         return {"pairs": [[*pair, _plain_parameter(name, factor)] for pair, factor in value.items()]}
-    if isinstance(value, np.ndarray | list | tuple):
+    if isinstance(value, tuple):
+        return {"tuple": [_plain_parameter(name, v) for v in value]}
+    if isinstance(value, set | frozenset):
+        value = sorted(value, key=repr)
+    if isinstance(value, np.ndarray | list):
         return [_plain_parameter(name, v) for v in value]
     value = plain(value)
     if not isinstance(value, str | int | float | bool | None):
@@ -207,12 +211,17 @@ def _parameter(name: str, value: Any, arrays: Arrays, state: dict[str, Any]) -> 
     """Return the parameter that plain values, arrays and fitted members describe."""
     from sklearn.base import clone
 
+    if isinstance(value, list):
+        return [_parameter(name, v, arrays, state) for v in value]
     if not isinstance(value, dict):
         return value
+    if "tuple" in value:
+        return tuple(_parameter(name, v, arrays, state) for v in value["tuple"])
     if "members" in value:
         return [clone(member).set_params(encoder=None) for member in state["members"]]
     if "encoder" in value:
-        return Encoder(**value["encoder"])
+        settings = value["encoder"].items()
+        return Encoder(**{key: _parameter(key, setting, arrays, state) for key, setting in settings})
     if "counts" in value:
         return _counts(Schema.from_dict(value["counts"]), arrays[f"{name}_class_counts"], arrays[f"{name}_table"])
     if "pairs" in value:

@@ -65,26 +65,27 @@ def exact_structure(
 
 def check_memory(cases: Cases, score: Decomposable, nodes: int, max_memory: float | None, report: Report) -> None:
     """Say how much memory a search needs, or raise a sentence where that is too much."""
-    kinds = 1 + len(set(cases.arity.tolist())) if isinstance(score, K2Score) else 1
-    way = DirectScores if isinstance(score, BDs) else SetSums
-    needed = _memory(nodes, way.low) + way.memory(nodes, kinds)
+    direct = isinstance(score, BDs)
+    functions = 1 + len(set(cases.arity.tolist())) if isinstance(score, K2Score) else 1
+    needed = memory_needed(nodes, functions, direct)
     room = most_of_free() if max_memory is None else max_memory
     report(f"exact search over {nodes} nodes, which needs {gibibytes(needed)}", 0.0)
     if needed <= room:
         return
-    fits = max((n for n in range(nodes) if _memory(n, way.low) + way.memory(n, kinds) <= room), default=0)
+    fits = max((n for n in range(nodes) if memory_needed(n, functions, direct) <= room), default=0)
     raise ValueError(
         f"an exact search over {nodes} nodes needs {gibibytes(needed)}, but max_memory allows {gibibytes(room)}, in "
         f"which {fits} nodes fit; leave columns out, set max_memory higher, or use search='greedy'"
     )
 
 
-def _memory(nodes: int, low: int) -> int:
-    """Return how many bytes the search itself needs at most: two layers of blocks, and the last nodes."""
-    low = min(nodes, low)
+def memory_needed(nodes: int, functions: int = 1, direct: bool = False) -> int:
+    """Return how many bytes a search needs at most: two layers of blocks, the last nodes, and set functions."""
+    low = min(nodes, DirectScores.low if direct else SetSums.low)
     high = nodes - low
     layers = [8 * math.comb(high, size) * ((low << low >> 1) + (high - size + 1 << low)) for size in range(high + 1)]
-    return max(a + b for a, b in zip(layers, [*layers[1:], 0])) + (1 << nodes)
+    kept = 0 if direct else 8 * functions << nodes
+    return max(a + b for a, b in zip(layers, [*layers[1:], 0])) + (1 << nodes) + kept
 
 
 def _one_less(block: int) -> list[int]:

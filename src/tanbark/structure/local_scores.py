@@ -105,11 +105,6 @@ class LocalScores(ABC):
     def among(self, node: int, candidates: int) -> Scores:
         """Return the scores of a node under each subset of the candidates, in ascending order."""
 
-    @staticmethod
-    @abstractmethod
-    def memory(nodes: int, kinds: int) -> int:
-        """Return how many bytes are needed beside those of the search."""
-
 
 class SetSums(LocalScores):
     """Scores as differences of set functions."""
@@ -256,11 +251,6 @@ class SetSums(LocalScores):
         scores_among(*self._pair(node), candidates, node, out)
         return out
 
-    @staticmethod
-    def memory(nodes: int, kinds: int) -> int:
-        """Return how many bytes the set functions take."""
-        return 8 * kinds << nodes
-
 
 class DirectScores(LocalScores):
     """Scores that are counted family by family."""
@@ -318,11 +308,6 @@ class DirectScores(LocalScores):
         """Return how the prior is shared."""
         rules: dict[type, int] = {BDeu: BY_CONFIGURATIONS, BDs: BY_SEEN, K2Score: BY_CELLS}
         return rules.get(type(self.score), LIKELIHOOD)
-
-    @staticmethod
-    def memory(nodes: int, kinds: int) -> int:
-        """Return no bytes: nothing is kept."""
-        return 0
 
 
 def bits_of(subset: int) -> Iterator[int]:

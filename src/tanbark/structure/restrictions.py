@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
@@ -80,7 +80,7 @@ class Restrictions:
 def _flags(names: Sequence[str], edges: Any, what: str) -> Flags:
     """Return which edges were named."""
     flags = np.zeros((len(names), len(names)), np.bool_)
-    if isinstance(edges, str) or not isinstance(edges, Iterable):
+    if isinstance(edges, str) or not isinstance(edges, Collection):
         raise TypeError(f"{what} must be a list of pairs (parent, child) of names, got {edges!r}")
     for edge in edges:
         if isinstance(edge, str) or not isinstance(edge, Sequence) or len(edge) != 2:
