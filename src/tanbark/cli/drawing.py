@@ -29,6 +29,12 @@ def print_structure(console: Console, model: Any) -> None:
         console.print("Every column in turn is above all others, and the answers are averaged.", soft_wrap=True)
 
 
+def score_words(model: Any) -> str:
+    """Return the score of a structure that was searched, and how it was searched."""
+    how = {"exact": ", the greatest of all structures", "greedy": ", found by hill climbing"}
+    return f"{model.log_score_:,.2f} nats{how.get(getattr(model, 'search_', ''), '')}"
+
+
 def one_network(model: Any) -> Any:
     """Return the network that a model is, or the most probable one, or one for each class; None where it is many."""
     return getattr(model, "network_", None) or getattr(model, "map_tree_", None)

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import json
+import time
 import warnings
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tanbark.cli.console import listed, out, percent, progress, rows_read
-from tanbark.cli.drawing import print_structure
+from tanbark.cli.drawing import print_structure, score_words
 from tanbark.cli.errors import CommandError
 from tanbark.cli.source import Source, find, typed
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from rich.console import Console
+    from rich.progress import Progress, TaskID
 
     from tanbark.classifiers.base import CountsClassifier
 
 FOLDS = 5
 MOST_ROWS_TO_VALIDATE = 100_000
 MOST_CELLS_TO_VALIDATE = 20_000_000
+LONG_TO_VALIDATE = 10.0
 MOST_NODES_TO_DRAW = 40
 USUAL_TARGETS = ("class", "target", "label")
 
@@ -90,7 +94,8 @@ def fit(
         X, y = _split(table, target, ignore or [], source)
         encoder = _encoder(X, categorical or [], bins, n_bins, max_levels)
         task = bar.add_task("learning", total=None, detail=f"{table.num_rows:,} rows")
-        with warnings.catch_warnings(record=True) as caught:
+        began = time.monotonic()
+        with warnings.catch_warnings(record=True) as caught, _told(bar, task):
             warnings.simplefilter("always")
             try:
                 fitted = _new(model, encoder, settings).fit(X, y)
@@ -100,6 +105,7 @@ def fit(
                 words = "; --ignore leaves it out, --categorical takes it as text"
                 raise CommandError(str(error).split(";")[0] + words) from error
         bar.remove_task(task)
+        took = time.monotonic() - began
 
     from tanbark.files import save
 
@@ -108,6 +114,9 @@ def fit(
     _summarise(console, source, table, target, ignore or [], fitted)
     for note in [*(_advice(str(w.message)) for w in caught), *_row_numbers(X)]:
         console.print(f"note: {note}", style="yellow")
+    if cv is None and took > LONG_TO_VALIDATE:
+        console.print(f"Learning took {took:.0f} s, so it was not cross-validated; --cv {FOLDS} does it.", style="dim")
+        cv = 0
     _validate(console, model, encoder, settings, X, y, fitted, cv)
     edges = fitted.network_.edges if hasattr(fitted, "network_") else len(fitted.schema_.columns) > 1
     if edges and len(fitted.schema_.columns) <= MOST_NODES_TO_DRAW:
@@ -122,6 +131,17 @@ def fit(
     if model == "tan":
         other = f"  tanbark fit {_shell(data)} --target {_shell(target)} --model averaged-tan -o other.tanbark"
         console.print(other, style="cyan", soft_wrap=True)
+
+
+def _told(bar: Progress, task: TaskID) -> AbstractContextManager[None]:
+    """Show what a search reports as what is being done."""
+    from tanbark.structure.progress import listening
+
+    def report(words: str, share: float) -> None:
+        known = share == share
+        bar.update(task, description=words, total=1.0 if known else None, completed=share if known else 0.0, detail="")
+
+    return listening(report)
 
 
 # Options
@@ -257,6 +277,8 @@ def _summarise(
         grid.add_row("ignored", ", ".join(ignored))
     if holes:
         grid.add_row("missing", ", ".join(holes))
+    if hasattr(model, "log_score_"):
+        grid.add_row("log score", score_words(model))
     console.print(grid)
     if len(schema.classes) == 1:
         console.print(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tanbark.cli.console import out, percent
-from tanbark.cli.drawing import one_network, print_structure
+from tanbark.cli.drawing import one_network, print_structure, score_words
 from tanbark.cli.errors import CommandError
 
 if TYPE_CHECKING:
@@ -70,6 +70,8 @@ def _show_settings(console: Console, path: Path, model: CountsClassifier) -> Non
     shares = [f"{label} {percent(float(p))}" for label, p in zip(model.schema_.classes, prior)]
     grid.add_row("class", Text.assemble((model.schema_.class_name, "bold"), ": ", ", ".join(shares)))
     grid.add_row("settings", ", ".join(settings))
+    if hasattr(model, "log_score_"):
+        grid.add_row("log score", score_words(model))
     console.print(grid)
 
 
