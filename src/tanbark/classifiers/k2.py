@@ -67,10 +67,10 @@ class K2(SearchedNetworkClassifier):
     >>> model = K2().fit(X, y)
     >>> print(model.network_)
     class
-    ├─ x0  (not class)
-    ├─ x1  (not class)
     ├─ x2
     └─ x3
+    x0
+    x1
     >>> round(model.log_score_, 2)
     -98.73
     """

@@ -95,12 +95,12 @@ def _print_comparison(console: Console, compared: list[tuple[Dataset, Quality, Q
 
 def _print_tree(console: Console, data: Dataset) -> None:
     from tanbark import TAN
-    from tanbark.cli.drawing import print_tree
+    from tanbark.cli.drawing import print_network
 
     model = TAN().fit(data.table, _classes(data))
     console.print()
     console.print(f"The tree that TAN finds in {data.table.num_rows} finished games of tic-tac-toe:", style="bold")
-    print_tree(console, str(model.network_))
+    print_network(console, model.network_)
 
 
 def _print_explanation(console: Console, data: Dataset) -> None:

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 def print_structure(console: Console, model: Any) -> None:
     """Print the class and, beneath, the attributes as a tree, or of many what weighs most."""
     if hasattr(model, "network_"):
-        print_tree(console, str(model.network_))
+        print_network(console, model.network_)
     elif hasattr(model, "networks_"):
         heaviest = int(model.estimator_weights_.argmax())
         if len(model.networks_) > 1:
             console.print(f"{len(model.networks_)} networks vote; that of the heaviest vote:")
-        print_tree(console, str(model.networks_[heaviest]))
+        print_network(console, model.networks_[heaviest])
     elif hasattr(model, "members_"):
         _print_pool(console, model)
     elif hasattr(model, "map_tree_"):
@@ -60,13 +60,18 @@ def _print_pool(console: Console, model: AdditiveBN) -> None:
     console.print(table)
 
 
-def print_tree(console: Console, drawn: str) -> None:
-    """Print a drawn tree, its first line bold."""
+def print_network(console: Console, network: Network) -> None:
+    """Print a network as a tree, the class in bold."""
+    _print_tree(console, str(network), network.schema.class_name)
+
+
+def _print_tree(console: Console, drawn: str, bold: str) -> None:
+    """Print a drawn tree, the line of one node in bold."""
     from rich.text import Text
 
-    first, _, rest = drawn.partition("\n")
-    console.print(Text(first, style="bold"), soft_wrap=True)
-    console.print(Text(rest), soft_wrap=True)
+    for line in drawn.splitlines():
+        label = line.lstrip("│├└─ ").split("  (and ")[0]
+        console.print(Text(line, style="bold" if label == bold else ""), soft_wrap=True)
 
 
 def _print_average(console: Console, model: AveragedTAN) -> None:
@@ -78,9 +83,11 @@ def _print_average(console: Console, model: AveragedTAN) -> None:
         console.print(f"The most probable {words}, and how probable each edge is:")
     if multinet:
         for label, network, matrix in zip(model.schema_.classes, best, model.edge_probabilities_):
-            print_tree(console, _annotated(network, matrix, f"{model.schema_.class_name} = {label}"))
+            title = f"{model.schema_.class_name} = {label}"
+            _print_tree(console, _annotated(network, matrix, title), title)
     else:
-        print_tree(console, _annotated(best, model.edge_probabilities_, model.schema_.class_name))
+        title = model.schema_.class_name
+        _print_tree(console, _annotated(best, model.edge_probabilities_, title), title)
     if several:
         share = f"Of these edges a tree of the posterior has {_share(model.concentration_)} on average."
         console.print(share, style="dim", soft_wrap=True)

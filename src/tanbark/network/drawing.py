@@ -8,42 +8,39 @@ from tanbark.network.structure import Structure
 
 
 def draw(names: Sequence[str], structure: Structure) -> str:
-    """Return the class on the first line and, beneath, the attributes as a tree; the class is above all of them.
+    """Return the network as a tree: each node hangs from the first node it depends on, in brackets follow the others.
 
-    An attribute hangs from the first attribute that it depends on; in brackets follow the others, and the class where
-    the attribute does not depend on it. A class that itself depends on attributes names them.
+    Where the class is above every attribute it stands alone on the first line, and is not named again. Elsewhere it is
+    a node like the others, and what depends on nothing stands at the margin.
 
     >>> print(draw(["rain", "wind", "sail"], Structure.augmented((-1, 0))))
     sail
     └─ rain
        └─ wind
-    >>> print(draw(["rain", "sun", "wind", "sail"], Structure(((), (0, 3), (0, 1, 3), ()))))
+    >>> print(draw(["rain", "sun", "wind", "sail"], Structure(((), (0, 3), (0, 1), ()))))
     sail
-    └─ rain  (not sail)
-       ├─ sun
-       └─ wind  (and sun)
+    rain
+    ├─ sun  (and sail)
+    └─ wind  (and sun)
     """
-    n = len(names) - 1
-    below: dict[int, list[int]] = {-1: []}
-    for u in range(n):
-        above = structure.attribute_parents(u)
-        below.setdefault(above[0] if above else -1, []).append(u)
-    given = ", ".join(names[p] for p in structure.parents[n])
-    lines = [f"{names[n]}  (given {given})" if given else names[n]]
-    waiting = [(u, "", u == below[-1][-1]) for u in reversed(below[-1])]
+    of_class = structure.of_class
+    above_all = not structure.parents[of_class] and all(of_class in above for above in structure.parents[:-1])
+    above: list[tuple[int, ...]] = []
+    below: dict[int, list[int]] = {}
+    for node, parents in enumerate(structure.parents):
+        attributes = structure.attribute_parents(node)
+        with_class = (*attributes, of_class) if of_class in parents else attributes
+        above.append((attributes or with_class) if above_all else with_class)
+        below.setdefault(above[node][0] if above[node] else -1, []).append(node)
+    lines = []
+    roots = sorted(below[-1], key=lambda node: (node != of_class, node))
+    waiting = [(node, "", "") for node in reversed(roots)]
     while waiting:
-        u, indent, last = waiting.pop()
-        lines.append(f"{indent}{'└─ ' if last else '├─ '}{names[u]}{_brackets(names, structure, u)}")
-        deeper = indent + ("   " if last else "│  ")
-        children = below.get(u, [])
-        waiting += [(v, deeper, v == children[-1]) for v in reversed(children)]
+        node, lead, indent = waiting.pop()
+        others = ", ".join(names[p] for p in above[node][1:])
+        lines.append(f"{lead}{names[node]}{f'  (and {others})' if others else ''}")
+        children = below.get(node, [])
+        for child in reversed(children):
+            last = child == children[-1]
+            waiting.append((child, indent + ("└─ " if last else "├─ "), indent + ("   " if last else "│  ")))
     return "\n".join(lines)
-
-
-def _brackets(names: Sequence[str], structure: Structure, u: int) -> str:
-    """Return what an attribute depends on beside the attribute it hangs from, and that the class is not above it."""
-    others = ", ".join(names[p] for p in structure.attribute_parents(u)[1:])
-    notes = [f"and {others}"] if others else []
-    if structure.of_class not in structure.parents[u]:
-        notes.append(f"not {names[-1]}")
-    return f"  ({'; '.join(notes)})" if notes else ""

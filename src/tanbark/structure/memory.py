@@ -28,4 +28,4 @@ def gibibytes(size: float) -> str:
     >>> gibibytes(3 * 2**30), gibibytes(5_000_000)
     ('3.0 GiB', '4.8 MiB')
     """
-    return f"{size / 2**30:.1f} GiB" if size >= 2**30 else f"{size / 2**20:.1f} MiB"
+    return f"{size / 2**30:,.1f} GiB" if size >= 2**30 else f"{size / 2**20:.1f} MiB"
