@@ -23,7 +23,7 @@ from tanbark.kernels.threads import as_done
 from tanbark.network import Structure
 from tanbark.scores import BDs, Cases, Decomposable, K2Score
 from tanbark.structure.local_scores import DirectScores, LocalScores, SetSums, bits_of
-from tanbark.structure.memory import gibibytes, most_of_free
+from tanbark.structure.memory import size_in_words, most_of_free
 from tanbark.structure.progress import Report, silent
 from tanbark.structure.restrictions import Restrictions
 
@@ -69,12 +69,12 @@ def check_memory(cases: Cases, score: Decomposable, nodes: int, max_memory: floa
     functions = 1 + len(set(cases.arity.tolist())) if isinstance(score, K2Score) else 1
     needed = memory_needed(nodes, functions, direct)
     room = most_of_free() if max_memory is None else max_memory
-    report(f"exact search over {nodes} nodes, which needs {gibibytes(needed)}", 0.0)
+    report(f"exact search over {nodes} nodes, which needs {size_in_words(needed)}", 0.0)
     if needed <= room:
         return
     fits = max((n for n in range(nodes) if memory_needed(n, functions, direct) <= room), default=0)
     raise ValueError(
-        f"an exact search over {nodes} nodes needs {gibibytes(needed)}, but max_memory allows {gibibytes(room)}, in "
+        f"an exact search over {nodes} nodes needs {size_in_words(needed)}, but max_memory allows {size_in_words(room)}, in "
         f"which {fits} nodes fit; leave columns out, set max_memory higher, or use search='greedy'"
     )
 

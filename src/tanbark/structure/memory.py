@@ -22,10 +22,13 @@ def most_of_free() -> float:
     return SHARE * free
 
 
-def gibibytes(size: float) -> str:
+def size_in_words(size: float) -> str:
     """Return a size in words.
 
-    >>> gibibytes(3 * 2**30), gibibytes(5_000_000)
-    ('3.0 GiB', '4.8 MiB')
+    >>> size_in_words(3 * 2**30), size_in_words(5_000_000), size_in_words(2000)
+    ('3.0 GiB', '4.8 MiB', '2,000 bytes')
     """
-    return f"{size / 2**30:,.1f} GiB" if size >= 2**30 else f"{size / 2**20:.1f} MiB"
+    for power, unit in ((30, "GiB"), (20, "MiB")):
+        if size >= 2**power:
+            return f"{size / 2**power:,.1f} {unit}"
+    return f"{size:,.0f} bytes"
