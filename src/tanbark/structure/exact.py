@@ -23,7 +23,7 @@ from tanbark.kernels.threads import as_done
 from tanbark.network import Structure
 from tanbark.scores import BDs, Cases, Decomposable, K2Score
 from tanbark.structure.local_scores import DirectScores, LocalScores, SetSums, bits_of
-from tanbark.structure.memory import size_in_words, most_of_free
+from tanbark.structure.memory import most_of_free, size_in_words
 from tanbark.structure.progress import Report, silent
 from tanbark.structure.restrictions import Restrictions
 
@@ -74,8 +74,8 @@ def check_memory(cases: Cases, score: Decomposable, nodes: int, max_memory: floa
         return
     fits = max((n for n in range(nodes) if memory_needed(n, functions, direct) <= room), default=0)
     raise ValueError(
-        f"an exact search over {nodes} nodes needs {size_in_words(needed)}, but max_memory allows {size_in_words(room)}, in "
-        f"which {fits} nodes fit; leave columns out, set max_memory higher, or use search='greedy'"
+        f"an exact search over {nodes} nodes needs {size_in_words(needed)}, but {size_in_words(room)} may be used "
+        f"(max_memory), in which {fits} nodes fit; leave columns out, set max_memory higher, or use search='greedy'"
     )
 
 
