@@ -11,7 +11,7 @@ from tanbark.network import Structure
 from tanbark.schema import Category, Schema
 from tanbark.scores import AIC, BIC, BDeu, BDs, Cases, K2Score, LogLikelihood
 
-SCORES = [BDeu(1.0), BDeu(7.5), BDs(1.0), K2Score(), LogLikelihood(), BIC(), AIC()]
+SCORES = [BDeu(1.0), BDeu(7.5), BDeu(1e-9), BDeu(1e9), BDs(1.0), BDs(1e8), K2Score(), LogLikelihood(), BIC(), AIC()]
 
 
 def _cases(rng, arity, rows, holes=0.0, weights=None):

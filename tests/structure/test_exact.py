@@ -228,3 +228,24 @@ def test_an_interrupt_gets_out_and_leaves_no_thread_behind():
     with pytest.raises(KeyboardInterrupt):
         exact_structure(cases, BDeu(), Restrictions.of(names(18)), n_jobs=2, report=stop)
     assert threading.active_count() == before
+
+
+@pytest.mark.parametrize("score", [BIC(), AIC()], ids=repr)
+def test_required_parents_that_cost_more_than_they_gain_are_kept(score, all_dags):
+    cases = random_cases(np.random.default_rng(18), (3, 3, 3, 2), 6)
+    required = [("x0", "class"), ("x1", "class"), ("x2", "class")]
+    restrictions = Restrictions.of(names(4), required=required)
+    found = exact_structure(cases, score, restrictions)
+    assert found.parents[3] == (0, 1, 2)
+    best = best_by_enumeration(cases, score, all_dags(4), restrictions)
+    assert score.total(cases, found) == pytest.approx(best, abs=1e-9)
+
+
+@pytest.mark.parametrize("ess", [1e-9, 1e-3, 1e4, 1e9])
+@pytest.mark.parametrize("kind", [BDeu, BDs])
+def test_priors_of_any_weight_are_searched_exactly(kind, ess, all_dags):
+    for seed, rows in ((19, 8), (20, 300)):
+        cases = random_cases(np.random.default_rng(seed), (2, 3, 2, 4), rows)
+        free = Restrictions.of(names(4))
+        best = best_by_enumeration(cases, kind(ess), all_dags(4), free)
+        assert kind(ess).total(cases, exact_structure(cases, kind(ess), free)) == pytest.approx(best, abs=1e-9)

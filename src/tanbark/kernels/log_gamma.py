@@ -1,18 +1,26 @@
-"""The logarithm of the gamma function, fast where its argument is not small."""
+"""Ratios of gamma functions, by their logarithms."""
 
 import math
 
 import numpy as np
 from numba import njit
 
-HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
+LARGE = 16.0
 
 
 @njit(nogil=True, cache=True)
-def log_gamma(z: float) -> float:
-    """Return ``log G(z)`` for `z` above zero, by Stirling's series from 16 on, to the last digit or two."""
-    if z < 16.0:
-        return math.lgamma(z)
+def _series(z: float) -> float:
+    """Return what Stirling's formula leaves of ``log G(z)``, for `z` of at least `LARGE`."""
     s = 1.0 / (z * z)
-    series = (1 / 12 - s * (1 / 360 - s * (1 / 1260 - s * (1 / 1680 - s * (1 / 1188 - s * 691 / 360360))))) / z
-    return float((z - 0.5) * np.log(z) - z + HALF_LOG_TWO_PI + series)
+    return (1 / 12 - s * (1 / 360 - s * (1 / 1260 - s * (1 / 1680 - s * (1 / 1188 - s * 691 / 360360))))) / z
+
+
+@njit(nogil=True, cache=True)
+def log_rising(a: float, n: float) -> float:
+    """Return ``log G(a + n) / G(a)`` for `a` and `n` above zero, to the last few digits however large `a` is."""
+    if a >= LARGE:
+        return float((a - 0.5) * np.log1p(n / a) + n * np.log(a + n) - n + _series(a + n) - _series(a))
+    if a + n < LARGE:
+        return math.lgamma(a + n) - math.lgamma(a)
+    z = a + n
+    return float((z - 0.5) * np.log(z) - z + 0.5 * np.log(2.0 * np.pi) + _series(z) - math.lgamma(a))

@@ -4,7 +4,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tanbark.kernels.log_gamma import log_gamma
+from tanbark.kernels.log_gamma import log_rising
 from tanbark.kernels.partitions import FEW, refine
 
 
@@ -12,7 +12,7 @@ from tanbark.kernels.partitions import FEW, refine
 def cell_term(concentration: float, weight: float) -> float:
     """Return ``log G(a + N) / G(a)``, or ``N log N`` where the concentration `a` is zero."""
     if concentration > 0.0:
-        return float(log_gamma(concentration + weight) - log_gamma(concentration))
+        return float(log_rising(concentration, weight))
     return float(weight * np.log(weight))
 
 

@@ -144,6 +144,15 @@ def sequence_evidence(seen: Floats, prior: float) -> float:
 
 
 @njit(nogil=True, cache=True)
+def table_evidence(table: Floats, prior: float) -> float:
+    """Return the log evidence of the rows of a table, each under a Dirichlet prior of `prior` for each value."""
+    total = 0.0
+    for row in range(len(table)):
+        total += sequence_evidence(table[row], prior)
+    return total
+
+
+@njit(nogil=True, cache=True)
 def values_evidence(values: Floats, offset: Integers, ess: float) -> float:
     """Return the log evidence of all attributes' values given the class, from counts of shape (classes, values)."""
     classes = len(values)

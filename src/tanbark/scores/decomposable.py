@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, xlogy
+from scipy.special import xlogy
 
+from tanbark.kernels.weights import table_evidence
 from tanbark.network import Structure
 from tanbark.scores.cases import Cases
 
@@ -64,11 +65,7 @@ class DirichletScore(Decomposable):
 
     def family(self, table: Array, configurations: float) -> float:
         """Return the sum over the rows seen of ``log G(a r) / G(a r + N) + sum over cells of log G(a + N) / G(a)``."""
-        arity = table.shape[1]
-        cell = self.prior(configurations, len(table), arity)
-        row = cell * arity
-        rows, cells = table.sum(axis=1), table[table > 0]
-        return float((gammaln(cell + cells) - gammaln(cell)).sum() - (gammaln(row + rows) - gammaln(row)).sum())
+        return float(table_evidence(table, self.prior(configurations, len(table), table.shape[1])))
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,9 @@ def exact_structure(
     searched = list(range(of_class)) if above_all else [of_class, *range(of_class)]
     check_memory(cases, score, len(searched), max_memory, report)
     way = DirectScores if isinstance(score, BDs) else SetSums
-    scores = way(cases, score, searched, [of_class] if above_all else [], restrictions.max_parents)
+    always = [of_class] if above_all else []
+    required = [cases.configurations(np.flatnonzero(restrictions.required[:, u]).tolist()) for u in searched]
+    scores = way(cases, score, searched, always, restrictions.max_parents, max(required, default=1.0))
     search = _Search(scores, searched, restrictions, int(effective_n_jobs(n_jobs)), report)
     parents: list[tuple[int, ...]] = [()] * len(cases.arity)
     for node, above in search.found():

@@ -19,7 +19,7 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, xlogy
+from scipy.special import xlogy
 
 from tanbark.kernels.best_parents import score_without, scores_among, subtract
 from tanbark.kernels.direct_scores import BY_CELLS, BY_CONFIGURATIONS, BY_SEEN, LIKELIHOOD, direct_scores
@@ -55,13 +55,21 @@ class LocalScores(ABC):
         Nodes that are among the parents of all of them.
     max_parents : int
         How many parents a node may have, `always` included.
+    least : float
+        The most configurations that the required parents of a node have.
     """
 
     low = 16
     """How many nodes are searched within one block of sets."""
 
     def __init__(
-        self, cases: Cases, score: Decomposable, searched: Sequence[int], always: Sequence[int], max_parents: int
+        self,
+        cases: Cases,
+        score: Decomposable,
+        searched: Sequence[int],
+        always: Sequence[int],
+        max_parents: int,
+        least: float = 1.0,
     ) -> None:
         order = [*searched, *always]
         self.nodes = len(searched)
@@ -71,6 +79,7 @@ class LocalScores(ABC):
         self.weights = cases.weights
         self.whole = bool((cases.weights == np.floor(cases.weights)).all())
         self.max_parents = max_parents
+        self.least = max(least, cases.configurations(always))
         self.score = score
         self.total = float(cases.weights.sum())
         self.penalty = score.penalty(self.total) if isinstance(score, PenalisedLikelihood) else 0.0
@@ -79,11 +88,24 @@ class LocalScores(ABC):
     def _bound(self) -> float:
         """Return a number that no sum of terms of cells that matters is greater than."""
         total, cells = self.total + 2.0, float(self.codes.shape[1])
-        bound = total * math.log(total + float(self.arity.sum())) + self.penalty * float(self.arity.max()) ** 2
-        if isinstance(self.score, DirichletScore):
-            least = math.log(self.score.ess) - float(np.log(self.arity).sum())
-            bound += cells * abs(least) + float(gammaln(self.score.ess + total))
-        return bound
+        if not isinstance(self.score, DirichletScore):
+            return total * math.log(total) + (self.penalty * self._most() if self.penalty else 0.0)
+        ess = self.score.ess
+        least = min(math.log(ess), 0.0) - float(np.log(self.arity).sum())
+        return total * math.log(total + ess + float(self.arity.max())) - cells * least
+
+    def _most(self) -> float:
+        """Return with how many configurations a family costs more in penalties than its best parents can gain."""
+        if self.penalty == 0.0:
+            return np.inf
+        bounds = [
+            r * (self.total * math.log(r) / (self.penalty * (r - 1)) + self.least) for r in self._arities() if r > 1
+        ]
+        return max(bounds, default=self.least)
+
+    def _arities(self) -> list[int]:
+        """Return the arities of searched nodes, each once."""
+        return sorted(set(self.arity[: self.nodes].tolist()))
 
     @abstractmethod
     def prepare(self, threads: int, report: Report) -> None:
@@ -158,18 +180,6 @@ class SetSums(LocalScores):
             return np.array([1.0, *self._arities()])
         return np.array([self.score.ess if isinstance(self.score, DirichletScore) else 0.0])
 
-    def _arities(self) -> list[int]:
-        """Return the arities of searched nodes, each once."""
-        return sorted(set(self.arity[: self.nodes].tolist()))
-
-    def _most(self) -> float:
-        """Return with how many configurations a family costs more in penalties than it can gain."""
-        if self.penalty == 0.0:
-            return np.inf
-        fixed = float(math.prod(self.arity[self.always].tolist()))
-        arity = [float(r) for r in self._arities() if r > 1]
-        return max((r * (self.total * math.log(r) / (self.penalty * (r - 1)) + fixed) for r in arity), default=np.inf)
-
     def _tail_bits(self) -> int:
         """Return how many of the lowest columns are counted together."""
         joint, bits = 1, 0
@@ -224,7 +234,8 @@ class SetSums(LocalScores):
                 tables[:, k] = xlogy(weight, weight)
             else:
                 each = a / configurations[:, None] if shared else np.full((1, 1), a)
-                tables[:, k] = gammaln(each + weight) - gammaln(each)
+                tables[:, k, 0] = 0.0
+                tables[:, k, 1:] = np.log(each + weight[:-1]).cumsum(axis=1)
         return step, tables
 
     def _pair(self, node: int) -> tuple[Scores, Scores]:
