@@ -104,10 +104,10 @@ def growth(most):
         lines.append(
             f"| {nodes} | {seconds(took['seconds'])} | {factor} | {seconds(counting)} | "
             f"{seconds(took['seconds'] - counting)} | {took['peak']:.2f} GiB | "
-            f"{memory_needed(nodes) / 2**30:.2f} GiB | {took['most']} |"
+            f"{memory_needed(1000, nodes, threads=2) / 2**30:.2f} GiB | {took['most']} |"
         )
     for nodes in range(most + 1, 31):
-        lines.append(f"| {nodes} | not run | | | | | {memory_needed(nodes) / 2**30:.2f} GiB | |")
+        lines.append(f"| {nodes} | not run | | | | | {memory_needed(1000, nodes, threads=2) / 2**30:.2f} GiB | |")
     return [*lines, ""]
 
 

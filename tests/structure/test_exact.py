@@ -119,7 +119,7 @@ def restricted(draw):
 def test_restrictions_are_kept_and_nothing_better_is_missed(all_dags, case):
     n, forbidden, required, limit, seed, score = case
     rng = np.random.default_rng(seed)
-    cases = random_cases(rng, rng.integers(1, 4, n), int(rng.integers(1, 60)))
+    cases = random_cases(rng, rng.integers(1, 10, n), int(rng.integers(1, 60)))
     restrictions = Restrictions.of(names(n), forbidden, required, limit)
     found = exact_structure(cases, score, restrictions)
     edges = {(names(n)[p], names(n)[v]) for v, above in enumerate(found.parents) for p in above}
@@ -145,6 +145,7 @@ def test_set_functions_and_counting_each_family_agree(score, weights):
         sums = SetSums(cases, score, searched, always, 7)
         sums.prepare(1, lambda words, share: None)
         direct = DirectScores(cases, score, searched, always, 7)
+        direct.prepare(1, lambda words, share: None)
         for node in range(len(searched)):
             candidates = (1 << len(searched)) - 1 & ~(1 << node)
             by_sets, by_families = sums.among(node, candidates), direct.among(node, candidates)
@@ -169,7 +170,7 @@ def test_many_blocks_find_what_one_finds(score, monkeypatch):
         one = exact_structure(cases, score, restrictions)
         for low in (2, 5):
             for way in (SetSums, DirectScores):
-                monkeypatch.setattr(way, "low", low)
+                monkeypatch.setattr(way, "block_nodes", staticmethod(lambda nodes, cases, low=low: min(nodes, low)))
             assert exact_structure(cases, score, restrictions, n_jobs=2) == one
         monkeypatch.undo()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, Self
 
 import numpy as np
@@ -12,9 +11,7 @@ from tanbark.classifiers.base import Array
 from tanbark.classifiers.network_classifier import NetworkClassifier
 from tanbark.classifiers.seeds import check_seed, seed_of
 from tanbark.counts import Counts, Rows
-from tanbark.counts.family import ROOM
-from tanbark.network import Network, Structure
-from tanbark.schema import Schema
+from tanbark.network import Network
 
 
 class AnyNetworkClassifier(NetworkClassifier):
@@ -45,14 +42,3 @@ class AnyNetworkClassifier(NetworkClassifier):
         """Return the standard error of `predict_proba`: zero, but for rows that lack too much to be summed out."""
         codes = self._encode(X)
         return self.network_.standard_error(codes, self.n_jobs, seed=self._seed, log_factors=self._prior_ratio)
-
-
-def check_families(schema: Schema, structure: Structure, advice: str) -> None:
-    """Raise a sentence where a family has more cells than can be numbered."""
-    names, arity = (*schema.names, schema.class_name), [*schema.arity.tolist(), len(schema.classes)]
-    for node, above in enumerate(structure.parents):
-        if math.prod(arity[v] for v in (node, *above)) >= ROOM:
-            raise ValueError(
-                f"{names[node]!r} would depend on {len(above)} others, whose values have more combinations than can be "
-                f"numbered; {advice}"
-            )

@@ -350,7 +350,7 @@ def check_number(name: str, value: Any, least: int) -> None:
 
 def check_flag(name: str, value: Any) -> None:
     """Raise a sentence naming the parameter where its value is neither true nor false."""
-    if not isinstance(value, bool | np.bool_) and value not in (0, 1):
+    if not isinstance(value, bool | int | np.bool_) or value not in (0, 1):
         raise TypeError(f"{name} must be True or False, got {value!r}")
 
 

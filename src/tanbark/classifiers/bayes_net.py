@@ -29,7 +29,8 @@ class BayesNet(NetworkSearchClassifier):
     max_parents : int, optional
         How many parents a node may have; None is no limit.
     forbidden, required : lists of pairs (parent, child) of names
-        Edges that may not, and edges that must be there; the class goes by the name of `y`, or "class".
+        Edges that may not, and edges that must be there, by the names that `network_` uses: those of the columns, x0,
+        x1 and so on where they have none; for the class that of `y`, "class" where it has none.
     max_memory : float, optional
         How many bytes an exact search may use; None is most of what is free. A search that needs more is refused before
         it begins.

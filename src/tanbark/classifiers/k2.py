@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from typing import Any
-
-import numpy as np
 
 from tanbark.classifiers.base import check_number
 from tanbark.classifiers.searched_network import SearchedNetworkClassifier
@@ -101,7 +99,7 @@ class K2(SearchedNetworkClassifier):
         check_number("max_parents", self.max_parents, 0)
         if self.order is None:
             return
-        if isinstance(self.order, str) or not isinstance(self.order, Sequence | np.ndarray):
+        if isinstance(self.order, str | Set | Mapping) or not isinstance(self.order, Collection):
             raise TypeError(f"order must be a list of the names of all attributes, or None, got {self.order!r}")
         seen = set()
         for name in self.order:

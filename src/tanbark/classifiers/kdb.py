@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-from tanbark.classifiers.any_network import AnyNetworkClassifier, check_families
+from tanbark.classifiers.any_network import AnyNetworkClassifier
 from tanbark.classifiers.base import check_number
 from tanbark.counts import Counts, Rows
-from tanbark.network import Network
+from tanbark.counts.family import ROOM
+from tanbark.network import Network, Structure
 from tanbark.parameters import estimated_networks
 from tanbark.schema import Encoder, Schema
 from tanbark.structure import k_dependence
@@ -101,5 +103,16 @@ class KDB(AnyNetworkClassifier):
 
     def _network(self, counts: Counts, rows: Rows | None) -> Network:
         structure = k_dependence(counts, int(self.k))
-        check_families(counts.schema, structure, f"set k lower than {self.k}")
+        self._check_families(counts.schema, structure)
         return estimated_networks(counts, rows, [structure], self.parameters, float(self.ess), self.n_jobs)[0]
+
+    def _check_families(self, schema: Schema, structure: Structure) -> None:
+        """Raise a sentence where a family has more cells than can be numbered."""
+        arity = [*schema.arity.tolist(), len(schema.classes)]
+        for u in range(structure.of_class):
+            family = (u, *structure.parents[u])
+            if math.prod(arity[v] for v in family) >= ROOM:
+                raise ValueError(
+                    f"k={self.k} gives {schema.names[u]!r} {len(family) - 2} attributes to depend on, whose values "
+                    "have more combinations than can be numbered; lower k"
+                )

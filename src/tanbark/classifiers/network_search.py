@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from numbers import Real
 from typing import Any, Self
 
@@ -13,6 +14,7 @@ from tanbark.classifiers.progress_bar import progress_bar
 from tanbark.classifiers.searched_network import SearchedNetworkClassifier
 from tanbark.classifiers.seeds import seed_of
 from tanbark.counts import Counts
+from tanbark.counts.family import ROOM
 from tanbark.network import Network, Structure
 from tanbark.schema import Schema
 from tanbark.scores import Cases, Conditional
@@ -45,7 +47,15 @@ class NetworkSearchClassifier(SearchedNetworkClassifier):
         check_flag("verbose", self.verbose)
 
     def _check_schema(self, schema: Schema) -> None:
-        self._restrictions(schema)
+        required = self._restrictions(schema).required
+        names, arity = (*schema.names, schema.class_name), [*schema.arity.tolist(), len(schema.classes)]
+        for node, name in enumerate(names):
+            # A column that lacks values has one level more in the search.
+            if math.prod(arity[v] + 1 for v in (node, *np.flatnonzero(required[:, node]).tolist())) >= ROOM:
+                raise ValueError(
+                    f"{name!r} and its required parents have more combinations of values than can be numbered; "
+                    "require fewer edges"
+                )
 
     def _restrictions(self, schema: Schema) -> Restrictions:
         names = (*schema.names, schema.class_name)

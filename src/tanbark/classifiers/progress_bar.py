@@ -24,7 +24,7 @@ def progress_bar(shown: bool) -> Iterator[Report]:
 
         def report(words: str, share: float) -> None:
             # Words with numbers in them, as those of a climb, change at every step and stay on one line.
-            what = words if share == share else "climbing"
+            what = "climbing" if math.isnan(share) else words
             if what not in tasks:
                 tasks[what] = bar.add_task(words, total=None if math.isnan(share) else 1.0)
             bar.update(tasks[what], description=words, completed=0.0 if math.isnan(share) else share)

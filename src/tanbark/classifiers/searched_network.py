@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from numpy.typing import NDArray
 
-from tanbark.classifiers.any_network import AnyNetworkClassifier, check_families
+from tanbark.classifiers.any_network import AnyNetworkClassifier
 from tanbark.counts import Counts, Rows
 from tanbark.network import Network, Structure
 from tanbark.parameters import estimated_networks
@@ -29,7 +29,6 @@ class SearchedNetworkClassifier(AnyNetworkClassifier):
     def _network(self, counts: Counts, rows: Rows | None) -> Network:
         assert rows is not None
         structure, self.log_score_ = self._found(counts, Cases.of(rows))
-        check_families(counts.schema, structure, "set max_parents lower, or give columns fewer levels")
         return estimated_networks(counts, rows, [structure], self.parameters, float(self.ess), self.n_jobs)[0]
 
     def _state(self) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import traceback
 from typing import Any
@@ -55,9 +56,18 @@ def sentence(error: BaseException) -> str:
         return f"{error.filename}: {error.strerror.lower()}"
     if isinstance(error, MemoryError):
         return "there is not enough memory for this table; leave columns out with --ignore"
-    text = " ".join(str(error).split())
+    text = as_option(" ".join(str(error).split()))
     known = isinstance(error, CommandError | ValueError | TypeError | OSError) or type(error).__module__ == "_duckdb"
     return text if known and text else f"{type(error).__name__}: {text} (tanbark --debug shows where)"
+
+
+def as_option(message: str) -> str:
+    """Return a message of the library's with settings as they are written on the command line.
+
+    >>> as_option("use search='greedy'")
+    'use --set search=greedy'
+    """
+    return re.sub(r"\bsearch='(\w+)'", r"--set search=\1", message)
 
 
 def _say(line: str) -> None:

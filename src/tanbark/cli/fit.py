@@ -13,7 +13,7 @@ import typer
 
 from tanbark.cli.console import listed, out, percent, progress, rows_read
 from tanbark.cli.drawing import print_structure, score_words
-from tanbark.cli.errors import CommandError
+from tanbark.cli.errors import CommandError, as_option
 from tanbark.cli.source import Source, find, typed
 
 if TYPE_CHECKING:
@@ -293,7 +293,7 @@ def _advice(message: str) -> str:
     "column 'id' looks like an identifier; leave it out with --ignore"
     """
     message = message.replace("; drop it", "; leave it out with --ignore")
-    return message.replace("(max_levels)", "(--max-levels)")
+    return as_option(message.replace("(max_levels)", "(--max-levels)"))
 
 
 def _row_numbers(X: pa.Table) -> list[str]:

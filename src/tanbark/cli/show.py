@@ -61,7 +61,7 @@ def _show_settings(console: Console, path: Path, model: CountsClassifier) -> Non
     given = model.get_params(deep=False)
     if isinstance(model.encoder, Encoder):
         given |= {"bins": model.encoder.bins, "n_bins": model.encoder.n_bins}
-    settings = [f"{k}={_short(v)}" for k, v in given.items() if k not in ("encoder", "n_jobs") and v is not None]
+    settings = [f"{k}={_short(v)}" for k, v in given.items() if k not in ("encoder", "n_jobs") and _is_set(v)]
     console.print(Text.assemble((str(path), "bold"), f": {entry.name}, {entry.summary}"), soft_wrap=True)
     grid = Table.grid(padding=(0, 3, 0, 0))
     grid.add_column(style="dim", no_wrap=True)
@@ -108,7 +108,18 @@ def _show_columns(console: Console, model: CountsClassifier) -> str:
     return model.schema_.names[int(information.argmax())]
 
 
+def _is_set(value: Any) -> bool:
+    return value is not None and not (isinstance(value, list | tuple) and not value)
+
+
 def _short(value: Any) -> str:
+    """Return a setting in a few words: edges are written as arrows.
+
+    >>> _short(0.5), _short([("rain", "wet")]), _short({("a", "b"): 2})
+    ('0.5', 'rain->wet', 'given')
+    """
+    if isinstance(value, list | tuple) and all(isinstance(v, list | tuple) and len(v) == 2 for v in value):
+        return " ".join(f"{parent}->{child}" for parent, child in value)
     return str(value) if isinstance(value, str | int | float) else "given"
 
 

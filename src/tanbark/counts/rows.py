@@ -43,7 +43,8 @@ class Rows:
         What is learned from them knows nothing of the rows' order, and cannot tell a weight from a repetition.
         """
         words = self._words()
-        order = np.lexsort(words[::-1])
+        # Weights of equal rows are added in ascending order, so that their sum is the same whatever the rows' order.
+        order = np.lexsort(words[::-1] if self.weights is None else [self.weights, *words[::-1]])
         ordered = np.stack([word[order] for word in words])
         first = np.flatnonzero(np.r_[True, (ordered[:, 1:] != ordered[:, :-1]).any(axis=0)][: len(order)])
         total = np.add.reduceat(self.each[order], first) if len(first) else self.each

@@ -32,6 +32,7 @@ def direct_scores(
     free: int,
     nodes: NDArray[np.int64],
     largest: int,
+    most: float,
     rule: int,
     ess: float,
     penalty: float,
@@ -48,8 +49,8 @@ def direct_scores(
         Columns that are always among the parents, and below which number they may be.
     nodes
         Columns to score; under parents that include the node itself nothing is written.
-    largest
-        Sets of more parents are left out.
+    largest, most
+        Sets of more parents, and families with more cells, are left out.
     rule, ess, penalty
         How a prior is shared; its weight; the price of a parameter.
     unit
@@ -72,7 +73,7 @@ def direct_scores(
     # Nodes of the same arity share what does not depend on their values.
     kinds = np.searchsorted(np.unique(arity), arity)
     known = np.zeros(len(arity), np.bool_)
-    fixed = np.zeros(len(arity), np.float64)
+    of_parents = np.zeros(len(arity), np.float64)
     terms = np.zeros((len(arity), FEW), np.float64)
     cell_sums = np.zeros(FEW, np.float64)
     none = np.zeros(FEW, np.float64)
@@ -111,6 +112,8 @@ def direct_scores(
             if u < free and subset[at] >> u & 1:
                 continue
             r = arity[u]
+            if configurations[at] * r > most:
+                continue
             row = 0.0
             if rule == BY_CONFIGURATIONS:
                 row = ess / configurations[at]
@@ -120,12 +123,11 @@ def direct_scores(
                 row = float(r)
             kind = kinds[u]
             if not known[kind]:
-                # What is settled is one cell of the table below one of the parents, whatever the node.
                 known[kind] = True
                 small_terms(row, terms[kind])
-                fixed[kind] = -histogram_sum(cell_sums, none, terms[kind]) - exact_sum(row, heavy, stacked)
+                of_parents[kind] = histogram_sum(cell_sums, none, terms[kind])
+                of_parents[kind] += exact_sum(row, heavy, stacked, none, 0)
                 small_terms(row / r, terms[kind])
-                fixed[kind] += histogram_sum(settled[at], none, terms[kind]) + exact_sum(row / r, heavy, heavies[at])
             loose[:] = 0.0
             bulk, start = 0, 0
             for cell in range(cells[at]):
@@ -153,7 +155,9 @@ def direct_scores(
                         bulky[bulk] = w
                         bulk += 1
                 start = end
-            total = fixed[kind] + histogram_sum(loose, none, terms[kind]) + exact_sum(row / r, bulky, bulk)
+            # What is settled is one cell of the table below one of the parents.
+            total = exact_sum(row / r, heavy, heavies[at], bulky, bulk)
+            total += histogram_sum(settled[at], loose, terms[kind]) - of_parents[kind]
             total -= penalty * (r - 1) * configurations[at]
             out[k, subset[at]] = np.round(total / unit) * unit
         # The next set: one more column below the last, or else the next lower one in place of the last.

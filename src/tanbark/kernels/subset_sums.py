@@ -17,11 +17,13 @@ def cell_term(concentration: float, weight: float) -> float:
 
 
 @njit(nogil=True, cache=True)
-def exact_sum(concentration: float, weights: NDArray[np.float64], many: int) -> float:
-    """Return the sum of the terms of some cells, to the last digit whatever their order."""
+def exact_sum(
+    concentration: float, some: NDArray[np.float64], many: int, others: NDArray[np.float64], more: int
+) -> float:
+    """Return the sum of the terms of cells of some weights and of others, to the last digit whatever their order."""
     total, rest = 0.0, 0.0
-    for i in range(many):
-        term = cell_term(concentration, weights[i])
+    for i in range(many + more):
+        term = cell_term(concentration, some[i] if i < many else others[i - many])
         new = total + term
         rest += (total - new) + term if abs(total) >= abs(term) else (term - new) + total
         total = new
@@ -196,7 +198,7 @@ def subset_sums(
                 continue
             for k in range(len(concentrations)):
                 a = concentrations[k] / q if shared else concentrations[k]
-                total = exact_sum(a, heavy, heavies[at]) + exact_sum(a, bulky[s], bulk[s])
+                total = exact_sum(a, heavy, heavies[at], bulky[s], bulk[s])
                 if len(tables) > 0:
                     total += histogram_sum(common, loose[s], tables[row[at] + tail_step[s], k])
                 else:

@@ -30,7 +30,7 @@ def maximum_arborescence(weights: NDArray[np.float64]) -> list[Edge]:
     # A node above all, so dear that only one edge leads from it: to the root.
     inner = np.full((n + 1, n + 1), NEVER, np.int64)
     inner[:n, :n] = steps
-    inner[n, :n] = steps.min(initial=0) - n * int(np.ptp(steps) if n else 0) - 1
+    inner[n, :n] = steps.min(initial=0) - 1
     np.fill_diagonal(inner, NEVER)
     return _from_the_root(_best_parents(inner))
 

@@ -22,12 +22,15 @@ from tanbark.kernels.best_parents import best_of_subsets, best_totals, first_bes
 from tanbark.kernels.threads import as_done
 from tanbark.network import Structure
 from tanbark.scores import BDs, Cases, Decomposable, K2Score
-from tanbark.structure.local_scores import DirectScores, LocalScores, SetSums, bits_of
+from tanbark.structure.local_scores import MOST_TAIL, DirectScores, LocalScores, SetSums, bits_of
 from tanbark.structure.memory import most_of_free, size_in_words
 from tanbark.structure.progress import Report, silent
 from tanbark.structure.restrictions import Restrictions
 
 Scores = NDArray[np.float64]
+
+MOST_MEMORY = 2**47
+"""No process can have more."""
 
 
 def exact_structure(
@@ -52,12 +55,13 @@ def exact_structure(
     above_all = restrictions.class_above_all
     of_class = cases.of_class
     searched = list(range(of_class)) if above_all else [of_class, *range(of_class)]
-    check_memory(cases, score, len(searched), max_memory, report)
+    threads = int(effective_n_jobs(n_jobs))
+    check_memory(cases, score, len(searched), max_memory, threads, report)
     way = DirectScores if isinstance(score, BDs) else SetSums
     always = [of_class] if above_all else []
     required = [cases.configurations(np.flatnonzero(restrictions.required[:, u]).tolist()) for u in searched]
     scores = way(cases, score, searched, always, restrictions.max_parents, max(required, default=1.0))
-    search = _Search(scores, searched, restrictions, int(effective_n_jobs(n_jobs)), report)
+    search = _Search(scores, searched, restrictions, threads, report)
     parents: list[tuple[int, ...]] = [()] * len(cases.arity)
     for node, above in search.found():
         named = sorted(searched[u] for u in bits_of(above))
@@ -65,29 +69,37 @@ def exact_structure(
     return Structure(tuple(parents))
 
 
-def check_memory(cases: Cases, score: Decomposable, nodes: int, max_memory: float | None, report: Report) -> None:
+def check_memory(
+    cases: Cases, score: Decomposable, nodes: int, max_memory: float | None, threads: int, report: Report
+) -> None:
     """Say how much memory a search needs, or raise a sentence where that is too much."""
-    direct = isinstance(score, BDs)
     functions = 1 + len(set(cases.arity.tolist())) if isinstance(score, K2Score) else 1
-    needed = memory_needed(nodes, functions, direct)
-    room = most_of_free() if max_memory is None else max_memory
-    report(f"exact search over {nodes} nodes, which needs {size_in_words(needed)}", 0.0)
+    direct = isinstance(score, BDs)
+    size = partial(memory_needed, len(cases.weights), functions=functions, threads=threads, direct=direct)
+    needed = size(nodes)
+    room = min(most_of_free() if max_memory is None else max_memory, MOST_MEMORY)
+    report(f"exact search over {nodes} nodes, which needs {size_in_words(needed)}", 1.0)
     if needed <= room:
         return
-    fits = max((n for n in range(nodes) if memory_needed(n, functions, direct) <= room), default=0)
+    fits = max((n for n in range(nodes) if size(n) <= room), default=0)
     raise ValueError(
         f"an exact search over {nodes} nodes needs {size_in_words(needed)}, but {size_in_words(room)} may be used "
-        f"(max_memory), in which {fits} nodes fit; leave columns out, set max_memory higher, or use search='greedy'"
+        f"({'most of what is free' if max_memory is None else 'max_memory'}), in which {fits} nodes fit; leave columns "
+        "out, set max_memory higher, or use search='greedy'"
     )
 
 
-def memory_needed(nodes: int, functions: int = 1, direct: bool = False) -> int:
-    """Return how many bytes a search needs at most: two layers of blocks, the last nodes, and set functions."""
-    low = min(nodes, DirectScores.low if direct else SetSums.low)
+def memory_needed(cases: int, nodes: int, *, functions: int = 1, threads: int = 1, direct: bool = False) -> int:
+    """Return how many bytes a search needs at most.
+
+    Two layers of blocks, the last nodes, set functions, and for each thread partitions of the cases.
+    """
+    low = (DirectScores if direct else SetSums).block_nodes(nodes, cases)
     high = nodes - low
     layers = [8 * math.comb(high, size) * ((low << low >> 1) + (high - size + 1 << low)) for size in range(high + 1)]
     kept = 0 if direct else 8 * functions << nodes
-    return max(a + b for a, b in zip(layers, [*layers[1:], 0])) + (1 << nodes) + kept
+    partitions = threads * cases * 8 * (nodes + 1 + (1 << MOST_TAIL))
+    return max(a + b for a, b in zip(layers, [*layers[1:], 0])) + (1 << nodes) + kept + partitions
 
 
 def _one_less(block: int) -> list[int]:
@@ -125,8 +137,8 @@ class _Search:
     ) -> None:
         self._scores = scores
         self._nodes = len(searched)
-        self._low = min(self._nodes, scores.low)
-        self._forbidden = [_bits(restrictions.forbidden[searched, u]) & ~(1 << k) for k, u in enumerate(searched)]
+        self._low = scores.block_nodes(self._nodes, len(scores.weights))
+        self._forbidden = [_bits(restrictions.forbidden[searched, u]) for u in searched]
         self._required = [_bits(restrictions.required[searched, u]) for u in searched]
         self._threads = threads
         self._report = report
@@ -155,6 +167,7 @@ class _Search:
         order = []
         while left:
             node = int(self._last[left])
+            assert left >> node & 1, "no structure obeys the restrictions"
             left &= ~(1 << node)
             order.append((node, self._parents(node, left)))
         return order

@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.counts.family import ROOM
 from tanbark.kernels.joint_counts import joint_counts
 from tanbark.kernels.threads import run, thread_count
 from tanbark.scores import Cases, Decomposable
@@ -22,6 +23,8 @@ TOGETHER = 8
 
 class FamilyScores:
     """The scores of nodes under their parents, kept for whoever asks again.
+
+    A family with more cells than can be numbered could have no table and has the score of minus infinity.
 
     Parameters
     ----------
@@ -41,7 +44,8 @@ class FamilyScores:
         """Return the score of a node under its parents, which are in ascending order."""
         family = (node, parents)
         if family not in self._known:
-            self._known[family] = self._score.local(self.cases, node, parents)
+            fits = self.cases.configurations((node, *parents)) < ROOM
+            self._known[family] = self._score.local(self.cases, node, parents) if fits else -np.inf
         return self._known[family]
 
     def grown(self, node: int, parents: tuple[int, ...], others: Sequence[int]) -> NDArray[np.float64]:
@@ -51,7 +55,8 @@ class FamilyScores:
         if asked:
             at, many = _own_values_last(self.cases, node, parents)
             room = max(MOST_CELLS, 4 * len(at))
-            small = [other for other in asked if many * self.cases.arity[other] <= room]
+            numbered = ROOM / self.cases.configurations((node, *parents))
+            small = [other for other in asked if self.cases.arity[other] <= min(room / many, numbered)]
             parts = [small[i : i + TOGETHER] for i in range(0, len(small), TOGETHER)]
             tasks: list[Callable[[], object]] = [partial(self._grow, node, parents, at, many, part) for part in parts]
             tasks += [partial(self.local, *families[other]) for other in asked if other not in small]

@@ -94,10 +94,10 @@ class _Climber:
             lately.append(edges.tobytes())
             self.gains.go_to(edges)
             self.steps += 1
-            self.report(f"{self.steps} steps, log score {self.gains.score:.2f}", np.nan)
             in_vain += 1
             if self.gains.score > top + slack(top, self.weight):
                 best, top, in_vain = edges, self.gains.score, 0
+            self.report(f"{self.steps} steps, log score {top:.2f}", np.nan)
         return best, top
 
     def _best_move(self, edges: Flags, lately: deque[bytes]) -> tuple[Move | None, float]:

@@ -21,11 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
+from tanbark.counts.family import ROOM
 from tanbark.kernels.best_parents import score_without, scores_among, subtract
 from tanbark.kernels.direct_scores import BY_CELLS, BY_CONFIGURATIONS, BY_SEEN, LIKELIHOOD, direct_scores
 from tanbark.kernels.partitions import FEW
 from tanbark.kernels.subset_sums import subset_sums
-from tanbark.kernels.threads import as_done
+from tanbark.kernels.threads import as_done, run
 from tanbark.scores import BDeu, BDs, Cases, Decomposable, DirichletScore, K2Score, PenalisedLikelihood
 from tanbark.structure.progress import Report
 
@@ -33,11 +34,15 @@ Scores = NDArray[np.float64]
 
 DIGITS = 50
 """Values are rounded to so many binary digits below a bound of them all."""
+MOST_CELLS = float(ROOM) * (1.0 - 1e-15)
+"""A family with more cells could have no table: they could not be numbered."""
 MOST_TERMS = 2**22
 """Terms of cells are tabulated where there are at most so many."""
 MOST_JOINT = 64
 MOST_TAIL = 5
 """So many of the lowest columns, with so many joint values, are counted together."""
+MOST_STEPS = 2**29
+"""So many rows times nodes times sets are counted directly in one go."""
 PREFIXES = 8
 """The walk over all subsets is split by which of so many columns they have."""
 
@@ -58,9 +63,6 @@ class LocalScores(ABC):
     least : float
         The most configurations that the required parents of a node have.
     """
-
-    low = 16
-    """How many nodes are searched within one block of sets."""
 
     def __init__(
         self,
@@ -86,26 +88,35 @@ class LocalScores(ABC):
         self.unit = 2.0 ** (math.ceil(math.log2(self._bound())) - DIGITS)
 
     def _bound(self) -> float:
-        """Return a number that no sum of terms of cells that matters is greater than."""
-        total, cells = self.total + 2.0, float(self.codes.shape[1])
-        if not isinstance(self.score, DirichletScore):
-            return total * math.log(total) + (self.penalty * self._most() if self.penalty else 0.0)
-        ess = self.score.ess
-        least = min(math.log(ess), 0.0) - float(np.log(self.arity).sum())
-        return total * math.log(total + ess + float(self.arity.max())) - cells * least
+        """Return a number that no sum of terms of cells, and an eighth of no total score, that matters is beyond."""
+        total, cells, widest = self.total + 2.0, float(self.codes.shape[1]), float(self.arity.max())
+        bound = total * math.log(total) + cells + (self.penalty * self._most() if self.penalty else 0.0)
+        if isinstance(self.score, DirichletScore):
+            ess = self.score.ess
+            least = min(math.log(ess), 0.0) - float(np.log(self.arity).sum())
+            bound = total * math.log(total + ess + widest) - cells * least
+        return max(bound, self.nodes * total * math.log(widest + 1.0) / 8.0)
 
     def _most(self) -> float:
-        """Return with how many configurations a family costs more in penalties than its best parents can gain."""
+        """Return how many cells a family may have: beyond, they cost more in penalties than parents can gain.
+
+        At most `MOST_CELLS` all the same.
+        """
         if self.penalty == 0.0:
-            return np.inf
+            return MOST_CELLS
         bounds = [
             r * (self.total * math.log(r) / (self.penalty * (r - 1)) + self.least) for r in self._arities() if r > 1
         ]
-        return max(bounds, default=self.least)
+        return min(max(bounds, default=self.least), MOST_CELLS)
 
     def _arities(self) -> list[int]:
         """Return the arities of searched nodes, each once."""
         return sorted(set(self.arity[: self.nodes].tolist()))
+
+    @staticmethod
+    @abstractmethod
+    def block_nodes(nodes: int, cases: int) -> int:
+        """Return how many nodes are searched within one block of sets."""
 
     @abstractmethod
     def prepare(self, threads: int, report: Report) -> None:
@@ -130,6 +141,11 @@ class LocalScores(ABC):
 
 class SetSums(LocalScores):
     """Scores as differences of set functions."""
+
+    @staticmethod
+    def block_nodes(nodes: int, cases: int) -> int:
+        """Return as many nodes as have their scores in the processor's cache."""
+        return min(nodes, 16)
 
     def prepare(self, threads: int, report: Report) -> None:
         """Find the values of the set functions for all sets."""
@@ -219,13 +235,11 @@ class SetSums(LocalScores):
         step = np.zeros(len(self.arity), np.int64)
         configurations = np.ones(1)
         if shared:
-            many = len(configurations)
             for r in sorted(set(self.arity.tolist())):
                 columns = self.arity == r
                 step[columns] = len(configurations)
                 configurations = np.multiply.outer(float(r) ** np.arange(columns.sum() + 1), configurations).ravel()
-                many = len(configurations)
-                if many * FEW > MOST_TERMS:
+                if len(configurations) * FEW > MOST_TERMS:
                     return step, np.empty((0, 1, FEW))
         weight = np.arange(FEW, dtype=np.float64)
         tables = np.empty((len(configurations), len(concentrations), FEW))
@@ -264,12 +278,19 @@ class SetSums(LocalScores):
 
 
 class DirectScores(LocalScores):
-    """Scores that are counted family by family."""
+    """Scores that are counted family by family.
 
-    low = 10
+    It is the way of BDs; that of the other scores is there to check `SetSums`.
+    """
+
+    @staticmethod
+    def block_nodes(nodes: int, cases: int) -> int:
+        """Return fewer nodes the more cases there are, so that a block takes seconds at most."""
+        return min(nodes, max(4, min(10, int(math.log2(MOST_STEPS / max(nodes * cases, 1))))))
 
     def prepare(self, threads: int, report: Report) -> None:
-        """Do nothing."""
+        """Keep the number of threads."""
+        self._threads = threads
 
     def block(self, high: int, low: Scores, beyond: Scores) -> None:
         """Write the scores under all sets that have the nodes of `high` and any low ones."""
@@ -284,8 +305,15 @@ class DirectScores(LocalScores):
     def among(self, node: int, candidates: int) -> Scores:
         """Return the scores of a node under each subset of the candidates, in ascending order."""
         columns = [u for u in range(self.nodes) if candidates >> u & 1]
-        scores: Scores = self._scores([], len(columns), [node], columns)[0]
-        return scores
+        free = min(len(columns), self.block_nodes(self.nodes, self.codes.shape[1]))
+        out = np.empty((1 << len(columns) - free, 1 << free))
+
+        def count(prefix: int) -> None:
+            first = [u for u in range(free, len(columns)) if prefix >> (u - free) & 1]
+            out[prefix] = self._scores(first, free, [node], columns)[0]
+
+        run([partial(count, prefix) for prefix in range(len(out))], self._threads)
+        return out.ravel()
 
     def _scores(
         self, first: Iterable[int], free: int, nodes: Sequence[int], columns: Sequence[int] | None = None
@@ -307,6 +335,7 @@ class DirectScores(LocalScores):
             free,
             np.array(nodes, np.int64),
             self.max_parents,
+            MOST_CELLS,
             self._rule(),
             ess,
             self.penalty,

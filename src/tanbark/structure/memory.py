@@ -25,9 +25,11 @@ def most_of_free() -> float:
 def size_in_words(size: float) -> str:
     """Return a size in words.
 
-    >>> size_in_words(3 * 2**30), size_in_words(5_000_000), size_in_words(2000)
-    ('3.0 GiB', '4.8 MiB', '2,000 bytes')
+    >>> size_in_words(3 * 2**30), size_in_words(5_000_000), size_in_words(2000), size_in_words(2**99)
+    ('3.0 GiB', '4.8 MiB', '2,000 bytes', 'more than a billion GiB')
     """
+    if size > 1e9 * 2**30:
+        return "more than a billion GiB"
     for power, unit in ((30, "GiB"), (20, "MiB")):
         if size >= 2**power:
             return f"{size / 2**power:,.1f} {unit}"

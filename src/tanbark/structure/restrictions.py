@@ -83,11 +83,13 @@ def _flags(names: Sequence[str], edges: Any, what: str) -> Flags:
     if isinstance(edges, str) or not isinstance(edges, Collection):
         raise TypeError(f"{what} must be a list of pairs (parent, child) of names, got {edges!r}")
     for edge in edges:
-        if isinstance(edge, str) or not isinstance(edge, Sequence) or len(edge) != 2:
+        if isinstance(edge, str) or not isinstance(edge, Sequence | np.ndarray) or len(edge) != 2:
             raise TypeError(f"{what} must be a list of pairs (parent, child) of names, it has {edge!r}")
         for name in edge:
             if name not in names:
-                raise ValueError(f"{what} names {name!r}; the nodes are {', '.join(map(repr, names))}")
+                raise ValueError(
+                    f"{what} names {name!r}, which is no node; the nodes are {', '.join(map(repr, names))}"
+                )
         if edge[0] == edge[1]:
             raise ValueError(f"{what} has an edge from {edge[0]!r} to itself")
         flags[names.index(edge[0]), names.index(edge[1])] = True
