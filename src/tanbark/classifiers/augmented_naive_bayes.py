@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tanbark.classifiers.network_search import NetworkSearchClassifier
-from tanbark.schema import Encoder, Schema
 
 
 class AugmentedNaiveBayes(NetworkSearchClassifier):
@@ -82,38 +79,3 @@ class AugmentedNaiveBayes(NetworkSearchClassifier):
     """
 
     _augmented = True
-
-    def __init__(
-        self,
-        *,
-        search: str = "auto",
-        criterion: str = "bdeu",
-        parameters: str = "dirichlet",
-        ess: float = 1.0,
-        max_parents: int | None = None,
-        forbidden: Any = (),
-        required: Any = (),
-        max_memory: float | None = None,
-        tabu: int = 10,
-        restarts: int = 0,
-        verbose: bool = False,
-        class_prior: Any = None,
-        encoder: Encoder | Schema | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-    ) -> None:
-        self.search = search
-        self.criterion = criterion
-        self.parameters = parameters
-        self.ess = ess
-        self.max_parents = max_parents
-        self.forbidden = forbidden
-        self.required = required
-        self.max_memory = max_memory
-        self.tabu = tabu
-        self.restarts = restarts
-        self.verbose = verbose
-        self.class_prior = class_prior
-        self.encoder = encoder
-        self.n_jobs = n_jobs
-        self.random_state = random_state

@@ -16,7 +16,7 @@ from tanbark.classifiers.seeds import seed_of
 from tanbark.counts import Counts
 from tanbark.counts.family import ROOM
 from tanbark.network import Network, Structure
-from tanbark.schema import Schema
+from tanbark.schema import Encoder, Schema
 from tanbark.scores import Cases, Conditional
 from tanbark.structure import CRITERIA, SEARCHES, Restrictions, searched_structure
 
@@ -24,17 +24,43 @@ from tanbark.structure import CRITERIA, SEARCHES, Restrictions, searched_structu
 class NetworkSearchClassifier(SearchedNetworkClassifier):
     """A classifier whose structure is the best that is found: a subclass says whether the class is above all."""
 
-    search: str
-    criterion: str
-    max_parents: int | None
-    forbidden: Any
-    required: Any
-    max_memory: float | None
-    tabu: int
-    restarts: int
-    verbose: bool
     search_: str
     _augmented: bool
+
+    def __init__(
+        self,
+        *,
+        search: str = "auto",
+        criterion: str = "bdeu",
+        parameters: str = "dirichlet",
+        ess: float = 1.0,
+        max_parents: int | None = None,
+        forbidden: Any = (),
+        required: Any = (),
+        max_memory: float | None = None,
+        tabu: int = 10,
+        restarts: int = 0,
+        verbose: bool = False,
+        class_prior: Any = None,
+        encoder: Encoder | Schema | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+    ) -> None:
+        self.search = search
+        self.criterion = criterion
+        self.parameters = parameters
+        self.ess = ess
+        self.max_parents = max_parents
+        self.forbidden = forbidden
+        self.required = required
+        self.max_memory = max_memory
+        self.tabu = tabu
+        self.restarts = restarts
+        self.verbose = verbose
+        self.class_prior = class_prior
+        self.encoder = encoder
+        self.n_jobs = n_jobs
+        self.random_state = random_state
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
