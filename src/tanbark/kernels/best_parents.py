@@ -30,8 +30,7 @@ def score_without(whole: Scores, parents: Scores, start: int, bit: int, out: Sco
     if own < SHORT:
         for k in range(len(out)):
             at = start + 2 * k - (k & (own - 1))
-            difference = whole[at + own] - parents[at]
-            out[k] = difference if whole[at + own] > -np.inf else -np.inf
+            out[k] = whole[at + own] - parents[at] if whole[at + own] > -np.inf else -np.inf
         return
     for k in range(0, len(out), own):
         at = start + 2 * k
@@ -42,8 +41,7 @@ def score_without(whole: Scores, parents: Scores, start: int, bit: int, out: Sco
 def subtract(whole: Scores, parents: Scores, out: Scores) -> None:
     """Write the difference, minus infinity where `whole` is that."""
     for k in range(len(out)):
-        difference = whole[k] - parents[k]
-        out[k] = difference if whole[k] > -np.inf else -np.inf
+        out[k] = whole[k] - parents[k] if whole[k] > -np.inf else -np.inf
 
 
 @njit(nogil=True, cache=True)
@@ -131,8 +129,7 @@ def scores_among(whole: Scores, parents: Scores, candidates: int, node: int, out
     own = 1 << node
     s = 0
     for k in range(len(out)):
-        difference = whole[s | own] - parents[s]
-        out[k] = difference if whole[s | own] > -np.inf else -np.inf
+        out[k] = whole[s | own] - parents[s] if whole[s | own] > -np.inf else -np.inf
         s = (s - candidates) & candidates
 
 
