@@ -11,6 +11,7 @@ from sklearn.datasets import load_wine
 
 import tanbark
 from tanbark import K2, KDB, AugmentedNaiveBayes, BayesNet, Encoder, NaiveBayes
+from tanbark.classifiers import network_search
 from tanbark.structure import search
 from tanbark.structure.progress import listening
 
@@ -226,9 +227,14 @@ def test_missing_values_are_a_level_of_the_search_and_summed_out_of_predictions(
     X = X.astype("Int64").mask(np.random.default_rng(0).random(X.shape) < 0.15)
     model = BayesNet().fit(X, y)
     assert model.schema_.arity.tolist() == [3] * 5
-    probabilities = model.predict_proba(X)
-    assert np.isfinite(probabilities).all()
-    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    levels = BayesNet().fit(X.fillna(3).astype(int), y)
+    assert model.network_.parents == levels.network_.parents
+    assert model.log_score_ == pytest.approx(levels.log_score_, abs=1e-9)
+    for column in X.columns:
+        rows = X[X.drop(columns=column).notna().all(axis=1) & X[column].isna()]
+        assert len(rows)
+        filled = [model.predict_joint_log_proba(rows.assign(**{column: value})) for value in range(3)]
+        np.testing.assert_allclose(model.predict_joint_log_proba(rows), logsumexp(filled, axis=0), rtol=1e-10)
 
 
 def test_progress_is_told_to_whoever_listens_and_shown_where_asked(capsys):
@@ -268,3 +274,19 @@ def test_kdb_scores_no_better_than_the_best_augmented_naive_bayes():
     cases = Cases.of(Rows(model.schema_, model.schema_.encode(X), model.schema_.encode_target(y)))
     for k in range(4):
         assert BDeu(1.0).total(cases, KDB(k=k).fit(X, y).network_.structure) <= model.log_score_ + 1e-9
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_what_is_said_of_the_search_is_passed_on_to_it(kind, monkeypatch):
+    passed = {}
+
+    def spied(cases, score, restrictions, search, **settings):
+        passed.update(settings, search=search)
+        return searched_structure(cases, score, restrictions, search, **settings)
+
+    searched_structure = network_search.searched_structure
+    monkeypatch.setattr(network_search, "searched_structure", spied)
+    said = {"search": "greedy", "tabu": 7, "restarts": 2, "n_jobs": 2, "max_memory": 2.0**33}
+    kind(random_state=5, **said).fit(*table())
+    passed.pop("report")
+    assert passed == {**said, "seed": 5}

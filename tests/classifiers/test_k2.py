@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -143,3 +144,14 @@ def test_missing_values_are_a_level_of_the_search(table):
     whole[:, :-1][gone] = 9
     model = K2(order=[f"x{u}" for u in range(6)], encoder=Encoder(categorical="all")).fit(holed, y)
     assert model.network_.structure.parents == plain_k2(whole, (6, 0, 1, 2, 3, 4, 5), 4)
+
+
+@pytest.mark.parametrize("counts", [(5, 5, 1, 0), (12, 12, 1, 0), (1, 1, 20, 5), (3, 4, 0, 2)])
+def test_a_parent_that_gains_nothing_but_rounding_is_not_taken(counts):
+    def evidence(a, b):
+        return Fraction(math.factorial(a) * math.factorial(b), math.factorial(a + b + 1))
+
+    a, b, c, d = counts
+    assert evidence(a + c, b + d) == evidence(a, b) * evidence(c, d)
+    X, y = np.repeat([0, 0, 1, 1], counts)[:, None], np.repeat([0, 1, 0, 1], counts)
+    assert K2(order=["x0", "class"]).fit(X, y).network_.parents["class"] == ()

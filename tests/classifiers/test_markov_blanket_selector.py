@@ -99,3 +99,29 @@ def test_what_it_cannot_do_is_said():
         selector.transform(X[["n0", "near"]])
     with pytest.raises(ValueError, match="input_features has 2 names, but there are 5 columns"):
         selector.get_feature_names_out(["a", "b"])
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, np.asarray])
+def test_the_constant_is_zero_also_where_the_first_column_has_holes(kind):
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame(rng.integers(0, 2, (200, 3)).astype(float), columns=["a", "b", "c"])
+    X.loc[::5, "a"] = np.nan
+    y = np.where(np.arange(200) % 4 == 0, "yes", "no")
+    X = pl.from_pandas(X) if kind is pl.DataFrame else kind(X)
+    selector = MarkovBlanketSelector().fit(X, y)
+    assert not selector.support_.any()
+    assert np.array_equal(np.asarray(selector.transform(X)), np.zeros((200, 1)))
+
+
+def test_what_a_caller_does_to_the_support_changes_nothing():
+    selector = MarkovBlanketSelector().fit(*table())
+    selector.get_support()[:] = False
+    assert selector.get_support().tolist() == [False, True, False, True, False]
+
+
+def test_names_are_forgotten_where_a_later_table_has_none():
+    X, y = table()
+    selector = MarkovBlanketSelector().fit(X, y)
+    assert selector.feature_names_in_.tolist() == X.columns.tolist()
+    assert not hasattr(selector.fit(X.to_numpy(), y), "feature_names_in_")
+    assert selector.transform(X.to_numpy()).shape == (400, 2)

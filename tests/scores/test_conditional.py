@@ -100,3 +100,10 @@ def test_their_type_says_that_they_do_not_decompose():
         assert isinstance(score, Conditional)
         assert not isinstance(score, Decomposable)
         assert "not decompose" in " ".join(score.__doc__.split())
+
+
+def test_cases_that_weigh_less_than_one_have_no_cmdl_penalty():
+    cases = random_cases(0, 40)
+    light = Cases(cases.codes, cases.arity, cases.weights * (0.5 / cases.weights.sum()))
+    for structure in STRUCTURES:
+        assert CMDL().total(light, structure) == ConditionalLogLikelihood().total(light, structure)

@@ -105,3 +105,10 @@ def test_weights_are_repetitions_and_the_order_of_rows_is_nothing():
     many = Cases.of(Rows(schema, np.repeat(codes, weights, axis=1)[:, order], np.repeat(classes, weights)[order]))
     assert np.array_equal(once.codes, many.codes)
     assert np.array_equal(once.weights, many.weights)
+
+
+def test_cases_that_weigh_less_than_one_have_no_bic_penalty():
+    cases = _cases(np.random.default_rng(9), (2, 3, 2), 20, weights=np.full(20, 0.025))
+    assert BIC().penalty(0.5) == 0.0
+    for node, parents in [(0, ()), (1, (0,)), (2, (0, 1))]:
+        assert BIC().local(cases, node, parents) == LogLikelihood().local(cases, node, parents)

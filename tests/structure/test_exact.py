@@ -10,7 +10,7 @@ from tanbark.network import Structure
 from tanbark.schema import Category, Schema
 from tanbark.scores import AIC, BIC, BDeu, BDs, Cases, K2Score, LogLikelihood
 from tanbark.structure import local_scores
-from tanbark.structure.exact import exact_structure
+from tanbark.structure.exact import _Search, exact_structure, memory_needed
 from tanbark.structure.local_scores import DirectScores, SetSums
 from tanbark.structure.restrictions import Restrictions
 
@@ -131,7 +131,7 @@ def test_restrictions_are_kept_and_nothing_better_is_missed(all_dags, case):
 
 
 @pytest.mark.parametrize("score", [s for s in SCORES if not isinstance(s, BDs)], ids=repr)
-@pytest.mark.parametrize("weights", ["none", "whole", "heavy", "broken"])
+@pytest.mark.parametrize("weights", ["none", "whole", "heavy", "broken", "32", "64"])
 def test_set_functions_and_counting_each_family_agree(score, weights):
     rng = np.random.default_rng(11)
     arity, rows = (2, 3, 70, 2, 4, 2, 3), 150
@@ -140,6 +140,9 @@ def test_set_functions_and_counting_each_family_agree(score, weights):
         given_weights = rng.integers(1, 200, rows).astype(float)
     if weights == "broken":
         given_weights = rng.random(rows) * 3
+    if weights.isdigit():
+        # Weights on the edge of the histogram, one by one or in pairs.
+        given_weights = np.full(rows, float(weights))
     cases = random_cases(rng, arity, rows, weights=given_weights)
     for always, searched in (([], [6, 0, 1, 2, 3, 4, 5]), ([6], [0, 1, 2, 3, 4, 5])):
         sums = SetSums(cases, score, searched, always, 7)
@@ -250,3 +253,150 @@ def test_priors_of_any_weight_are_searched_exactly(kind, ess, all_dags):
         free = Restrictions.of(names(4))
         best = best_by_enumeration(cases, kind(ess), all_dags(4), free)
         assert kind(ess).total(cases, exact_structure(cases, kind(ess), free)) == pytest.approx(best, abs=1e-9)
+
+
+@pytest.mark.parametrize("weights", ["heavy", "broken"])
+def test_bds_shares_its_prior_among_all_configurations_seen_whatever_they_weigh(weights):
+    rng = np.random.default_rng(21)
+    rows = 40
+    given_weights = rng.integers(50, 200, rows).astype(float) if weights == "heavy" else rng.random(rows) * 3
+    cases = random_cases(rng, (3, 4, 3, 2, 3), rows, weights=given_weights)
+    direct = DirectScores(cases, BDs(), range(5), [], 5)
+    direct.prepare(1, lambda words, share: None)
+    for node in range(5):
+        others = [u for u in range(5) if u != node]
+        found = direct.among(node, 31 & ~(1 << node))
+        for s in range(16):
+            above = [u for k, u in enumerate(others) if s >> k & 1]
+            assert found[s] == pytest.approx(BDs().local(cases, node, above), abs=1e-8)
+
+
+def best_with_ties(cases, score):
+    """Return the best structure by plain dynamic programming, what is equal within 1e-6 being a tie.
+
+    Of several last nodes the latest is taken, the class counting as the first column; of several sets of parents the
+    smallest, then the one of the earliest columns.
+    """
+    n = len(cases.arity)
+    order = [n - 1, *range(n - 1)]
+    families = [{} for _ in range(n)]
+    for v in range(n):
+        for s in sorted((s for s in range(1 << n) if not s >> v & 1), key=lambda s: (s.bit_count(), s)):
+            above = sorted(order[u] for u in range(n) if s >> u & 1)
+            families[v][s] = score.local(cases, order[v], above)
+    best, last = [0.0] * (1 << n), [0] * (1 << n)
+
+    def parents(v, among):
+        found = 0
+        for s, value in families[v].items():
+            if s & ~among == 0 and value > families[v][found] + 1e-6:
+                found = s
+        return found
+
+    for among in range(1, 1 << n):
+        best[among] = -np.inf
+        for v in reversed([u for u in range(n) if among >> u & 1]):
+            rest = among & ~(1 << v)
+            total = best[rest] + families[v][parents(v, rest)]
+            if total > best[among] + 1e-6:
+                best[among], last[among] = total, v
+    left, found = (1 << n) - 1, [()] * n
+    while left:
+        v = last[left]
+        left &= ~(1 << v)
+        above = parents(v, left)
+        found[order[v]] = tuple(sorted(order[u] for u in range(n) if above >> u & 1))
+    return Structure(tuple(found))
+
+
+def cases_with_relabelled_copies(seed):
+    """Return cases of several kinds of weights in which two columns are others under other names."""
+    rng = np.random.default_rng(seed)
+    rows = int(rng.integers(20, 400))
+    codes = rng.integers(0, 3, (5, rows))
+    for u in range(1, 5):
+        codes[u] = np.where(rng.random(rows) < 0.5, codes[rng.integers(0, u)], codes[u])
+    one, two, three, four = rng.permutation(5)[:4]
+    codes[one] = (codes[two] + 1) % 3
+    codes[three] = 2 - codes[four]
+    weights = [None, rng.random(rows) * 3, rng.integers(1, 300, rows) * 1.0, rng.random(rows) * 0.05][seed % 4]
+    schema = Schema(tuple(Category(f"x{u}", (0, 1, 2)) for u in range(4)), (0, 1, 2), "class")
+    return Cases.of(Rows(schema, codes[:-1].astype(schema.dtype), codes[-1], weights))
+
+
+@pytest.mark.parametrize("score", [BDeu(), LogLikelihood(), BIC(), AIC()], ids=repr)
+def test_ties_between_columns_that_say_the_same_are_broken_as_promised(score):
+    for seed in range(100):
+        cases = cases_with_relabelled_copies(seed)
+        assert exact_structure(cases, score, Restrictions.of(names(5))) == best_with_ties(cases, score)
+
+
+@pytest.mark.parametrize("score", [*(s for s in SCORES if not isinstance(s, BDs)), BDeu(1e-9), BDeu(1e9)], ids=repr)
+def test_values_of_set_functions_are_whole_multiples_of_the_unit_within_the_bound(score):
+    rng = np.random.default_rng(22)
+    for rows, weights in ((1, None), (60, None), (60, rng.random(60) * 1e-3), (300, rng.integers(1, 300, 300) * 1.0)):
+        cases = random_cases(rng, (2, 3, 9, 2, 4), rows, weights=weights)
+        sums = SetSums(cases, score, [4, 0, 1, 2, 3], [], 5)
+        sums.prepare(1, lambda words, share: None)
+        values = sums.sums[np.isfinite(sums.sums)]
+        assert len(values)
+        assert (values % sums.unit == 0).all()
+        assert np.abs(values).max() <= sums._bound()
+        assert sums._bound() <= 2.0**50 * sums.unit
+
+
+@pytest.mark.parametrize("score", [LogLikelihood(), BIC()], ids=repr)
+def test_of_equally_good_parents_the_fewest_are_taken(score):
+    rng = np.random.default_rng(23)
+    same = rng.integers(0, 2, 200)
+    schema = Schema((Category("x0", (0,)), Category("x1", (0, 1)), Category("x2", (0, 1))), (0, 1), "class")
+    rows = Rows(schema, np.array([0 * same, same, same]).astype(schema.dtype), same)
+    found = exact_structure(Cases.of(rows), score, Restrictions.of(names(4)))
+    assert found == Structure(((), (3,), (3,), ()))
+
+
+@pytest.mark.parametrize(
+    ("cases", "nodes", "settings", "expected"),
+    [
+        # The widest layers have 4 and 6 blocks of 2**16 sets, with 8 + 4 and 8 + 3 numbers for each set.
+        (0, 20, {}, 8 * (4 * 12 + 6 * 11) * 2**16 + 9 * 2**20),
+        (0, 20, {"functions": 3}, 8 * (4 * 12 + 6 * 11) * 2**16 + 25 * 2**20),
+        (100, 20, {"threads": 2}, 8 * (4 * 12 + 6 * 11) * 2**16 + 9 * 2**20 + 2 * 100 * 8 * (20 + 1 + 32)),
+        (0, 26, {}, 8 * (210 * 15 + 252 * 14) * 2**16 + 9 * 2**26),
+        # Blocks of 2**10 sets, and no set functions.
+        (0, 20, {"direct": True}, 8 * (210 * 12 + 252 * 11) * 2**10 + 2**20),
+    ],
+)
+def test_the_memory_needed_is_two_layers_the_last_nodes_and_the_set_functions(cases, nodes, settings, expected):
+    assert memory_needed(cases, nodes, **settings) == expected
+
+
+@pytest.mark.parametrize(("score", "functions"), [(BDeu(), 1), (K2Score(), 3), (BDs(), 0)], ids=repr)
+def test_just_enough_memory_is_enough_and_a_byte_less_is_not(score, functions):
+    cases = random_cases(np.random.default_rng(24), (2, 2, 3, 2, 3), 50)
+    needed = 8 * (5 * 16 + 32) + 32 + 8 * functions * 32 + len(cases.weights) * 8 * (5 + 1 + 32)
+    free = Restrictions.of(names(5))
+    exact_structure(cases, score, free, max_memory=needed)
+    with pytest.raises(ValueError, match=r"over 5 nodes needs .* in which 4 nodes fit"):
+        exact_structure(cases, score, free, max_memory=needed - 1)
+
+
+def test_blocks_that_are_done_with_are_let_go(monkeypatch):
+    monkeypatch.setattr(SetSums, "block_nodes", staticmethod(lambda nodes, cases: 2))
+    cases = random_cases(np.random.default_rng(25), (2,) * 9, 60)
+    live = []
+    scores = SetSums(cases, BDeu(), range(9), [], 9)
+    search = _Search(scores, range(9), Restrictions.of(names(9)), 1, lambda *told: live.append(len(search._blocks)))
+    search.found()
+    # Of the 128 blocks, two layers at most: those that have three of seven high nodes, and those that have four.
+    assert max(live) <= 35 + 35
+    assert not search._blocks
+
+
+def test_one_parent_that_says_it_all_is_taken_before_two_earlier_ones():
+    one, two, classes = np.random.default_rng(26).integers(0, 2, (3, 100))
+    columns = [Category(f"x{u}", tuple(range(r))) for u, r in enumerate((2, 2, 4, 2))]
+    schema = Schema(tuple(columns), (0, 1), "class")
+    rows = Rows(schema, np.array([one, two, 2 * one + two, one ^ two]).astype(schema.dtype), classes)
+    found = exact_structure(Cases.of(rows), LogLikelihood(), Restrictions.of(names(5)))
+    assert found.parents[3] == (2,)

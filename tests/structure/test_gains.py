@@ -81,3 +81,34 @@ def test_steps_whose_penalty_nothing_could_pay_are_not_counted(monkeypatch):
     assert gains.toggling(asked)[4, 5] == -np.inf
     monkeypatch.undo()
     assert score.total(cases, structure_of(edges | asked)) < score.total(cases, structure_of(edges))
+
+
+def test_only_steps_whose_penalty_nothing_could_pay_are_left_out():
+    restrictions, rng = Restrictions.of([f"x{u}" for u in range(6)]), np.random.default_rng(2)
+    left_out = counted = 0
+    for rows in (10, 30, 60):
+        cases = random_cases(0, rows)
+        gains, price = ConditionalGains(cases, CMDL()), np.log(cases.weights.sum()) / 2
+
+        def parameters(edges):
+            sizes = [(ARITY[v] - 1) * np.prod([ARITY[p] for p in np.flatnonzero(edges[:, v])]) for v in range(6)]
+            return float(np.sum(sizes))
+
+        edges = np.zeros((6, 6), np.bool_)
+        for _ in range(15):
+            gains.go_to(edges)
+            certain = -ConditionalLogLikelihood().total(cases, structure_of(edges))
+            toggled, turned = legal_moves(edges, restrictions)
+            moves = [(bool(t), v, p) for t, p, v in np.argwhere(np.stack([toggled, turned])).tolist()]
+            found = gains.toggling(toggled).copy(), gains.turning(turned)
+            for move in moves:
+                turn, child, parent = move
+                penalty = price * (parameters(moved(edges, move)) - parameters(edges))
+                if found[turn][parent, child] == -np.inf:
+                    assert penalty >= certain
+                    left_out += 1
+                else:
+                    counted += certain / 2 < penalty < certain
+            edges = moved(edges, moves[rng.integers(len(moves))])
+    assert left_out > 10
+    assert counted > 10

@@ -12,6 +12,7 @@ from tanbark.counts import Rows
 from tanbark.network import Structure
 from tanbark.schema import Category, Schema
 from tanbark.scores import BIC, CMDL, BDeu, BDs, Cases, ConditionalLogLikelihood, K2Score
+from tanbark.structure import hill_climbing
 from tanbark.structure.hill_climbing import hill_climb
 from tanbark.structure.restrictions import Restrictions
 
@@ -218,3 +219,30 @@ def test_an_interrupt_gets_out_and_leaves_no_thread():
     with pytest.raises(KeyboardInterrupt):
         hill_climb(random_cases(1, (2, 3, 2, 3), 100), BDeu(), Restrictions.of(names(4)), n_jobs=2, report=stop)
     assert threading.active_count() == before
+
+
+def test_each_restart_is_from_the_best_so_far_after_as_many_steps_as_nodes(monkeypatch):
+    heights, summits, starts, steps = [-50.0, -60.0, -40.0, -45.0], [], [], []
+    disturbed, moved = hill_climbing._disturbed, hill_climbing.moved
+
+    def climb(climber, edges):
+        summits.append(edges)
+        return edges, heights[len(summits) - 1]
+
+    def spied(edges, restrictions, rng):
+        starts.append(edges)
+        steps.append(0)
+        return disturbed(edges, restrictions, rng)
+
+    def step(edges, move):
+        steps[-1] += 1
+        return moved(edges, move)
+
+    monkeypatch.setattr(hill_climbing._Climber, "climb", climb)
+    monkeypatch.setattr(hill_climbing, "_disturbed", spied)
+    monkeypatch.setattr(hill_climbing, "moved", step)
+    found = hill_climb(random_cases(0, (2, 3, 2, 3, 2), 50), BDeu(), Restrictions.of(names(5)), restarts=3)
+    assert len({edges.tobytes() for edges in summits}) == 4
+    assert [edges.tobytes() for edges in starts] == [summits[i].tobytes() for i in (0, 0, 2)]
+    assert steps == [5, 5, 5]
+    assert edges_of(found) == set(zip(*(i.tolist() for i in np.nonzero(summits[2]))))
