@@ -12,7 +12,7 @@ class BDs(DirichletScore):
     """BDeu whose imagined cases are shared by the configurations of the parents that were seen.
 
     BDeu spends prior weight on configurations that no case has, and so has less than `ess` for those that have some;
-    where data are sparse that makes it add too many edges. Structures that say the same of independence may differ in
+    by Scutari's argument it therefore adds too many edges where data are sparse. Structures that say the same of independence may differ in
     score. Scutari, M. (2016). An empirical-Bayes score for discrete Bayesian networks. PGM, 438-448.
     """
 
