@@ -12,8 +12,9 @@ class BDs(DirichletScore):
     """BDeu whose imagined cases are shared by the configurations of the parents that were seen.
 
     BDeu spends prior weight on configurations that no case has, and so has less than `ess` for those that have some;
-    by Scutari's argument it therefore adds too many edges where data are sparse. Structures that say the same of independence may differ in
-    score. Scutari, M. (2016). An empirical-Bayes score for discrete Bayesian networks. PGM, 438-448.
+    by Scutari's argument it therefore adds too many edges where data are sparse. Structures that say the same of
+    independence may differ in score. Scutari, M. (2016). An empirical-Bayes score for discrete Bayesian networks. PGM,
+    438-448.
     """
 
     def prior(self, configurations: float, seen: int, arity: int) -> float:
