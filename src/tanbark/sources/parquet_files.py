@@ -62,7 +62,7 @@ class ParquetFiles(FileSource):
         texts = [field.name for field in wanted if pa.types.is_dictionary(field.type)]
         for path in self.paths:
             with _reading_parquet(path), _opened(path, texts) as file:
-                for batch in file.iter_batches(batch_rows(len(names)), columns=names):
+                for batch in file.iter_batches(2 * batch_rows(len(names)), columns=names):
                     yield pa.record_batch([_as(batch.column(f.name), f.type) for f in wanted], schema=wanted)
 
     def as_written(self) -> Rows:
