@@ -43,7 +43,7 @@ class SeenLabels:
             values = values.dictionary_encode()
         if types.is_floating(stored):
             read_column(values[:0], self.name)
-        levels = values.dictionary
+        levels = values.dictionary.cast(pa.string()) if types.is_string_view(stored) else values.dictionary
         if values.type.ordered:
             self._declare([v for v in levels.to_pylist() if not is_missing(v)])
         if not rows.all():
