@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.schema.columns import UNKNOWN
+from tanbark.schema.objects import is_missing
 from tanbark.schema.raw import Labels, RawColumn
-from tanbark.schema.table import is_missing, read_column
+from tanbark.schema.table import read_column
 
 MOST_LEVELS = 2**20
 """How many distinct values of a category are told apart."""
@@ -36,7 +37,7 @@ class SeenLabels:
         stored = values.type.value_type if types.is_dictionary(values.type) else values.type
         if not (_is_text(stored) or types.is_boolean(stored) or types.is_integer(stored) or types.is_floating(stored)):
             # What is no label is refused there; what passes has no values.
-            read_column(values, self.name)
+            read_column(values, self.name).keep(rows).levels()
             self.missing += int(rows.sum())
             return
         if not types.is_dictionary(values.type):
