@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.schema.columns import UNKNOWN
-from tanbark.schema.raw import Labels, RawColumn
 from tanbark.schema.objects import is_missing
+from tanbark.schema.raw import Labels, RawColumn
 from tanbark.schema.table import read_column
 
 MOST_LEVELS = 2**20
