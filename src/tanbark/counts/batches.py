@@ -46,6 +46,20 @@ def count_batches(
     seen : callable, optional
         Called with the number of rows so far, as they go by.
     """
+    counts, dropped = count_and_drop(schema, batches, target, order, n_jobs, seen)
+    warn_of_dropped(dropped)
+    return counts
+
+
+def count_and_drop(
+    schema: Schema,
+    batches: Iterable[pa.RecordBatch],
+    target: str,
+    order: int = 2,
+    n_jobs: int | None = None,
+    seen: Callable[[int], None] | None = None,
+) -> tuple[Counts, int]:
+    """Return the counts as `count_batches` does, and how many rows had no class, which the caller must tell."""
     threads = int(effective_n_jobs(n_jobs))
     tally = Tally(schema, order)
     # Each worker counts to tables of its own while these are small; else all of them work on the same rows.
@@ -79,8 +93,7 @@ def count_batches(
             seen(rows)
     for each in tallies[1:]:
         tally.merge(each)
-    warn_of_dropped(sum(dropped))
-    return tally.counts()
+    return tally.counts(), sum(dropped)
 
 
 def gathered(batches: Iterable[pa.RecordBatch], rows: int = FEW_ROWS) -> Iterator[pa.Table]:
