@@ -72,7 +72,7 @@ def count_and_drop(
     inner = threads if together else 1
 
     def count(rows: pa.Table) -> None:
-        _refuse_lacking(rows.schema, (*schema.names, target))
+        refuse_lacking(rows.schema, (*schema.names, target))
         labels, codes = read_labels(rows.column(target), target)
         classes = codes_among(labels, codes, schema.classes)
         values = schema.encode_table(read_table(rows.select(schema.names), inner), inner)
@@ -114,7 +114,8 @@ def gathered(batches: Iterable[pa.RecordBatch], rows: int = FEW_ROWS) -> Iterato
         yield pa.Table.from_batches(waiting)
 
 
-def _refuse_lacking(columns: pa.Schema, names: Iterable[str]) -> None:
+def refuse_lacking(columns: pa.Schema, names: Iterable[str]) -> None:
+    """Raise where a column that is needed is not there, or is there twice."""
     for name in names:
         found = len(columns.get_all_field_indices(name))
         if found == 0:
