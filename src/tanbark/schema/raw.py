@@ -99,7 +99,7 @@ class SmallIntegers:
 
     def floats(self) -> NDArray[np.float64]:
         """Return the integers as floats."""
-        return self.distance.astype(np.float64) + self.base
+        return (self.distance.astype(np.int64) + self.base).astype(np.float64)
 
     def encode(self, column: Column, missing: int, out: Codes) -> bool:
         """Write the code of each row to `out`; return whether a value never seen was met."""

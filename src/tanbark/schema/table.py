@@ -141,7 +141,7 @@ def _read_integers(
         exact = np.ascontiguousarray(array, np.float64)
         return tuple(Numbers(exact, u, names[u]) for u in range(n)), None
     if array.dtype == np.uint64 and array.max(initial=0) > np.iinfo(np.int64).max:
-        return tuple(_read_wide_integers(array[:, u], names[u]) for u in range(n)), None
+        return tuple(read_wide_integers(array[:, u], names[u]) for u in range(n)), None
     head = array[: min(rows, 1000)].astype(np.int64)
     lowest = head.min(axis=0, initial=np.iinfo(np.int64).max)
     highest = head.max(axis=0, initial=np.iinfo(np.int64).min)
@@ -163,14 +163,14 @@ def _read_integers(
     columns: list[RawColumn] = []
     for u in range(n):
         if all_reach[u] >= NARROW:
-            columns.append(_read_wide_integers(array[:, u], names[u]))
+            columns.append(read_wide_integers(array[:, u], names[u]))
         else:
             columns.append(SmallIntegers(distance[u], int(base[u]), int(all_reach[u]), names[u]))
     counted_from_zero = all(isinstance(c, SmallIntegers) and c.base == 0 for c in columns)
     return tuple(columns), distance if counted_from_zero else None
 
 
-def _read_wide_integers(values: NDArray[np.integer], name: str) -> Numbers | Labels:
+def read_wide_integers(values: NDArray[np.integer], name: str) -> Numbers | Labels:
     """Return integers of a wide range: as numbers where a float holds each of them, else as labels."""
     if len(values) == 0 or (int(values.min()) > -EXACT and int(values.max()) < EXACT):
         return Numbers(values.astype(np.float64).reshape(-1, 1), 0, name)
@@ -334,7 +334,7 @@ def _read_series(series: Any, name: str) -> RawColumn:
 def _read_holed_integers(series: Any, name: str) -> RawColumn:
     """Return a column of integers with nulls: as numbers where a float holds each of them, else as labels."""
     holes = series.is_null().to_numpy().astype(np.bool_)
-    column = _read_wide_integers(np.asarray(series.fill_null(0).to_numpy()), name)
+    column = read_wide_integers(np.asarray(series.fill_null(0).to_numpy()), name)
     if isinstance(column, Labels):
         return Labels(column.distinct, np.where(holes, UNKNOWN, column.position), name)
     column.rows[holes] = np.nan
