@@ -121,6 +121,10 @@ def last_count(events):
     }
 
 
+def height(frame):
+    return frame.shape[0]
+
+
 def with_dask(folder):
     """Return seconds of the count, seconds in which partitions only become frames, the counts, and the partitions."""
     import dask.dataframe as dd
@@ -135,7 +139,7 @@ def with_dask(folder):
         df = dd.read_parquet(str(folder))
         counts = dask.count(df, "y", schema=SCHEMA)
         took = best(lambda: dask.count(df, "y", schema=SCHEMA))
-        rows = best(lambda: df.map_partitions(len, meta=(None, int)).compute())
+        rows = best(lambda: df.map_partitions(height, meta=(None, int)).compute())
         return took, rows, counts, distributed.__version__, df.npartitions
 
 
@@ -188,8 +192,9 @@ def main():
     lines.append(f"| Dask | {dask_parts} | {cells:,} | {size:,} bytes | {size / cells:.1f} | {seconds(added)} |")
     lines += [
         "",
-        "Spark moves the cells that are not zero, once for each pair of values; the bytes are those that it says it wrote,",
-        "compressed. Dask moves whole tables, pickled; merging is the time to unpickle and add them one after another.",
+        "Spark moves the cells that are not zero, once for each pair of values; the bytes are those that it says it",
+        "wrote, compressed. Dask moves whole tables, pickled; its merging is the time to unpickle and add them one",
+        "after another.",
         "",
     ]
     path = HERE / "results" / "engines.md"

@@ -6,14 +6,16 @@ import os
 import signal
 import threading
 import time
+import warnings
 
 import numpy as np
 import pandas as pd
 import psutil
 import pytest
 
-from tanbark import Category, Counts, Number, Schema
+from tanbark import TAN, Category, Counts, Encoder, Number, Schema
 from tanbark.counts import dask as module
+from tanbark.schema.seen_numbers import MOST_VALUES
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
@@ -96,7 +98,7 @@ def test_rows_without_a_class_are_left_out_with_one_warning(client, table):
 
 
 def test_a_class_that_the_schema_lacks_is_one_sentence(client, table):
-    with pytest.raises(ValueError, match="^the class 'yes' is not among the classes 'no'$"):
+    with pytest.raises(ValueError, match=r"^the class 'yes' is not among the classes 'no'$"):
         module.count(partitioned(table, [1000]), "y", schema=Schema(SCHEMA.columns, ("no",), "y"))
 
 
@@ -108,8 +110,67 @@ def test_a_column_of_anything_is_refused(table):
 
 
 def test_what_is_no_dask_frame_is_refused(table):
-    with pytest.raises(TypeError, match=r"must be a Dask data frame \(pip install 'tanbark\[dask\]'\), got 'DataFrame'"):
+    with pytest.raises(TypeError, match=r"Dask data frame \(pip install 'tanbark\[dask\]'\), got 'DataFrame'"):
         module.count(table, "y")
+
+
+@pytest.mark.parametrize("encoder", [None, Encoder(bins="mdlp", missing="state", max_levels=2)])
+@pytest.mark.parametrize("parts", [1, 5, 20])
+@pytest.mark.usefixtures("threads")
+def test_the_schema_is_the_one_that_one_machine_learns(table, encoder, parts):
+    table = table.assign(k=pd.Categorical(table["a"].fillna("p"), ["z", "r", "q", "p"]))
+    attributes = table.drop(columns=["extra", "y"])
+    with warnings.catch_warnings(record=True) as expected:
+        warnings.simplefilter("always")
+        schema = (encoder or Encoder()).fit(attributes, table["y"]).schema_
+    df = partitioned(table, np.random.default_rng(parts).integers(0, len(table), parts - 1).tolist())
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        counts = module.count(df, "y", encoder=encoder, ignore=["extra"])
+    assert counts.schema == schema
+    assert counts == on_one_machine(table, schema)
+    assert {str(w.message) for w in told} == {str(w.message) for w in expected}
+    assert TAN().fit_counts(counts).network_.parents == TAN(encoder=schema).fit(attributes, table["y"]).network_.parents
+
+
+def test_columns_that_need_several_passes_are_cut_as_on_one_machine(client):
+    rng = np.random.default_rng(1)
+    rows = 70_000
+    assert rows > MOST_VALUES
+    table = pd.DataFrame({"x": rng.normal(size=rows), "y": rng.integers(0, 2, rows)})
+    counts = module.count(dd.from_pandas(table, npartitions=3), "y")
+    assert counts.schema == Encoder().fit(table[["x"]], table["y"]).schema_
+    assert counts == on_one_machine(table, counts.schema)
+
+
+@pytest.mark.usefixtures("threads")
+def test_categories_that_dask_does_not_know_are_the_levels_that_occur(table):
+    df = dd.from_pandas(table[["a", "y"]], npartitions=4)
+    df = df.assign(a=df["a"].astype("category"))
+    assert not df["a"].cat.known
+    assert module.count(df, "y").schema.columns == (Category("a", ("p", "q", "r")),)
+
+
+@pytest.mark.usefixtures("threads")
+def test_what_cannot_be_counted_is_refused_before_any_row_is_read(table):
+    def broken(_):
+        raise AssertionError("a row was read")
+
+    table = table.assign(day=pd.Timestamp("2026-01-01"))
+
+    def count(meta, target="y", **given):
+        return module.count(dd.from_map(broken, [0, 1], meta=meta[:0]), target, **given)
+
+    with pytest.raises(ValueError, match="no column 'nought'"):
+        count(table, "nought")
+    with pytest.raises(ValueError, match="order must be 1"):
+        count(table, order=3)
+    with pytest.raises(ValueError, match="lack the column 'a'"):
+        count(table.drop(columns="a"), schema=SCHEMA)
+    with pytest.raises(TypeError, match="column 'day' holds dates"):
+        count(table)
+    with pytest.raises(TypeError, match="must be named by text, got 7"):
+        count(table.rename(columns={"a": 7}))
 
 
 def test_a_worker_killed_in_the_middle_changes_no_count(client, table, tmp_path, caplog):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from tanbark.counts.batches import count_and_drop, refuse_lacking
 from tanbark.counts.counts import Counts
@@ -12,7 +14,6 @@ from tanbark.counts.tally import check_memory, check_order
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.rows import warn_of_dropped
 from tanbark.schema.survey import Survey
-
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,7 +28,7 @@ def count(
     *,
     schema: Schema | None = None,
     encoder: Encoder | None = None,
-    ignore: Collection[str] = (),
+    ignore: Sequence[str] = (),
     order: int = 2,
 ) -> Counts:
     """Return the counts of a Dask data frame: those that one machine would count, bit for bit.
@@ -44,7 +45,7 @@ def count(
     schema : Schema, optional
     encoder : Encoder, optional
         How a schema is learned where none is given.
-    ignore : collection of str
+    ignore : sequence of str
         Columns to leave out.
     order : {1, 2}
 
@@ -123,7 +124,7 @@ def _merge(*surveys: Survey) -> Survey:
 
 def _refuse_objects(df: Any) -> None:
     """Raise where a column may hold anything, so that partitions could differ in what they hold."""
-    strange = next((name for name, dtype in df.dtypes.items() if dtype == object), None)
+    strange = next((name for name, dtype in df.dtypes.items() if dtype == np.dtype(object)), None)
     if strange is not None:
         raise TypeError(f"column {strange!r} holds Python objects; make it text or numbers with df.astype")
 

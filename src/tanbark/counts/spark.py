@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +39,7 @@ def count(
     *,
     schema: Schema | None = None,
     encoder: Encoder | None = None,
-    ignore: Collection[str] = (),
+    ignore: Sequence[str] = (),
     order: int = 2,
 ) -> Counts:
     """Return the counts of a Spark data frame: those that one machine would count, bit for bit.
@@ -55,7 +55,7 @@ def count(
     schema : Schema, optional
     encoder : Encoder, optional
         How a schema is learned where none is given.
-    ignore : collection of str
+    ignore : sequence of str
         Columns to leave out.
     order : {1, 2}
 
