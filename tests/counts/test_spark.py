@@ -1,6 +1,7 @@
 """Spark with two executors that are processes: they can be killed."""
 
 import os
+import re
 import shutil
 import signal
 import sys
@@ -29,6 +30,8 @@ pytestmark = [
 SCHEMA = Schema(
     [Category("a", ("p", "q")), Number("b.c", (0.5,)), Category("d`", (1, 2, 3))], ("no", "yes", "never"), "y"
 )
+
+SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 LOGGING = """
 rootLogger.level = warn
@@ -62,7 +65,9 @@ def cluster(tmp_path_factory):
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.memory": "512m",
         "spark.executor.memory": "512m",
-        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{logging} -Djava.io.tmpdir={folder}",
+        "spark.driver.extraJavaOptions": f"{SHORT_LIVED} -Dlog4j2.configurationFile=file:{logging}",
+        "spark.executor.extraJavaOptions": SHORT_LIVED,
+        "spark.sql.codegen.wholeStage": "false",
         "spark.executorEnv.PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
         "spark.local.dir": str(folder),
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
@@ -224,5 +229,5 @@ def test_an_executor_killed_in_the_middle_changes_no_count(cluster, table, tmp_p
     assert counts == on_one_machine(table)
     assert len(begun()) > parts
     assert not psutil.pid_exists(killed[0])
-    assert "Lost executor" in log.read_text()
-    assert "137" in log.read_text()
+    # 137 is what a process killed by signal 9 ends with.
+    assert re.search(r"Lost executor \d+ on \S+ Command exited with code 137", log.read_text())
