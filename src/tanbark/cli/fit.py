@@ -14,7 +14,8 @@ import typer
 from tanbark.cli.console import listed, out, percent, progress, rows_read
 from tanbark.cli.drawing import print_structure, score_words
 from tanbark.cli.errors import CommandError, as_option
-from tanbark.cli.source import Source, find, typed
+from tanbark.sources import files
+from tanbark.sources.file_source import FileSource
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -81,7 +82,7 @@ def fit(
     """Learn a classifier from a file and write it to another."""
     if cv is not None and cv != 0 and cv < 2:
         raise CommandError(f"--cv needs at least 2 folds, or 0 for none, got {cv}")
-    source = find(data, missing)
+    source = files(data, missing, categorical or [])
     path = output or _default_output(source)
     if path.is_dir() or not path.parent.is_dir():
         raise CommandError(f"{path} cannot be written: there is no such folder, or it is one itself")
@@ -89,7 +90,7 @@ def fit(
         bar.add_task("starting", total=None, detail="")
         settings = _settings(model, ess, setting)
         bar.remove_task(bar.task_ids[0])
-        table = _read(source, categorical or [], bar)
+        table = _read(source, bar)
         target = _target(table, target, source)
         X, y = _split(table, target, ignore or [], source)
         encoder = _encoder(X, categorical or [], bins, n_bins, max_levels)
@@ -194,7 +195,7 @@ def _encoder(X: pa.Table, categorical: list[str], bins: str, n_bins: int, max_le
     return encoder
 
 
-def _default_output(source: Source) -> Path:
+def _default_output(source: FileSource) -> Path:
     name = source.paths[0].name
     return Path(name.removesuffix(".gz")).with_suffix(".tanbark")
 
@@ -202,20 +203,20 @@ def _default_output(source: Source) -> Path:
 # Data
 
 
-def _read(source: Source, labels: list[str], bar: Any) -> pa.Table:
+def _read(source: FileSource, bar: Any) -> pa.Table:
     import pyarrow as pa
 
     task = bar.add_task("reading", total=None, detail="looking for types")
-    _, batches, total = typed(source, labels)
+    batches = source.batches()
     first = next(batches, None)
     bar.remove_task(task)
     if first is None or not first.num_rows:
         raise CommandError(f"{source.name} has no rows")
-    rest = rows_read(bar, "reading", batches, total)
+    rest = rows_read(bar, "reading", batches, source.total)
     return pa.Table.from_batches([first, *rest])
 
 
-def _target(table: pa.Table, target: str | None, source: Source) -> str:
+def _target(table: pa.Table, target: str | None, source: FileSource) -> str:
     names = table.column_names
     if target is None:
         usual = [name for wanted in USUAL_TARGETS for name in names if name.lower() == wanted]
@@ -227,7 +228,7 @@ def _target(table: pa.Table, target: str | None, source: Source) -> str:
     return target
 
 
-def _split(table: pa.Table, target: str, ignore: list[str], source: Source) -> tuple[pa.Table, Any]:
+def _split(table: pa.Table, target: str, ignore: list[str], source: FileSource) -> tuple[pa.Table, Any]:
     """Return the attributes and the class."""
     import narwhals as nw
 
@@ -246,7 +247,7 @@ def _split(table: pa.Table, target: str, ignore: list[str], source: Source) -> t
 
 
 def _summarise(
-    console: Console, source: Source, table: pa.Table, target: str, ignored: list[str], model: CountsClassifier
+    console: Console, source: FileSource, table: pa.Table, target: str, ignored: list[str], model: CountsClassifier
 ) -> None:
     from rich.table import Table
     from rich.text import Text

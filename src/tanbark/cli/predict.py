@@ -13,7 +13,8 @@ import typer
 from tanbark.cli.console import err, listed, percent, progress, rows_read
 from tanbark.cli.errors import CommandError
 from tanbark.cli.sink import open_sink
-from tanbark.cli.source import Rows, as_written, find, present, quoted, typed
+from tanbark.sources import Source, files
+from tanbark.sources.rows import Rows, present, quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,18 +50,18 @@ def predict(
     Columns are found by name; those that the model does not know are kept and not used. If the true class is among
     them, the accuracy is printed at the end.
     """
-    source = find(data, missing)
+    source = files(data, missing)
     with progress() as bar:
         task = bar.add_task("starting", total=None, detail="")
         from tanbark.files import load
 
         fitted = load(model).set_params(n_jobs=-1)
-        rows = as_written(source)
+        rows = source.as_written()
         plan = _plan(fitted, rows, target, as_text=output is None or ".csv" in output.suffixes)
         bar.remove_task(task)
         tally = Tally()
         with open_sink(output) as sink:
-            for batch in rows_read(bar, "predicting", rows.select(plan.expressions), rows.total):
+            for batch in rows_read(bar, "predicting", rows.select(plan.expressions), source.total):
                 sink.write(_predicted(fitted, plan, batch, tally))
             if not tally.rows:
                 raise CommandError(f"{source.name} has no rows")
@@ -149,21 +150,17 @@ def _kept(rows: Rows, as_text: bool) -> list[str]:
         return [f"c{i}" if rows.types[i] in _WRITABLE else f"CAST(c{i} AS VARCHAR)" for i in names]
     if rows.source.kind not in ("csv", "arff"):
         return [f"c{i}" for i in names]
-    types = _suggested(rows)
+    types = _suggested(rows.source)
     return [f"TRY_CAST({present(f'c{i}', 'VARCHAR', rows.source.missing)} AS {types[i]})" for i in names]
 
 
-def _suggested(rows: Rows) -> list[str]:
+def _suggested(source: Source) -> list[str]:
     """Return the SQL types of the columns of a text table; dates stay text, since they are spelled in many ways."""
     import pyarrow as pa
 
-    _, batches, _ = typed(rows.source)
-    first = next(batches, None)
-    if first is None:
-        return ["VARCHAR"] * len(rows.names)
     return [
         "BIGINT" if pa.types.is_integer(t) else "DOUBLE" if pa.types.is_floating(t) else "VARCHAR"
-        for t in first.schema.types
+        for t in source.schema.types
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,8 +12,9 @@ from numpy.typing import NDArray
 
 from tanbark.counts.tally import Array, Tally, check_memory, checked_classes
 from tanbark.kernels.further_rows import add_rows
-from tanbark.schema import Schema
+from tanbark.schema import Encoder, Schema
 from tanbark.schema.columns import Category, Codes, Column
+from tanbark.sources.learning import Progress
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +83,53 @@ class Counts:
         tally = Tally(schema, order)
         tally.add(codes, y, weights, n_jobs)
         return tally.counts()
+
+    @classmethod
+    def from_batches(
+        cls,
+        source: Any,
+        target: str,
+        *,
+        schema: Schema | None = None,
+        encoder: Encoder | None = None,
+        ignore: Sequence[str] = (),
+        order: int = 2,
+        n_jobs: int | None = None,
+        progress: Progress | None = None,
+    ) -> Counts:
+        """Return the counts of rows that stream by, which are never all in memory.
+
+        Parameters
+        ----------
+        source : Arrow data
+            Anything with ``__arrow_c_stream__`` (a table, a record batch reader, a data frame, a DuckDB relation), an
+            iterable of record batches, a function that returns one of these anew, or what `tanbark.sources` finds in
+            files and databases.
+        target : str
+            The column of classes. Rows without one are left out.
+        schema : Schema, optional
+            With it the rows are read once; without, once or more before to learn it exactly as of the whole table.
+        encoder : Encoder, optional
+            How to learn the schema.
+        ignore : sequence of str
+            Columns to leave out of it.
+        order : {1, 2}
+            1 counts single values, 2 pairs of them too.
+        n_jobs : int, optional
+        progress : callable, optional
+            Called as rows go by with what is being done, how many rows were seen, and of how many if that is known.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> from tanbark import Counts
+        >>> rows = pa.table({"sky": ["sun", "rain", "sun"], "walk": ["yes", "no", "yes"]})
+        >>> Counts.from_batches(rows, target="walk").class_counts
+        array([1, 2])
+        """
+        from tanbark.counts.batches import count_source
+
+        return count_source(source, target, schema, encoder, ignore, order, n_jobs, progress)
 
     @classmethod
     def zero(cls, schema: Schema, order: int = 2) -> Counts:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tanbark.counts.batches import count_and_drop, refuse_lacking
+from tanbark.counts.batches import count_and_drop, refuse_both, refuse_lacking
 from tanbark.counts.counts import Counts
 from tanbark.counts.tally import check_memory, check_order
 from tanbark.schema import Encoder, Schema
@@ -61,6 +61,7 @@ def count(
     if not hasattr(df, "to_delayed") or not hasattr(df, "dtypes"):
         raise TypeError(f"df must be a Dask data frame (pip install 'tanbark[dask]'), got {type(df).__name__!r}")
     check_order(order)
+    refuse_both(schema, encoder, ignore)
     strange = next((name for name in df.columns if not isinstance(name, str)), None)
     if strange is not None:
         raise TypeError(f"the columns must be named by text, got {strange!r}; rename them")

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tanbark.counts.batches import count_and_drop, refuse_lacking
+from tanbark.counts.batches import count_and_drop, refuse_both, refuse_lacking
 from tanbark.counts.cells import from_cells, to_cells
 from tanbark.counts.counts import Counts
 from tanbark.counts.tally import check_memory, check_order
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.rows import warn_of_dropped
 from tanbark.schema.survey import Survey
+from tanbark.sources.gathering import gathered
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -68,6 +69,7 @@ def count(
     if not hasattr(df, "mapInArrow"):
         raise TypeError(f"df must be a Spark data frame (pip install 'tanbark[spark]'), got {type(df).__name__!r}")
     check_order(order)
+    refuse_both(schema, encoder, ignore)
     columns = df.limit(0).toArrow().schema
     with _sentences():
         known = schema or _survey(df, Survey(encoder, target, columns, ignore), columns)
@@ -130,8 +132,8 @@ def _seeing(survey: Survey, names: list[str]) -> Task:
     def see_partition(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         mine = survey.fresh()
         with _refusals():
-            for batch in batches:
-                mine.see(batch.rename_columns(names))
+            for rows in gathered(batch.rename_columns(names) for batch in batches):
+                mine.see(rows)
         yield _as_batch(mine)
 
     return see_partition

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.schema.columns import UNKNOWN
+from tanbark.schema.objects import is_missing
 from tanbark.schema.raw import Labels, RawColumn
-from tanbark.schema.table import is_missing, read_column
+from tanbark.schema.table import read_column
 
 MOST_LEVELS = 2**20
 """How many distinct values of a category are told apart."""

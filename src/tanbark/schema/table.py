@@ -290,16 +290,20 @@ def _read_arrow_labels(series: Any, name: str) -> RawColumn:
     if not pyarrow.types.is_dictionary(arrow.type):
         arrow = arrow.dictionary_encode()
     stored = arrow.dictionary.to_pylist()
-    index = arrow.indices.cast(pyarrow.int64()).fill_null(UNKNOWN).to_numpy(zero_copy_only=False)
+    small = arrow.indices.type in (pyarrow.int8(), pyarrow.int16(), pyarrow.int32())
+    signed = arrow.indices.cast(pyarrow.int32() if small else pyarrow.int64())
+    index = signed.fill_null(UNKNOWN).to_numpy(zero_copy_only=False)
     declared = series.dtype == nw.Enum or (arrow.type.ordered and isinstance(native, pyarrow.ChunkedArray))
     levels = list(series.dtype.categories) if series.dtype == nw.Enum else stored
     levels = list(dict.fromkeys(v for v in levels if not is_missing(v)))
+    if levels == stored:
+        return _labels(levels, index, name, declared)
     place = {v: i for i, v in enumerate(levels)}
     position = np.array([*(UNKNOWN if is_missing(v) else place[v] for v in stored), UNKNOWN], np.int64)
     return _labels(levels, position[index], name, declared)
 
 
-def _labels(levels: list[Any], position: NDArray[np.int64], name: str, declared: bool) -> RawColumn:
+def _labels(levels: list[Any], position: NDArray[np.integer], name: str, declared: bool) -> RawColumn:
     """Return a column of levels, each of which must be a label."""
     for level in levels:
         if not isinstance(level, str | int | float | bool):
