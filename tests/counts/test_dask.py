@@ -84,6 +84,15 @@ def test_counts_are_those_of_one_machine_whatever_the_partitions(table, order):
 
 
 @pytest.mark.usefixtures("threads")
+def test_text_in_several_pieces_of_memory_is_counted(table, tmp_path):
+    for part in range(3):
+        table[part * 1000 : part * 1000 + 1000].to_parquet(tmp_path / f"{part}.parquet", row_group_size=300)
+    assert module.count(dd.read_parquet(tmp_path), "y", schema=SCHEMA) == on_one_machine(table)
+    df = dd.from_map(lambda _: pd.concat([table[:7], table[7:]]).convert_dtypes(dtype_backend="pyarrow"), [0])
+    assert module.count(df, "y", schema=SCHEMA) == on_one_machine(table)
+
+
+@pytest.mark.usefixtures("threads")
 def test_empty_partitions_and_no_rows_are_fine(table):
     assert module.count(partitioned(table, [0, 0, 7, 7]), "y", schema=SCHEMA) == on_one_machine(table)
     assert module.count(partitioned(table[:0], [0]), "y", schema=SCHEMA) == Counts.zero(SCHEMA)

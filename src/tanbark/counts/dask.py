@@ -66,7 +66,7 @@ def count(
     if strange is not None:
         raise TypeError(f"the columns must be named by text, got {strange!r}; rename them")
     declared = {name for name, dtype in df.dtypes.items() if dtype == "category" and df[name].cat.known}
-    columns = _as_batch(df._meta, declared).schema
+    columns = _as_table(df._meta, declared).schema
     known = schema or _survey(df, Survey(encoder, target, columns, ignore), columns, declared)
     names = [*known.names, target]
     refuse_lacking(columns, names)
@@ -84,7 +84,7 @@ def _survey(df: Any, survey: Survey, columns: pa.Schema, declared: set[str]) -> 
     survey.fresh().see(columns.empty_table())
     another = True
     while another:
-        survey.merge(_over(df[list(survey.names)], _see_partition, _merge, survey, declared))
+        survey.merge(_over(df[list(survey.names)], _see_partition, _merge, survey.fresh(), declared))
         another = survey.settle()
     return survey.schema()
 
@@ -103,7 +103,7 @@ def _over(df: Any, work: Callable[..., Any], merge: Callable[..., Any], *given: 
 
 
 def _count_partition(part: Any, schema: Schema, target: str, order: int, declared: set[str]) -> tuple[Counts, int]:
-    return count_and_drop(schema, [_as_batch(part, declared)], target, order, n_jobs=1)
+    return count_and_drop(schema, _as_table(part, declared).to_batches(), target, order, n_jobs=1)
 
 
 def _add(*results: tuple[Counts, int]) -> tuple[Counts, int]:
@@ -112,7 +112,7 @@ def _add(*results: tuple[Counts, int]) -> tuple[Counts, int]:
 
 def _see_partition(part: Any, survey: Survey, declared: set[str]) -> Survey:
     mine = survey.fresh()
-    mine.see(_as_batch(part, declared))
+    mine.see(_as_table(part, declared))
     return mine
 
 
@@ -130,7 +130,7 @@ def _refuse_objects(df: Any) -> None:
         raise TypeError(f"column {strange!r} holds Python objects; make it text or numbers with df.astype")
 
 
-def _as_batch(part: Any, declared: set[str]) -> pa.RecordBatch:
+def _as_table(part: Any, declared: set[str]) -> pa.Table:
     """Return a pandas frame as Arrow data in which some categories are declared levels, as they are in pandas."""
     import pyarrow as pa
 
@@ -143,4 +143,4 @@ def _as_batch(part: Any, declared: set[str]) -> pa.RecordBatch:
             codes = column.cat.codes.to_numpy()
             index, levels = pa.array(codes, mask=codes < 0), pa.array(column.cat.categories)
             arrays.append(pa.DictionaryArray.from_arrays(index, levels, ordered=name in declared))
-    return pa.record_batch(arrays, names=list(part.columns))
+    return pa.table(arrays, names=list(part.columns))

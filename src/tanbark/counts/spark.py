@@ -111,9 +111,9 @@ def _survey(df: Any, survey: Survey, columns: pa.Schema) -> Schema:
     survey.fresh().see(columns.empty_table())
     another = True
     while another:
-        names = list(survey.names)
-        states = _numbered(df, names).mapInArrow(_seeing(survey, names), "state binary")
-        merged = states.repartition(MERGERS).mapInArrow(_merging(survey), "state binary")
+        names, fresh = list(survey.names), survey.fresh()
+        states = _numbered(df, names).mapInArrow(_seeing(fresh, names), "state binary")
+        merged = states.repartition(MERGERS).mapInArrow(_merging(fresh), "state binary")
         for state in merged.toArrow().column(0):
             survey.merge(pickle.loads(state.as_buffer()))
         another = survey.settle()
