@@ -132,7 +132,7 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
         sample_weight : array of shape (rows,), optional
             A weight of three is the row three times; a weight of zero is no row.
         """
-        with self._unchanged_on_error():
+        with unchanged_on_error(self):
             self._check_parameters()
             self._start(X, y, sample_weight, classes=None)
         return self
@@ -153,7 +153,7 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
             All classes that there may be.
         sample_weight : array of shape (rows,), optional
         """
-        with self._unchanged_on_error():
+        with unchanged_on_error(self):
             self._check_parameters()
             if not hasattr(self, "counts_"):
                 if getattr(X, "shape", (1,))[0]:
@@ -200,7 +200,7 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
     @offered_unless(_needs_rows)
     def fit_counts(self, counts: Counts) -> Self:
         """Learn from counts, wherever they were counted."""
-        with self._unchanged_on_error():
+        with unchanged_on_error(self):
             self._check_parameters()
             if not isinstance(counts, Counts):
                 raise TypeError(f"counts must be Counts, got {type(counts).__name__!r}")
@@ -321,17 +321,6 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
             validate_data(self, X, reset=reset, skip_check_array=True)
         return table
 
-    @contextmanager
-    def _unchanged_on_error(self) -> Iterator[None]:
-        """Leave the estimator as it was if what is inside fails."""
-        before = dict(self.__dict__)
-        try:
-            yield
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
-
     # Predicting
 
     def _encode(self, X: Any) -> Codes:
@@ -365,7 +354,10 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
 
     def predict_log_proba(self, X: Any) -> Array:
         """Return the logarithm of the posterior probability of each class, exact where the probability underflows."""
-        joint = self._log_scores(self._encode(X))
+        return self._log_posteriors(self._encode(X))
+
+    def _log_posteriors(self, codes: Codes) -> Array:
+        joint = self._log_scores(codes)
         joint[np.isneginf(joint).all(axis=1)] = self.class_log_prior_
         return np.asarray(log_softmax(joint, axis=1))
 
@@ -383,6 +375,18 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
         tags.input_tags.string = False
         tags.input_tags.categorical = False
         return tags
+
+
+@contextmanager
+def unchanged_on_error(estimator: Any) -> Iterator[None]:
+    """Leave an estimator as it was if what is inside fails."""
+    before = dict(estimator.__dict__)
+    try:
+        yield
+    except BaseException:
+        estimator.__dict__.clear()
+        estimator.__dict__.update(before)
+        raise
 
 
 def check_choice(name: str, value: Any, allowed: Any) -> None:

@@ -13,7 +13,7 @@ import typer
 from tanbark.cli.console import err, listed, percent, progress, rows_read
 from tanbark.cli.errors import CommandError
 from tanbark.cli.sink import open_sink
-from tanbark.sources import Source, files
+from tanbark.sources import Source, files, sql
 from tanbark.sources.rows import Rows, present, quoted
 
 if TYPE_CHECKING:
@@ -29,7 +29,10 @@ _WRITABLE = (*_PLAIN, "VARCHAR", "DOUBLE", "FLOAT", "BOOLEAN", "DATE", "TIMESTAM
 
 def predict(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that `tanbark fit` wrote.")],
-    data: Annotated[str, typer.Argument(metavar="DATA", help="A CSV, Parquet, ARFF or JSON-lines file, or a pattern.")],
+    data: Annotated[
+        str,
+        typer.Argument(metavar="DATA", help="A CSV, Parquet, ARFF or JSON-lines file, a pattern, or an SQL query."),
+    ],
     output: Annotated[
         Path | None,
         typer.Option(
@@ -39,6 +42,10 @@ def predict(
     target: Annotated[
         str | None,
         typer.Option("--target", "-t", metavar="COL", help="The column of true classes, if it was renamed."),
+    ] = None,
+    database: Annotated[
+        str | None,
+        typer.Option(metavar="DB", help="What the query DATA is put to: a DuckDB or SQLite file, or postgresql://..."),
     ] = None,
     missing: Annotated[
         list[str] | None,
@@ -50,7 +57,7 @@ def predict(
     Columns are found by name; those that the model does not know are kept and not used. If the true class is among
     them, the accuracy is printed at the end.
     """
-    source = files(data, missing)
+    source = sql(data, database) if database else files(data, missing)
     with progress() as bar:
         task = bar.add_task("starting", total=None, detail="")
         from tanbark.files import load

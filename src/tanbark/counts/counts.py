@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from tanbark.counts.tally import Array, Tally, check_memory, checked_classes
 from tanbark.kernels.further_rows import add_rows
 from tanbark.schema import Encoder, Schema
-from tanbark.schema.columns import Category, Codes, Column
+from tanbark.schema.columns import Codes
+from tanbark.schema.growth import places_in, positions
 from tanbark.sources.learning import Progress
 
 
@@ -224,9 +225,9 @@ class Counts:
         """Return the same counts under a schema that has all levels and classes of this one."""
         if schema == self.schema:
             return self
-        rows = _positions(self.schema.classes, schema.classes)
+        rows = positions(self.schema.classes, schema.classes)
         places = np.concatenate(
-            [_places(a, b) + start for a, b, start in zip(self.schema.columns, schema.columns, schema.offset)]
+            [places_in(a, b) + start for a, b, start in zip(self.schema.columns, schema.columns, schema.offset)]
         )
         same = np.array_equal(rows, np.arange(len(schema.classes)))
         if same and np.array_equal(places, np.arange(schema.offset[-1])):
@@ -247,22 +248,3 @@ def _aligned(a: Counts, b: Counts) -> tuple[Counts, Counts]:
         return a, b
     schema = a.schema.merge(b.schema)
     return a.under(schema), b.under(schema)
-
-
-def _positions(labels: tuple[Any, ...], among: tuple[Any, ...]) -> NDArray[np.int64]:
-    at = {label: i for i, label in enumerate(among)}
-    strange = next((label for label in labels if label not in at), None)
-    if strange is not None:
-        raise ValueError(f"the schema lacks {strange!r}, which was counted; merge the schemas first")
-    return np.array([at[label] for label in labels], np.int64)
-
-
-def _places(old: Column, new: Column) -> NDArray[np.int64]:
-    """Return where each code of a column stands in the column that replaces it."""
-    if isinstance(old, Category) and isinstance(new, Category):
-        places = _positions(old.levels, new.levels).tolist() + [len(new.levels)] * old.other
-        if not places and not old.missing:
-            places = [0]
-    else:
-        places = list(range(old.arity - old.missing))
-    return np.array(places + [new.arity - 1] * old.missing, np.int64)

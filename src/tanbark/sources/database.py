@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def sql(query: str, database: str | Path) -> Source:
+def sql(query: str, database: str | Path) -> Query:
     """Return the rows of an SQL query, which can be read more than once and are never all in memory.
 
     Parameters
