@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tanbark import Category, Counts, Number, Schema
-from tanbark.counts import counts as module
+from tanbark.counts import tally as module
 
 
 def burt(schema, codes, y, weights=None):

@@ -34,7 +34,7 @@ from tanbark.classifiers.fitted_members import Classifiers
 from tanbark.classifiers.network_classifier import centred
 from tanbark.classifiers.seeds import check_seed, seed_of
 from tanbark.counts import Counts, Rows
-from tanbark.counts.counts import MOST_BYTES
+from tanbark.counts.tally import MOST_BYTES
 from tanbark.kernels.pooling import pooled_scores, to_log_posteriors
 from tanbark.kernels.threads import run, spans, thread_count
 from tanbark.network import Network

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.kernels.pairs import BLOCK, count_pairs, weigh_pairs
-from tanbark.kernels.threads import run, spans, thread_count
+from tanbark.counts.tally import Array, Tally, check_memory
 from tanbark.schema import Schema
 from tanbark.schema.columns import Category, Codes, Column
-
-Array = NDArray[Any]
-
-MOST_BYTES = 8 * 2**30
-PRIVATE_BYTES = 64 * 2**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,37 +76,9 @@ class Counts:
         `codes` come from ``schema.encode``, `y` are positions in ``schema.classes``; rows without a class must be left
         out.
         """
-        check_memory(schema, order)
-        schema.check_codes(codes)
-        rows = codes.shape[1]
-        classes, total = len(schema.classes), int(schema.offset[-1])
-        labels = _checked_classes(y, rows, classes)
-        if weights is not None:
-            weights = np.asarray(weights)
-            if weights.shape != (rows,) or weights.dtype.kind not in "biuf" or not weights.min(initial=0) >= 0:
-                raise ValueError("weights must be numbers of at least 0, one for each row")
-        kind = np.int64 if weights is None else np.float64
-        values = np.zeros((classes, total), kind)
-        pairs = np.zeros((classes, total, total) if order == 2 else (classes, 0, 0), kind)
-        threads = thread_count(n_jobs, rows)
-        if weights is None and codes.dtype == np.uint8:
-            _count(codes, labels, schema.offset, values, pairs, threads)
-        else:
-            given = np.ones(rows) if weights is None else np.ascontiguousarray(weights, np.float64)
-            values, pairs = values.astype(np.float64), pairs.astype(np.float64)
-            parts = _attribute_spans(len(codes), threads)
-            run(
-                [partial(weigh_pairs, codes, labels, given, schema.offset, *part, values, pairs) for part in parts],
-                threads,
-            )
-            values, pairs = values.astype(kind, copy=False), pairs.astype(kind, copy=False)
-        class_counts = np.bincount(labels, weights, minlength=classes).astype(kind)
-        if order == 1:
-            return cls(schema, class_counts, values)
-        _mirror(pairs, schema.offset)
-        at = np.arange(total)
-        pairs[:, at, at] = values
-        return cls(schema, class_counts, pairs)
+        tally = Tally(schema, order)
+        tally.add(codes, y, weights, n_jobs)
+        return tally.counts()
 
     @classmethod
     def zero(cls, schema: Schema, order: int = 2) -> Counts:
@@ -204,61 +168,6 @@ class Counts:
         class_counts[rows] = self.class_counts
         table[np.ix_(rows, *[places] * self.order)] = self.table
         return Counts(schema, class_counts, table)
-
-
-def check_memory(schema: Schema, order: int = 2) -> None:
-    """Raise before any work where the counts would need an absurd amount of memory, or are of no known order."""
-    if not isinstance(order, int | np.integer) or order not in (1, 2):
-        raise ValueError(f"order must be 1 (single values) or 2 (pairs), got {order!r}")
-    total = int(schema.offset[-1])
-    needed = 8 * len(schema.classes) * (total**2 if order == 2 else total)
-    if needed > MOST_BYTES:
-        largest = schema.columns[int(np.argmax(schema.arity))]
-        what = "values in pairs" if order == 2 else "values"
-        raise ValueError(
-            f"counting {total:,} {what} for {len(schema.classes)} classes needs {needed / 2**30:,.0f} GiB; "
-            f"lower max_levels, drop columns such as {largest.name!r} with its {largest.arity:,} levels, or use "
-            "NaiveBayes, which counts no pairs"
-        )
-
-
-def _checked_classes(y: Any, rows: int, classes: int) -> NDArray[np.uint16]:
-    """Return each row's class as the kernels want it."""
-    given = np.asarray(y)
-    if given.shape != (rows,) or given.dtype.kind not in "iu":
-        raise ValueError(f"y must hold the class of each of the {rows} rows as a position among the classes")
-    if rows and not 0 <= given.min() <= given.max() < classes:
-        raise ValueError(f"y must hold positions among the {classes} classes; leave out rows without a class")
-    return np.ascontiguousarray(given, np.uint16)
-
-
-def _count(
-    codes: Codes, y: NDArray[np.uint16], offset: NDArray[np.int64], values: Array, pairs: Array, threads: int
-) -> None:
-    """Count by threads over blocks of rows with tables of their own, or over attributes where tables are large."""
-    n, rows = codes.shape
-    if threads == 1 or pairs.nbytes > PRIVATE_BYTES:
-        count = partial(count_pairs, codes, y, offset, 0, rows)
-        run([partial(count, *part, values, pairs) for part in _attribute_spans(n, threads)], threads)
-        return
-    parts = spans(rows, threads, BLOCK)
-    own = [(values, pairs)] + [(np.zeros_like(values), np.zeros_like(pairs)) for _ in parts[1:]]
-    run([partial(count_pairs, codes, y, offset, *part, 0, n, *mine) for part, mine in zip(parts, own)], threads)
-    for other_values, other_pairs in own[1:]:
-        values += other_values
-        pairs += other_pairs
-
-
-def _attribute_spans(n: int, threads: int) -> list[tuple[int, int]]:
-    """Return ranges of attributes that have about equally many pairs with earlier ones."""
-    ends = np.unique(np.rint(n * np.sqrt(np.arange(threads + 1) / threads)).astype(int)).tolist()
-    return list(itertools.pairwise(ends))
-
-
-def _mirror(pairs: Array, offset: NDArray[np.int64]) -> None:
-    """Copy the blocks below the diagonal above it."""
-    for start, stop in itertools.pairwise(offset):
-        pairs[:, :start, start:stop] = pairs[:, start:stop, :start].transpose(0, 2, 1)
 
 
 def _aligned(a: Counts, b: Counts) -> tuple[Counts, Counts]:

@@ -9,9 +9,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.counts.counts import Array, Counts
+from tanbark.counts.counts import Counts
 from tanbark.counts.family import count_family
 from tanbark.counts.rows import Rows
+from tanbark.counts.tally import Array
 from tanbark.kernels.threads import run, thread_count
 
 

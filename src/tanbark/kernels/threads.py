@@ -1,12 +1,14 @@
 """Plain threads over kernels that release the interpreter's lock."""
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from typing import TypeVar
 
 from joblib import effective_n_jobs
 
 Key = TypeVar("Key")
+Item = TypeVar("Item")
 
 FEW_ROWS = 50_000
 """Below it, starting a thread costs more than it saves."""
@@ -40,6 +42,33 @@ def as_done(tasks: Iterable[tuple[Key, Callable[[], object]]], threads: int) -> 
         for done in as_completed(keys):
             done.result()
             yield keys[done]
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def feed(work: Callable[[Item], object], items: Iterable[Item], threads: int) -> Iterator[Item]:
+    """Call `work` on every item, at most `threads` at a time, and yield each in order when its work is done.
+
+    Items are taken as they are needed, so that a few of them are in memory, however many there are. After an error or
+    an interrupt no further work begins.
+    """
+    if threads == 1:
+        for item in items:
+            work(item)
+            yield item
+        return
+    pool = ThreadPoolExecutor(threads)
+    waiting: deque[tuple[Future[object], Item]] = deque()
+    try:
+        for item in items:
+            waiting.append((pool.submit(work, item), item))
+            while waiting and (len(waiting) > threads or waiting[0][0].done()):
+                done, first = waiting.popleft()
+                done.result()
+                yield first
+        for done, item in waiting:
+            done.result()
+            yield item
     finally:
         pool.shutdown(cancel_futures=True)
 

@@ -22,10 +22,7 @@ def usable_rows(table: Table, target: Target, sample_weight: Any) -> tuple[Table
         )
     weights = None if sample_weight is None else _checked(sample_weight, table.rows)
     keep = target.codes >= 0
-    dropped = int((~keep).sum())
-    if dropped:
-        some = "1 row without a class is" if dropped == 1 else f"{dropped} rows without a class are"
-        warn(f"{some} dropped")
+    warn_of_dropped(int((~keep).sum()))
     if weights is not None:
         keep = keep & (weights > 0)
         if not keep.any():
@@ -35,6 +32,13 @@ def usable_rows(table: Table, target: Target, sample_weight: Any) -> tuple[Table
         table = table.keep(keep)
         target = target.keep(keep)
     return table, target, weights
+
+
+def warn_of_dropped(rows: int) -> None:
+    """Warn of rows that have no class, if there are any."""
+    if rows:
+        some = "1 row without a class is" if rows == 1 else f"{rows} rows without a class are"
+        warn(f"{some} dropped")
 
 
 def _checked(sample_weight: Any, rows: int) -> Weights:

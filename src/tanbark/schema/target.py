@@ -51,14 +51,7 @@ class Target:
 
     def codes_under(self, classes: Sequence[Any]) -> NDArray[np.int64]:
         """Return each row's class as an index into `classes`."""
-        at = {label: i for i, label in enumerate(classes)}
-        mine = self.labels.tolist()
-        strange = next((label for label in mine if label not in at), None)
-        if strange is not None:
-            some = ", ".join(map(repr, classes[:10])) + (", ..." if len(classes) > 10 else "")
-            raise ValueError(f"the class {strange!r} is not among the classes {some}")
-        places = np.array([at[label] for label in mine], np.int64)
-        return self.codes if np.array_equal(places, np.arange(len(mine))) else np.append(places, UNKNOWN)[self.codes]
+        return codes_among(self.labels.tolist(), self.codes, classes)
 
 
 def read_target(y: Any) -> Target:
@@ -68,20 +61,36 @@ def read_target(y: Any) -> Target:
     values = _one_column(y)
     name = getattr(values, "name", None) or getattr(y, "name", None)
     name = name if isinstance(name, str) and name else None
+    labels, codes = read_labels(values, name or "y")
+    if not labels and len(codes):
+        raise ValueError(f"every value of the class {name or 'y'!r} is missing; there is nothing to learn")
+    return Target(_as_array(labels, values), codes, name)
+
+
+def read_labels(values: Any, name: str) -> tuple[list[Any], NDArray[np.int64]]:
+    """Return the classes that occur in a column, sorted, and for each row the index of its class, -1 where missing."""
     try:
-        raw = read_column(values, name or "y")
+        raw = read_column(values, name)
     except TypeError as error:
-        raise TypeError(f"the class {name or 'y'!r} must be labels: text, whole numbers or booleans") from error
+        raise TypeError(f"the class {name!r} must be labels: text, whole numbers or booleans") from error
     except ValueError as error:
         raise ValueError(str(error).replace("column", "the class", 1)) from error
     if isinstance(raw, Numbers):
         _refuse_measurements(raw.rows[:, raw.at])
     elif isinstance(raw, Labels):
         raw = Labels(raw.distinct, raw.position, raw.name)
-    labels, codes = raw.levels(), raw.index()
-    if not labels and len(codes):
-        raise ValueError(f"every value of the class {name or 'y'!r} is missing; there is nothing to learn")
-    return Target(_as_array(labels, values), codes, name)
+    return raw.levels(), raw.index()
+
+
+def codes_among(labels: Sequence[Any], codes: NDArray[np.int64], classes: Sequence[Any]) -> NDArray[np.int64]:
+    """Return indices into `labels` as indices into `classes`, which must hold all of them."""
+    at = {label: i for i, label in enumerate(classes)}
+    strange = next((label for label in labels if label not in at), None)
+    if strange is not None:
+        some = ", ".join(map(repr, classes[:10])) + (", ..." if len(classes) > 10 else "")
+        raise ValueError(f"the class {strange!r} is not among the classes {some}")
+    places = np.array([at[label] for label in labels], np.int64)
+    return codes if np.array_equal(places, np.arange(len(places))) else np.append(places, UNKNOWN)[codes]
 
 
 def _one_column(y: Any) -> Any:
