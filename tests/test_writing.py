@@ -8,6 +8,11 @@ import pytest
 from tanbark.writing import remove_leftovers, replacing
 
 
+def _write_and_raise(file, error):
+    file.write(b"ne")
+    raise error
+
+
 def listed(folder):
     return sorted(p.name for p in folder.iterdir())
 
@@ -28,8 +33,7 @@ def test_after_an_error_nothing_has_changed(tmp_path, error):
     path = tmp_path / "a"
     path.write_bytes(b"old")
     with pytest.raises(error), replacing(path) as file:
-        file.write(b"ne")
-        raise error
+        _write_and_raise(file, error)
     assert path.read_bytes() == b"old"
     assert listed(tmp_path) == ["a"]
 

@@ -54,7 +54,7 @@ def remove_leftovers(path: Path, suffix: str) -> None:
     named = re.compile(rf"\.{re.escape(real.name)}\.[a-z0-9_]{{8}}{re.escape(suffix)}")
     for entry in os.scandir(real.parent):
         if named.fullmatch(entry.name):
-            os.unlink(entry.path)
+            Path(entry).unlink(missing_ok=True)
 
 
 def _mode(path: Path) -> int:

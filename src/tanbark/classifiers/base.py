@@ -83,6 +83,9 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
     n_jobs: int | None
     class_log_prior_: Array
 
+    chunk_ids_: tuple[str, ...] = ()
+    """The chunks that were learned under a name, so that none is learned twice; a new start forgets them."""
+
     @abstractmethod
     def _learn(self, counts: Counts, rows: Rows | None) -> None:
         """Keep on the estimator what the counts and the rows teach, `class_log_prior_` included."""
@@ -129,6 +132,7 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
         with self._unchanged_on_error():
             self._check_parameters()
             self._start(X, y, sample_weight, classes=None)
+            self.chunk_ids_ = ()
         return self
 
     @offered_unless(_needs_rows)
@@ -166,6 +170,7 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
             if not counts.class_counts.sum() > 0:
                 raise ValueError("the counts are all zero; there is nothing to learn")
             self._fit_rows(counts, None)
+            self.chunk_ids_ = ()
         return self
 
     def _fit_rows(self, counts: Counts, rows: Rows | None) -> Self:
