@@ -102,20 +102,21 @@ class RiverClassifier(MiniBatchClassifier):
         rows = [row for row in rows if row[2] > 0]
         if self._first is not None and rows:
             room = max(self.warm_up - len(self._first), 1)
-            self._begin([*self._first, *rows[:room]])
+            self._begin(self._first, rows[:room])
             self._learn(rows[room:])
         elif rows:
             self._warn_of_new(rows)
-            values, classes, weights = self._table(rows, self.features_)
+            values, classes, weights = _table(rows, self.features_)
             self.model_.partial_fit(values, classes, sample_weight=weights)
 
-    def _begin(self, first: list[Row]) -> None:
-        """Learn the rows so far, all anew; where they are enough, they are the last to be learned so."""
-        known = {name for x, _, _ in first for name, value in x.items() if not is_missing(value)}
-        features = tuple(sorted(known, key=str))
+    def _begin(self, earlier: list[Row], rows: list[Row]) -> None:
+        """Learn rows and those before them, all anew; where they are enough, these are the last to be learned so."""
+        known = {name for x, _, _ in rows for name, value in x.items() if not is_missing(value)}
+        features = tuple(sorted({*self.features_, *known}, key=str))
+        first = [*earlier, *rows]
         enough = len(first) >= self.warm_up and bool(features)
         if features:
-            values, classes, weights = self._table(first, features)
+            values, classes, weights = _table(first, features)
             with warnings.catch_warnings():
                 if not enough:
                     # That a column looks like an identifier is no news while there are few rows.
@@ -123,14 +124,6 @@ class RiverClassifier(MiniBatchClassifier):
                 model = clone(self.model).partial_fit(values, classes, sample_weight=weights)
             self.model_, self.features_ = _named(model, features) if enough else model, features
         self._first = None if enough else first
-
-    def _table(
-        self, rows: Sequence[Row], features: tuple[Hashable, ...]
-    ) -> tuple[NDArray[Any], list[Any], NDArray[np.float64] | None]:
-        """Return the values of the features, the classes, and the weights where not all are one."""
-        weights = np.array([w for _, _, w in rows])
-        classes = [y for _, y, _ in rows]
-        return _values([x for x, _, _ in rows], features), classes, None if (weights == 1).all() else weights
 
     def _warn_of_new(self, rows: Sequence[Row]) -> None:
         if self._warned:
@@ -164,6 +157,15 @@ def _checked(weight: Any) -> float:
     if not 0 <= weight < math.inf:
         raise ValueError(f"w must be a finite number of at least 0, got {weight!r}")
     return float(weight)
+
+
+def _table(
+    rows: Sequence[Row], features: tuple[Hashable, ...]
+) -> tuple[NDArray[Any], list[Any], NDArray[np.float64] | None]:
+    """Return the values of the features, the classes, and the weights where not all are one."""
+    weights = np.array([w for _, _, w in rows])
+    classes = [y for _, y, _ in rows]
+    return _values([x for x, _, _ in rows], features), classes, None if (weights == 1).all() else weights
 
 
 def _values(rows: Sequence[Features], features: tuple[Hashable, ...]) -> NDArray[Any]:
