@@ -15,7 +15,7 @@ from sklearn.base import clone
 from tanbark.classifiers.base import CountsClassifier, check_number
 from tanbark.counts import Counts
 from tanbark.schema.columns import plain
-from tanbark.schema.table import is_missing
+from tanbark.schema.objects import is_missing
 from tanbark.schema.warn import warn
 
 try:

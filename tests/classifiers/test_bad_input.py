@@ -59,7 +59,7 @@ def refused(model, call, kind, match, plain=True):
 
 def refused_everywhere(make, table, y, kind, match, weights=None, plain=True):
     """Check a refusal by `fit` and `partial_fit` of a new model and of a fitted one, which stays usable."""
-    for learn in ("fit", "partial_fit"):
+    for learn in ("fit", "partial_fit") if len(table) else ("fit",):
         refused(make(), lambda m, learn=learn: getattr(m, learn)(table, y, sample_weight=weights), kind, match, plain)
     model = make().fit(X, Y)
     expected = model.predict_proba(X)
@@ -300,12 +300,14 @@ def test_a_bad_class_column_is_refused(kind, y, error, match):
 
 
 def test_an_unknown_class_is_refused_by_name_and_nothing_is_added(kind):
-    model = kind().partial_fit(X, Y)
+    model = kind().partial_fit(X, Y, classes=["yes", "no"])
     y = [*Y[:5], "maybe"]
     refused(
         model, lambda m: m.partial_fit(X, y), ValueError, r"^the class 'maybe' is not among the classes 'no', 'yes'"
     )
     refused(model, lambda m: m.partial_fit(X, [1, 0] * 3), ValueError, "^the class [01] is not among the classes")
+    open_model = kind().partial_fit(X, Y)
+    refused(open_model, lambda m: m.partial_fit(X, [1, 0] * 3), ValueError, "^the class holds numbers but the model")
     assert model.counts_.class_counts.tolist() == [3, 3]
     refused(
         kind(), lambda m: m.partial_fit(X, Y, classes=["no"]), ValueError, "^the class 'yes' is not among the classes"

@@ -13,7 +13,8 @@ import pytest
 from scipy import sparse
 
 from tanbark import Encoder
-from tanbark.schema.table import is_missing, read_table
+from tanbark.schema.objects import is_missing
+from tanbark.schema.table import read_table
 from tanbark.schema.target import read_target
 
 # One table by hand: text, whole numbers with a hole, booleans with a hole, real numbers with a hole, whole numbers.

@@ -14,7 +14,8 @@ from tanbark.counts import Counts, Rows
 from tanbark.kernels.super_parents import leave_out, member_log_joints
 from tanbark.kernels.threads import run, spans, thread_count
 from tanbark.network import Network, Structure
-from tanbark.parameters import PARAMETERS, Smoothing, children_tables, value_tables
+from tanbark.parameters import Smoothing, children_tables, value_tables
+from tanbark.parameters.conditional import conditional
 from tanbark.schema import Schema
 from tanbark.schema.columns import Codes
 
@@ -104,7 +105,7 @@ class SuperParents:
         at = np.arange(len(seen)), rows.classes
         seen[at] = np.maximum(seen[at] - np.minimum(rows.each, 1.0), 0.0)
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(PARAMETERS[parameters](seen, seen, ess, seen.shape[1])))
+            return np.asarray(np.log(conditional(parameters, seen, seen, ess, seen.shape[1])))
 
     def network(self, schema: Schema, log_prior: Array, member: int) -> Network:
         """Return the network of which attribute `member` is the super-parent."""

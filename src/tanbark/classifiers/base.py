@@ -23,9 +23,10 @@ from tanbark.kernels.threads import run, spans, thread_count
 from tanbark.network import Network
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.columns import Codes
+from tanbark.schema.growth import encode_growing, with_classes
 from tanbark.schema.rows import usable_rows
 from tanbark.schema.table import Table, as_known_table, read_table
-from tanbark.schema.target import Target, read_target
+from tanbark.schema.target import Target, read_known_target, read_target
 
 Array = NDArray[np.float64]
 
@@ -82,6 +83,8 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
     class_prior: Any
     n_jobs: int | None
     class_log_prior_: Array
+    _classes_listed = False
+    """Whether `partial_fit` was told all classes when learning began."""
 
     chunk_ids_: tuple[str, ...] = ()
     """The chunks that were learned under a name, so that none is learned twice; a new start forgets them."""
@@ -96,6 +99,9 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
 
         Where no joint exists it is the log posterior, or that and something that is the same for all classes.
         """
+
+    def _start_over(self) -> None:
+        """Drop what learning from further rows would start from, since learning begins anew."""
 
     def _why_rows(self) -> str | None:
         """Return why counts alone do not suffice to learn this model, None where they do."""
@@ -139,24 +145,61 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows: their counts are added to those so far.
 
-        The first call learns the schema (or takes the one given as `encoder`); `classes` lists classes that may come
-        later.
+        The first call learns the schema, cut points of numbers included (or takes the one given as `encoder`). Levels
+        and classes that come later extend it, and no count is lost; but where `classes` were listed they are all there
+        are, and a Schema given as `encoder` stays as it is. A chunk of no rows changes nothing.
+
+        Parameters
+        ----------
+        X : array, data frame or Arrow table of shape (rows, attributes)
+        y : array or series of shape (rows,)
+        classes : array, optional
+            All classes that there may be.
+        sample_weight : array of shape (rows,), optional
         """
         with self._unchanged_on_error():
             self._check_parameters()
             if not hasattr(self, "counts_"):
-                self._start(X, y, sample_weight, classes)
+                if getattr(X, "shape", (1,))[0]:
+                    self._start(X, y, sample_weight, classes)
                 return self
-            known = set(self.schema_.classes)
-            strange = [c for c in np.asarray([] if classes is None else classes).tolist() if c not in known]
-            if strange:
-                raise ValueError(f"classes names {strange[0]!r}, which is not among {list(self.schema_.classes)}")
-            table = self._read(X, reset=False)
-            target = read_target(y)
-            target.name_beside(self.schema_.names)
-            table, target, weights = usable_rows(table, target, sample_weight)
-            self._set(self.counts_ + self._count(self._rows(self.schema_, table, target, weights)), None)
+            self._check_classes(classes)
+            rows = self._further_rows(X, y, sample_weight)
+            if len(rows.classes):
+                self._set(self._counts_with(rows), None)
         return self
+
+    def _check_classes(self, classes: Any) -> None:
+        """Raise where classes are listed that were not when learning began."""
+        known = set(self.schema_.classes)
+        strange = [c for c in np.asarray([] if classes is None else classes).tolist() if c not in known]
+        if strange:
+            raise ValueError(f"classes names {strange[0]!r}, which is not among {list(self.schema_.classes)}")
+
+    def _further_rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
+        """Return further rows under the schema, or under one that has what it lacks."""
+        schema = self.schema_
+        table = self._read(X, reset=False)
+        target = read_known_target(y, schema.class_labels)
+        target.name_beside(schema.names)
+        table, target, weights = usable_rows(table, target, sample_weight)
+        if isinstance(self.encoder, Schema):
+            return self._rows(schema, table, target, weights)
+        if not self._classes_listed:
+            schema = with_classes(schema, target)
+        labels = target.codes_under(schema.classes)
+        schema, codes = encode_growing(schema, table, self.encoder or Encoder(), self.n_jobs)
+        if schema != self.schema_:
+            self._checked_prior(len(schema.classes))
+            self._check_schema(schema)
+        return Rows(schema, codes, labels, weights)
+
+    def _counts_with(self, rows: Rows) -> Counts:
+        """Return the counts so far and those of further rows."""
+        so_far = self.counts_.under(rows.schema)
+        if rows.weights is None:
+            return so_far.plus(rows.codes, rows.classes, self.n_jobs)
+        return so_far + self._count(rows)
 
     @offered_unless(_needs_rows)
     def fit_counts(self, counts: Counts) -> Self:
@@ -177,6 +220,8 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
         """Learn from encoded rows and their counts, which may be of a higher order than is needed."""
         if counts.order > self._order:
             counts = Counts(counts.schema, counts.class_counts, counts.values.copy())
+        self._classes_listed = False
+        self._start_over()
         self._set(counts, rows)
         self._take_names(counts.schema)
         return self
@@ -218,6 +263,8 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
         self._checked_prior(len(schema.classes))
         self._check_schema(schema)
         rows = self._rows(schema, table, target, weights)
+        self._classes_listed = classes is not None
+        self._start_over()
         self._set(self._count(rows), rows)
 
     def _rows(self, schema: Schema, table: Table, target: Target, weights: Array | None) -> Rows:
@@ -273,7 +320,10 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
             raise ValueError(
                 f"Found array with 0 sample(s) (shape=(0, {len(table.columns)})) while a minimum of 1 is required."
             )
-        validate_data(self, X, reset=reset, skip_check_array=True)
+        names = getattr(self, "feature_names_in_", None)
+        known = not reset and len(table.columns) == self.n_features_in_
+        if not known or table.names != (None if names is None else tuple(names)):
+            validate_data(self, X, reset=reset, skip_check_array=True)
         return table
 
     @contextmanager

@@ -87,7 +87,7 @@ def _sql_type(labels: Sequence[Any]) -> str:
         return "VARCHAR"
     if all(isinstance(v, bool) for v in labels):
         return "BOOLEAN"
-    from tanbark.schema.table import EXACT
+    from tanbark.schema.objects import EXACT
 
     # A cast to an integer would round 3.7 to the level 4.
     return "BIGINT" if any(isinstance(v, int) and abs(v) > EXACT for v in labels) else "DOUBLE"

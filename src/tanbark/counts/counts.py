@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.counts.tally import Array, Tally, check_memory
+from tanbark.counts.tally import Array, Tally, check_memory, checked_classes
+from tanbark.kernels.further_rows import add_rows
 from tanbark.schema import Schema
 from tanbark.schema.columns import Category, Codes, Column
 
@@ -113,6 +115,10 @@ class Counts:
 
     def has_missing(self) -> NDArray[np.bool_]:
         """Return which attributes lack a value in some row."""
+        return self._holes
+
+    @cached_property
+    def _holes(self) -> NDArray[np.bool_]:
         short = np.add.reduceat(self.values, self.schema.offset[:-1], axis=1) - self.class_counts[:, None]
         slack = 1e-9 * np.maximum(self.class_counts[:, None], 1) if short.dtype.kind == "f" else 0
         holes: NDArray[np.bool_] = (np.abs(short) > slack).any(axis=0)
@@ -154,6 +160,17 @@ class Counts:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def plus(self, codes: Codes, y: NDArray[np.integer], n_jobs: int | None = None) -> Counts:
+        """Return the counts with further rows of the same schema: as adding `Counts.of` them, quicker for a few."""
+        rows = codes.shape[1]
+        if self.order == 1 or rows * len(codes) ** 2 > 2 * self.table.size:
+            return self + Counts.of(self.schema, codes, y, order=self.order, n_jobs=n_jobs)
+        self.schema.check_codes(codes)
+        labels = checked_classes(y, rows, len(self.class_counts))
+        table = self.table.copy()
+        add_rows(codes, labels, self.schema.offset, table)
+        return Counts(self.schema, self.class_counts + np.bincount(labels, minlength=len(self.class_counts)), table)
+
     def under(self, schema: Schema) -> Counts:
         """Return the same counts under a schema that has all levels and classes of this one."""
         if schema == self.schema:
@@ -162,6 +179,9 @@ class Counts:
         places = np.concatenate(
             [_places(a, b) + start for a, b, start in zip(self.schema.columns, schema.columns, schema.offset)]
         )
+        same = np.array_equal(rows, np.arange(len(schema.classes)))
+        if same and np.array_equal(places, np.arange(schema.offset[-1])):
+            return Counts(schema, self.class_counts, self.table)
         empty = Counts.zero(schema, self.order)
         class_counts = empty.class_counts.astype(self.class_counts.dtype)
         table = empty.table.astype(self.table.dtype)

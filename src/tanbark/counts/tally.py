@@ -78,7 +78,7 @@ class Tally:
         """
         self.schema.check_codes(codes)
         rows = codes.shape[1]
-        labels = _checked_classes(classes, rows, len(self.schema.classes))
+        labels = checked_classes(classes, rows, len(self.schema.classes))
         given = None if weights is None else _checked_weights(weights, rows)
         threads = thread_count(n_jobs, rows)
         if given is not None:
@@ -139,7 +139,7 @@ def check_memory(schema: Schema, order: int = 2) -> None:
         )
 
 
-def _checked_classes(y: Any, rows: int, classes: int) -> NDArray[np.uint16]:
+def checked_classes(y: Any, rows: int, classes: int) -> NDArray[np.uint16]:
     """Return each row's class as the kernels want it."""
     given = np.asarray(y)
     if given.shape != (rows,) or given.dtype.kind not in "iu":

@@ -25,27 +25,54 @@ def _margins(cells: Floats, rows: Floats, columns: Floats) -> float:
 
 
 @njit(nogil=True, cache=True)
-def conditional_information(table: Floats, offset: Integers, out: Floats) -> None:
-    """Write ``sum N(i,j,k) log[N(i,j,k) N(k) / (N(i,k) N(j,k))]`` of each pair to `out`, all counts of the pair's rows.
+def _logarithm(count: float, logs: Floats) -> float:
+    """Return the logarithm of a count, looked up where it is a small whole number."""
+    if count < len(logs):
+        whole = int(count)
+        if whole == count:
+            found: float = logs[whole]
+            return found
+    return math.log(count)
+
+
+@njit(nogil=True, cache=True)
+def pair_information(
+    table: Floats, offset: Integers, u: int, v: int, logs: Floats, rows: Floats, columns: Floats
+) -> float:
+    """Return ``sum N(i,j,k) log[N(i,j,k) N(k) / (N(i,k) N(j,k))]`` of a pair, all counts of the pair's rows.
+
+    `logs` holds the logarithms of small whole numbers; `rows` and `columns` have room for the values of either.
+    """
+    gain = 0.0
+    for k in range(table.shape[0]):
+        cells = table[k, offset[u] : offset[u + 1], offset[v] : offset[v + 1]]
+        total = _margins(cells, rows, columns)
+        if total <= 0:
+            continue
+        of_total = _logarithm(total, logs)
+        for j in range(cells.shape[1]):
+            columns[j] = _logarithm(columns[j], logs) - of_total if columns[j] > 0 else 0.0
+        for i in range(cells.shape[0]):
+            if rows[i] > 0:
+                of_row = _logarithm(rows[i], logs)
+                for j in range(cells.shape[1]):
+                    seen = cells[i, j]
+                    if seen > 0:
+                        gain += seen * (_logarithm(seen, logs) - of_row - columns[j])
+    return max(gain, 0.0)
+
+
+@njit(nogil=True, cache=True)
+def conditional_information(table: Floats, offset: Integers, logs: Floats, out: Floats) -> None:
+    """Write `pair_information` of each pair to `out`.
 
     Divided by the number of rows this is the conditional mutual information ``I(U; V | C)`` in nats.
     """
-    classes = table.shape[0]
-    n = len(offset) - 1
     rows = np.empty(table.shape[1])
     columns = np.empty(table.shape[1])
-    for u in range(n):
+    for u in range(len(offset) - 1):
         for v in range(u):
-            gain = 0.0
-            for k in range(classes):
-                cells = table[k, offset[u] : offset[u + 1], offset[v] : offset[v + 1]]
-                total = _margins(cells, rows, columns)
-                for i in range(cells.shape[0]):
-                    for j in range(cells.shape[1]):
-                        seen = cells[i, j]
-                        if seen > 0:
-                            gain += seen * math.log(seen / rows[i] * (total / columns[j]))
-            out[u, v] = max(gain, 0.0)
+            out[u, v] = pair_information(table, offset, u, v, logs, rows, columns)
             out[v, u] = out[u, v]
 
 
@@ -81,49 +108,58 @@ def _log_ratio(cell: float, total: float, row: float, column: float) -> float:
 
 
 @njit(nogil=True, cache=True)
-def dirichlet_evidence(table: Floats, offset: Integers, ess: float, out: Floats) -> None:
-    """Write the log Bayes factor of an edge against none to `out`, for each class and pair, of the pair's rows.
+def pair_evidence(
+    table: Floats, offset: Integers, k: int, u: int, v: int, ess: float, rows: Floats, columns: Floats
+) -> float:
+    """Return the log Bayes factor of an edge against none, of the pair's rows in class `k`.
 
     ``log W`` (eq 22 of Cerquides and Lopez de Mantaras 2003, with the prior of eq 24) and the class term that it lacks:
     ``lgamma(N'_c + N_c) - lgamma(N'_c)``. Its terms are of the size ``N log N`` and cancel but for the information that
     the pair has. So Stirling's formula splits each: the parts ``x log x`` make one sum of ``x log(ratio)``, the small
-    rest is summed by itself, and the error is that of a number of the size of the result.
+    rest is summed by itself, and the error is that of a number of the size of the result. `rows` and `columns` have
+    room for twice the values of either.
     """
     classes = table.shape[0]
-    n = len(offset) - 1
-    rows, log_rows = np.empty(table.shape[1]), np.empty(table.shape[1])
-    columns, log_columns = np.empty(table.shape[1]), np.empty(table.shape[1])
-    for u in range(n):
+    r, s = offset[u + 1] - offset[u], offset[v + 1] - offset[v]
+    of_class, of_row, of_column = ess / classes, ess / (classes * r), ess / (classes * s)
+    of_cell = ess / (classes * r * s)
+    rest_class, rest_row, rest_column = _remainder(of_class), _remainder(of_row), _remainder(of_column)
+    rest_cell = _remainder(of_cell)
+    cells = table[k, offset[u] : offset[u + 1], offset[v] : offset[v + 1]]
+    total = _margins(cells, rows, columns)
+    gain: float = _beyond_frequencies(total, of_class, rest_class)
+    growth = _log_one_plus(total / of_class)
+    log_rows, log_columns = rows[r:], columns[s:]
+    for i in range(r):
+        gain -= _beyond_frequencies(rows[i], of_row, rest_row)
+        rows[i] /= of_row
+        log_rows[i] = _log_one_plus(rows[i])
+    for j in range(s):
+        gain -= _beyond_frequencies(columns[j], of_column, rest_column)
+        columns[j] /= of_column
+        log_columns[j] = _log_one_plus(columns[j])
+    for i in range(r):
+        for j in range(s):
+            seen = cells[i, j]
+            if seen > 0:
+                gain += _beyond_frequencies(seen, of_cell, rest_cell)
+                ratio = _log_ratio(seen / of_cell, total / of_class, rows[i], columns[j])
+            else:
+                ratio = growth - log_rows[i] - log_columns[j]
+            gain += (of_cell + seen) * ratio
+    return gain
+
+
+@njit(nogil=True, cache=True)
+def dirichlet_evidence(table: Floats, offset: Integers, ess: float, out: Floats) -> None:
+    """Write `pair_evidence` of each class and pair to `out`."""
+    rows = np.empty(2 * table.shape[1])
+    columns = np.empty(2 * table.shape[1])
+    for u in range(len(offset) - 1):
         for v in range(u):
-            r, s = offset[u + 1] - offset[u], offset[v + 1] - offset[v]
-            of_class, of_row, of_column = ess / classes, ess / (classes * r), ess / (classes * s)
-            of_cell = ess / (classes * r * s)
-            rest_class, rest_row, rest_column = _remainder(of_class), _remainder(of_row), _remainder(of_column)
-            rest_cell = _remainder(of_cell)
-            for k in range(classes):
-                cells = table[k, offset[u] : offset[u + 1], offset[v] : offset[v + 1]]
-                total = _margins(cells, rows, columns)
-                gain = _beyond_frequencies(total, of_class, rest_class)
-                growth = _log_one_plus(total / of_class)
-                for i in range(r):
-                    gain -= _beyond_frequencies(rows[i], of_row, rest_row)
-                    rows[i] /= of_row
-                    log_rows[i] = _log_one_plus(rows[i])
-                for j in range(s):
-                    gain -= _beyond_frequencies(columns[j], of_column, rest_column)
-                    columns[j] /= of_column
-                    log_columns[j] = _log_one_plus(columns[j])
-                for i in range(r):
-                    for j in range(s):
-                        seen = cells[i, j]
-                        if seen > 0:
-                            gain += _beyond_frequencies(seen, of_cell, rest_cell)
-                            ratio = _log_ratio(seen / of_cell, total / of_class, rows[i], columns[j])
-                        else:
-                            ratio = growth - log_rows[i] - log_columns[j]
-                        gain += (of_cell + seen) * ratio
-                out[k, u, v] = gain
-                out[k, v, u] = gain
+            for k in range(table.shape[0]):
+                out[k, u, v] = pair_evidence(table, offset, k, u, v, ess, rows, columns)
+                out[k, v, u] = out[k, u, v]
 
 
 @njit(nogil=True, cache=True)

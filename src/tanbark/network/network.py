@@ -20,7 +20,7 @@ from tanbark.network.structure import Structure
 from tanbark.network.tree import Tree
 from tanbark.schema import Category, Number, Schema
 from tanbark.schema.columns import Codes
-from tanbark.schema.table import is_missing
+from tanbark.schema.objects import is_missing
 from tanbark.schema.warn import warn
 
 if TYPE_CHECKING:

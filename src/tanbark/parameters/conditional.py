@@ -1,9 +1,7 @@
 """Five ways from the counts of a family to the conditional probabilities of its child.
 
-Each takes `seen`, the counts of the child's values (last axis) under each configuration of its parents, the counts
-`overall` of those values whatever the parents, `ess`, and how many `cells` the family has (those of `seen`, and more
-where configurations without any count are left out); each returns an array of the shape of `seen` whose last axis sums
-to one.
+They differ in what is added to the counts of the child's values under every configuration of its parents, before these
+are divided by their sum.
 """
 
 from __future__ import annotations
@@ -13,46 +11,67 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.kernels.shares import divide_by_sums
+
 Array = NDArray[np.float64]
 
 
 def shares(seen: Array) -> Array:
     """Return `seen` divided by its sum over the last axis, uniform where nothing was seen."""
-    total = seen.sum(axis=-1, keepdims=True)
-    uniform = np.full_like(seen, 1.0 / seen.shape[-1])
-    divided: Array = np.divide(seen, total, out=uniform, where=total > 0)
-    return divided
+    rows = np.ascontiguousarray(seen).reshape(-1, seen.shape[-1])
+    divided = np.empty_like(rows)
+    divide_by_sums(rows, divided)
+    return divided.reshape(seen.shape)
 
 
-def maximum_likelihood(seen: Array, overall: Array, ess: float, cells: int) -> Array:
-    """Return relative frequencies (eq 2 of Cerquides and Lopez de Mantaras 2003)."""
-    return shares(seen)
+def maximum_likelihood(overall: Array, ess: float, cells: int) -> Array:
+    """Add nothing: relative frequencies (eq 2 of Cerquides and Lopez de Mantaras 2003)."""
+    return np.zeros(overall.shape[-1])
 
 
-def softened(seen: Array, overall: Array, ess: float, cells: int) -> Array:
-    """Return frequencies drawn towards the child's own by `ess` rows (eq 3, with N0 = ess; Friedman et al. 1997)."""
-    return shares(seen + ess * shares(overall))
+def softened(overall: Array, ess: float, cells: int) -> Array:
+    """Add `ess` rows with the child's own frequencies (eq 3, with N0 = ess; Friedman et al. 1997)."""
+    return ess * shares(overall)
 
 
-def dirichlet(seen: Array, overall: Array, ess: float, cells: int) -> Array:
-    """Return the mean under a Dirichlet prior of `ess` rows spread evenly over the family's cells (eq 4; BDeu)."""
-    return shares(seen + ess / cells)
+def dirichlet(overall: Array, ess: float, cells: int) -> Array:
+    """Add `ess` rows in all, spread evenly over the family's cells: a Dirichlet prior's mean (eq 4; BDeu)."""
+    return np.full(overall.shape[-1], ess / cells)
 
 
-def laplace(seen: Array, overall: Array, ess: float, cells: int) -> Array:
-    """Return frequencies after one more row for every cell."""
-    return shares(seen + 1.0)
+def laplace(overall: Array, ess: float, cells: int) -> Array:
+    """Add one row for every cell."""
+    return np.ones(overall.shape[-1])
 
 
-def m_estimate(seen: Array, overall: Array, ess: float, cells: int) -> Array:
-    """Return frequencies after `ess` more rows, spread evenly, under each parents' value (Mitchell 1997)."""
-    return shares(seen + ess / seen.shape[-1])
+def m_estimate(overall: Array, ess: float, cells: int) -> Array:
+    """Add `ess` rows, spread evenly, under each parents' value (Mitchell 1997)."""
+    return np.full(overall.shape[-1], ess / overall.shape[-1])
 
 
-PARAMETERS: dict[str, Callable[[Array, Array, float, int], Array]] = {
+PARAMETERS: dict[str, Callable[[Array, float, int], Array]] = {
     "ml": maximum_likelihood,
     "softened": softened,
     "dirichlet": dirichlet,
     "laplace": laplace,
     "m": m_estimate,
 }
+"""What is added to the counts of each of the child's values, from how often each was seen whatever the parents."""
+
+
+def conditional(parameters: str, seen: Array, overall: Array, ess: float, cells: int) -> Array:
+    """Return the conditional probabilities of a child's values.
+
+    Parameters
+    ----------
+    parameters : str
+        Which of `PARAMETERS`.
+    seen : array
+        The counts of the child's values (last axis) under each configuration of its parents.
+    overall : array
+        The counts of those values whatever the parents.
+    ess : float
+    cells : int
+        How many cells the family has: those of `seen`, and more where configurations without any count are left out.
+    """
+    return shares(seen + PARAMETERS[parameters](overall, ess, cells))

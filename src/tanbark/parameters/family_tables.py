@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tanbark.counts import Counts, Rows
 from tanbark.counts.family import count_family
 from tanbark.network import SparseTable
-from tanbark.parameters.conditional import PARAMETERS
+from tanbark.parameters.conditional import conditional
 
 Array = NDArray[np.float64]
 
@@ -51,7 +51,9 @@ def family_table(
     np.add.at(seen, cell, family.counts)
     overall = counts.class_counts if node == of_class else counts.value(node).sum(axis=0)
     with np.errstate(divide="ignore"):
-        table = np.log(PARAMETERS[parameters](seen.reshape(many, classes, own), overall.astype(np.float64), ess, cells))
+        table = np.log(
+            conditional(parameters, seen.reshape(many, classes, own), overall.astype(np.float64), ess, cells)
+        )
     shape = tuple(arity[p] for p in (*parents, node))
     class_axis = list(parents).index(of_class) if of_class in parents else None
     if sparse:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts import Counts
-from tanbark.parameters.conditional import PARAMETERS, shares
+from tanbark.parameters.conditional import conditional, shares
 from tanbark.parameters.tree_tables import attribute_table, class_table
 
 Array = NDArray[np.float64]
@@ -103,14 +103,13 @@ def joint_value_tables(counts: Counts, parameters: str, ess: float, log_prior: A
     Where an attribute has holes, the rows of a class that lack it are shared out as those that have it are. A given
     prior replaces what the tables say of the classes.
     """
-    estimate = PARAMETERS[parameters]
     of_class = counts.class_counts.astype(np.float64)
     tables = []
     for u in range(len(counts.schema.columns)):
         seen = counts.value(u).astype(np.float64)
         filled = of_class[:, None] * shares(seen)
         apart = np.multiply.outer(shares(of_class), shares(seen.sum(axis=0)))
-        table = estimate(filled.ravel(), apart.ravel(), ess, seen.size).reshape(seen.shape)
+        table = conditional(parameters, filled.ravel(), apart.ravel(), ess, seen.size).reshape(seen.shape)
         if log_prior is not None:
             table = shares(table) * np.exp(log_prior)[:, None]
         tables.append(table.T)

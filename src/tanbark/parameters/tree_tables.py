@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts import Counts
-from tanbark.parameters.conditional import PARAMETERS
+from tanbark.kernels.shares import log_conditional
+from tanbark.parameters.conditional import PARAMETERS, conditional
 from tanbark.parameters.dirichlet import raked_pair
 
 Array = NDArray[np.float64]
@@ -26,24 +27,21 @@ def tree_tables(counts: Counts, parent: Sequence[int], parameters: str, ess: flo
 
 def attribute_table(counts: Counts, u: int, above: int, parameters: str, ess: float) -> Array:
     """Return the log table of one attribute under the class and the attribute `above` (-1: none)."""
-    estimate = PARAMETERS[parameters]
-    overall = counts.value(u).sum(axis=0).astype(np.float64)
-    if above >= 0 and parameters == "dirichlet" and counts.has_missing()[[u, above]].any():
+    holes = counts.has_missing()
+    if above >= 0 and parameters == "dirichlet" and (holes[u] or holes[above]):
         joint = raked_pair(counts, above, u, ess).transpose(1, 0, 2)
-        table = joint / joint.sum(axis=2, keepdims=True)
-    else:
-        seen = counts.value(u) if above < 0 else counts.pair(above, u).transpose(1, 0, 2)
-        table = estimate(seen.astype(np.float64), overall, ess, seen.size)
-    return _logarithm(table)
+        return np.asarray(np.log(joint / joint.sum(axis=2, keepdims=True)))
+    seen = counts.value(u)[:, None, :] if above < 0 else counts.pair(above, u)
+    classes, configurations, values = seen.shape
+    overall = counts.value(u).sum(axis=0).astype(np.float64) if parameters == "softened" else np.empty(values)
+    table = np.empty((configurations, classes, values))
+    log_conditional(seen, PARAMETERS[parameters](overall, ess, seen.size), table)
+    return table if above >= 0 else table[0]
 
 
 def class_table(counts: Counts, parameters: str, ess: float) -> Array:
     """Return the log table of the class."""
     seen = counts.class_counts.astype(np.float64)
-    return _logarithm(PARAMETERS[parameters](seen, seen, ess, seen.size))
-
-
-def _logarithm(table: Array) -> Array:
     with np.errstate(divide="ignore"):
-        logs: Array = np.log(table)
+        logs: Array = np.log(conditional(parameters, seen, seen, ess, seen.size))
     return logs

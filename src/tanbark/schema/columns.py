@@ -31,6 +31,16 @@ def in_order(label: Any) -> tuple[bool, Any]:
     return isinstance(label, str), label
 
 
+def union(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the labels of both, sorted if both are."""
+
+    def order(labels: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(sorted(labels, key=in_order))
+
+    together = a + tuple(x for x in b if x not in set(a))
+    return order(together) if order(a) == a and order(b) == b else together
+
+
 def holds(values: Sequence[Any]) -> str:
     """Return in a word what kind of labels these are: text, numbers, or nothing."""
     if not values:
@@ -82,7 +92,8 @@ class Category:
         return tuple(named) or (MISSING,)
 
     @cached_property
-    def _code(self) -> dict[Label, int]:
+    def code(self) -> dict[Label, int]:
+        """The code of each level."""
         return {level: code for code, level in enumerate(self.levels)}
 
     @cached_property
@@ -103,7 +114,7 @@ class Category:
                 f"column {self.name!r} holds {kind} but the model learned {self._holds} there; convert the column"
             )
         fallback = len(self.levels) if self.other else UNKNOWN
-        return [self._code.get(value, fallback) for value in values]
+        return [self.code.get(value, fallback) for value in values]
 
     def codes_of_numbers(self, numbers: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return the code of each of many numbers; NaN is `UNKNOWN` too."""

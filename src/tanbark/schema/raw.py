@@ -43,6 +43,9 @@ class RawColumn(Protocol):
     def floats(self) -> NDArray[np.float64]:
         """Return its numbers, NaN where missing."""
 
+    def extent(self) -> tuple[float, float] | None:
+        """Return its least and its greatest number, None where it has none."""
+
     def encode(self, column: Column, missing: int, out: Codes) -> bool:
         """Write the code of each row to `out`; return whether a value never seen was met."""
 
@@ -52,14 +55,20 @@ class RawColumn(Protocol):
 
 def _spread(code: list[int], at: NDArray[Any], column: Column, missing: int, out: Codes) -> None:
     """Write ``code[at]`` to `out`, with what is unknown and what is missing (position -1) in their places."""
-    lookup = [*(missing if c == UNKNOWN else c for c in code), _absent(column, missing)]
+    lookup = [*(missing if c == UNKNOWN else c for c in code), absent_code(column, missing)]
     if len(out) <= HANDFUL:
         out[:] = [lookup[p] for p in at.tolist()]
     else:
         np.take(np.array(lookup, out.dtype), at, out=out, mode="wrap")
 
 
-def _absent(column: Column, missing: int) -> int:
+def _extent(numbers: NDArray[np.float64]) -> tuple[float, float] | None:
+    """Return the least and the greatest of some numbers, None where all are NaN."""
+    known = numbers[~np.isnan(numbers)]
+    return (float(known.min()), float(known.max())) if len(known) else None
+
+
+def absent_code(column: Column, missing: int) -> int:
     """Return the code of a missing value: a level of its own where the column has one."""
     return column.arity - 1 if column.missing else missing
 
@@ -100,6 +109,12 @@ class SmallIntegers:
     def floats(self) -> NDArray[np.float64]:
         """Return the integers as floats."""
         return self.distance.astype(np.float64) + self.base
+
+    def extent(self) -> tuple[float, float] | None:
+        """Return the least and the greatest integer."""
+        if not len(self.distance):
+            return None
+        return float(self.base + int(self.distance.min())), float(self.base + int(self.distance.max()))
 
     def encode(self, column: Column, missing: int, out: Codes) -> bool:
         """Write the code of each row to `out`; return whether a value never seen was met."""
@@ -153,9 +168,13 @@ class Numbers:
             raise self._infinite()
         return values
 
+    def extent(self) -> tuple[float, float] | None:
+        """Return the least and the greatest number."""
+        return _extent(self.floats())
+
     def encode(self, column: Column, missing: int, out: Codes) -> bool:
         """Write the code of each row to `out`; return whether a value never seen was met."""
-        absent = _absent(column, missing)
+        absent = absent_code(column, missing)
         if len(out) <= HANDFUL:
             return self._encode_few(column, missing, out)
         if isinstance(column, Category):
@@ -178,7 +197,7 @@ class Numbers:
             raise self._infinite()
         codes = column.codes_of(known)
         rest = iter(missing if c == UNKNOWN else c for c in codes)
-        absent = _absent(column, missing)
+        absent = absent_code(column, missing)
         out[:] = [next(rest) if v == v else absent for v in values]
         return UNKNOWN in codes
 
@@ -239,6 +258,10 @@ class Labels:
         """Return labels that are numbers, NaN where missing."""
         numbers: NDArray[np.float64] = np.array([*self.distinct, np.nan], np.float64)[self.position]
         return numbers
+
+    def extent(self) -> tuple[float, float] | None:
+        """Return the least and the greatest of labels that are numbers."""
+        return _extent(self.floats())
 
     def encode(self, column: Column, missing: int, out: Codes) -> bool:
         """Write the code of each row to `out`; return whether a value never seen was met."""

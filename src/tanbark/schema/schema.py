@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.kernels.threads import run, thread_count
-from tanbark.schema.columns import UNKNOWN, Category, Codes, Column, Label, Number, column_from_dict, in_order, plain
+from tanbark.schema.columns import UNKNOWN, Category, Codes, Column, Label, Number, column_from_dict, plain, union
 from tanbark.schema.raw import RawColumn
 from tanbark.schema.table import Table, read_table
 from tanbark.schema.target import read_target
@@ -136,18 +136,32 @@ class Schema:
 
     def encode_table(self, table: Table, n_jobs: int | None = None) -> Codes:
         """Return the codes of a table that was read already; its columns are taken in order."""
+        codes, unseen = self.encode_columns(table, n_jobs)
+        if self.unseen == "error" and any(unseen):
+            u = unseen.index(True)
+            strange = _unseen(self.columns[u], table.columns[u])
+            raise ValueError(f"column {self.columns[u].name!r} holds {strange!r}, which was not seen in training")
+        return codes
+
+    def encode_columns(self, table: Table, n_jobs: int | None = None) -> tuple[Codes, list[bool]]:
+        """Return the codes of a table that was read already, and which columns hold a label that is no level."""
+        unseen = [False] * len(self.columns)
         if table.small is not None and self.dtype == np.uint8 and self._counts_from_zero(table.columns):
-            return table.small
+            return table.small, unseen
         codes = np.empty((len(self.columns), table.rows), self.dtype)
 
-        def encode(u: int) -> None:
-            unseen = table.columns[u].encode(self.columns[u], self.missing_code, codes[u])
-            if unseen and self.unseen == "error":
-                strange = _unseen(self.columns[u], table.columns[u])
-                raise ValueError(f"column {self.columns[u].name!r} holds {strange!r}, which was not seen in training")
+        missing = self.missing_code
 
-        run([partial(encode, u) for u in range(len(self.columns))], thread_count(n_jobs, table.rows))
-        return codes
+        def encode(u: int) -> None:
+            unseen[u] = table.columns[u].encode(self.columns[u], missing, codes[u])
+
+        threads = thread_count(n_jobs, table.rows)
+        if threads == 1:
+            for u in range(len(self.columns)):
+                encode(u)
+        else:
+            run([partial(encode, u) for u in range(len(self.columns))], threads)
+        return codes, unseen
 
     def _counts_from_zero(self, raw: Sequence[RawColumn]) -> bool:
         """Return whether every value is its own code already."""
@@ -185,8 +199,8 @@ class Schema:
         if self.names != other.names or self.class_name != other.class_name:
             raise ValueError("the two schemas are of different columns, so their counts cannot be added")
         columns = tuple(_merge(a, b) for a, b in zip(self.columns, other.columns))
-        classes = _union(self.classes, other.classes)
-        dtype = self.class_dtype if self.class_dtype == other.class_dtype else "|O"
+        classes = union(self.classes, other.classes)
+        dtype = np.result_type(np.dtype(self.class_dtype), np.dtype(other.class_dtype)).str
         return Schema(columns, classes, self.class_name, self.unseen, self.named, dtype)
 
     def to_dict(self) -> dict[str, Any]:
@@ -225,17 +239,7 @@ def _merge(a: Column, b: Column) -> Column:
     if isinstance(a, Category) and isinstance(b, Category):
         if {type(x) is str for x in a.levels + b.levels} == {True, False} and a.levels and b.levels:
             raise ValueError(f"column {a.name!r} holds text in one schema and numbers in the other")
-        return Category(a.name, _union(a.levels, b.levels), a.other or b.other, a.missing or b.missing)
+        return Category(a.name, union(a.levels, b.levels), a.other or b.other, a.missing or b.missing)
     if isinstance(a, Number) and isinstance(b, Number) and a.cuts == b.cuts:
         return Number(a.name, a.cuts, min(a.low, b.low), max(a.high, b.high), a.missing or b.missing)
     raise ValueError(f"column {a.name!r} is cut differently in the two schemas, so their counts cannot be added")
-
-
-def _union(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the labels of both, sorted if both are."""
-
-    def order(labels: tuple[Any, ...]) -> tuple[Any, ...]:
-        return tuple(sorted(labels, key=in_order))
-
-    together = a + tuple(x for x in b if x not in set(a))
-    return order(together) if order(a) == a and order(b) == b else together

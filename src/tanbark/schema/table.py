@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import datetime
-import numbers
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -17,10 +14,11 @@ from scipy.sparse import issparse
 from tanbark.kernels.narrow import narrow_integers
 from tanbark.kernels.threads import run, spans, thread_count
 from tanbark.schema.columns import UNKNOWN, plain
+from tanbark.schema.objects import EXACT, Objects, complex_values, dates, is_missing, mixed, not_a_value
 from tanbark.schema.raw import CHUNK, HANDFUL, NARROW, Labels, Numbers, RawColumn, SmallIntegers
 
-EXACT = 2**53
-"""Beyond it a float does not hold every integer."""
+FEW = 1000
+"""Up to so many rows text is read as Python objects, beyond through Arrow, which takes longer to begin."""
 
 
 @dataclass(frozen=True)
@@ -189,84 +187,16 @@ def _read_vector(values: NDArray[Any], name: str) -> RawColumn:
         return _read_integers(values.reshape(-1, 1), [name], None)[0][0]
     if kind == "f":
         return Numbers(np.ascontiguousarray(values, np.float64).reshape(-1, 1), 0, name)
+    if kind in "OT" or (kind == "U" and len(values) <= FEW):
+        return Objects(values.tolist(), name)
     if kind == "U":
         distinct, index = np.unique(values, return_inverse=True)
         return Labels([str(v) for v in distinct], index, name)
-    if kind in "OT":
-        return _read_objects(values.tolist(), name)
     if kind == "c":
-        raise _complex(name)
+        raise complex_values(name)
     if kind in "mM":
-        raise _date(name)
+        raise dates(name)
     raise TypeError(f"column {name!r}: argument must be a string or a number, not {values.dtype.type.__name__!r}")
-
-
-def is_missing(value: Any) -> bool:
-    """Return whether a Python object stands for no value: None, NaN, NaT, pandas' NA.
-
-    >>> [is_missing(v) for v in (None, float("nan"), "", 0)]
-    [True, True, False, False]
-    """
-    if value is None or type(value).__name__ in {"NAType", "NaTType"}:
-        return True
-    return isinstance(value, float | np.floating | Decimal | np.datetime64 | np.timedelta64) and bool(value != value)
-
-
-def _read_objects(values: Iterable[Any], name: str) -> RawColumn:
-    """Return a column of Python objects: all numbers, or labels."""
-    position: dict[tuple[type, Any], int] = {}
-    index = []
-    text = number = False
-    for value in values:
-        if is_missing(value):
-            index.append(UNKNOWN)
-            continue
-        value = plain(value)
-        if isinstance(value, str | bool):
-            text = True
-        elif isinstance(value, numbers.Real | Decimal):
-            number = True
-        else:
-            raise _not_a_value(value, name)
-        if text and number:
-            raise _mixed(name)
-        try:
-            index.append(position.setdefault((type(value), value), len(position)))
-        except TypeError:
-            raise _not_a_value(value, name) from None
-    distinct = [value for _, value in position]
-    at = np.array(index, np.int64)
-    if not number:
-        return Labels([str(v) if isinstance(v, str) else v for v in distinct], at, name)
-    if any(isinstance(v, int) and abs(v) >= 2**64 for v in distinct):
-        raise ValueError(f"column {name!r} holds an integer of more than 64 bits; make it text")
-    if all(isinstance(v, int) for v in distinct) and any(abs(v) >= EXACT for v in distinct):
-        return Labels(distinct, at, name)
-    as_float = np.array([float(v) for v in distinct] + [np.nan])
-    return Numbers(as_float[at].reshape(-1, 1), 0, name)
-
-
-def _mixed(name: str) -> ValueError:
-    return ValueError(f"column {name!r} mixes numbers with strings or booleans; make it one or the other")
-
-
-def _complex(name: str) -> ValueError:
-    return ValueError(f"column {name!r}: Complex data not supported; split it into real and imaginary columns")
-
-
-def _date(name: str) -> TypeError:
-    return TypeError(
-        f"column {name!r} holds dates or times; turn it into numbers (year, month, days since an event) or drop it"
-    )
-
-
-def _not_a_value(value: Any, name: str) -> Exception:
-    if isinstance(value, complex):
-        return _complex(name)
-    dates = datetime.date | datetime.time | datetime.timedelta | np.datetime64 | np.timedelta64
-    if isinstance(value, dates) or type(value).__name__ == "Period":
-        return _date(name)
-    return TypeError(f"column {name!r}: argument must be a string or a number, not {type(value).__name__!r}")
 
 
 def _read_frame(X: Any, n_jobs: int | None) -> Table:
@@ -298,10 +228,10 @@ def _read_blocks(X: Any, names: Sequence[str], n_jobs: int | None) -> dict[int, 
         if at:
             block = (X if len(at) == len(dtypes) else X.iloc[:, at]).to_numpy()
             columns |= zip(at, _read_array(block, [names[u] for u in at], n_jobs).columns)
-    if len(X) <= HANDFUL:
+    if len(X) <= FEW:
         at = [u for u, dtype in enumerate(dtypes) if str(dtype) in ("object", "str", "string")]
         block = (X if len(at) == len(dtypes) else X.iloc[:, at]).to_numpy(object)
-        columns |= {u: _read_objects(block[:, place].tolist(), names[u]) for place, u in enumerate(at)}
+        columns |= {u: Objects(block[:, place].tolist(), names[u]) for place, u in enumerate(at)}
     return columns
 
 
@@ -316,19 +246,19 @@ def _read_series(series: Any, name: str) -> RawColumn:
         raise TypeError(f"column {name!r}: Sparse data was passed, but dense data is required; convert the column")
     dtype = series.dtype
     if dtype == nw.Int128 or dtype == nw.UInt128 or dtype == nw.Decimal:
-        return _read_objects(series.to_list(), name)
+        return Objects(series.to_list(), name)
     if dtype.is_integer() and series.null_count():
         return _read_holed_integers(series, name)
     if dtype.is_numeric():
         values = series.cast(nw.Float64) if dtype.is_float() else series
         return _read_vector(np.asarray(values.to_numpy()), name)
-    if dtype == nw.String and len(series) <= HANDFUL:
-        return _read_objects(series.to_list(), name)
+    if dtype == nw.String and len(series) <= FEW:
+        return Objects(series.to_list(), name)
     if dtype in (nw.Boolean, nw.String, nw.Categorical, nw.Enum):
         return _read_arrow_labels(series, name)
     if dtype.is_temporal():
-        raise _date(name)
-    return _read_objects(series.to_list(), name)
+        raise dates(name)
+    return Objects(series.to_list(), name)
 
 
 def _read_holed_integers(series: Any, name: str) -> RawColumn:
@@ -373,9 +303,9 @@ def _labels(levels: list[Any], position: NDArray[np.int64], name: str, declared:
     """Return a column of levels, each of which must be a label."""
     for level in levels:
         if not isinstance(level, str | int | float | bool):
-            raise _not_a_value(level, name)
+            raise not_a_value(level, name)
         if isinstance(level, float) and not np.isfinite(level):
             raise ValueError(f"column {name!r} has infinity as a level; replace it or make it missing")
     if len({isinstance(level, str) for level in levels}) > 1:
-        raise _mixed(name)
+        raise mixed(name)
     return Labels(levels, position, name, declared)

@@ -13,6 +13,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import column_or_1d
 
 from tanbark.schema.columns import UNKNOWN
+from tanbark.schema.objects import Objects
 from tanbark.schema.raw import Labels, Numbers
 from tanbark.schema.table import read_column, unmasked
 from tanbark.schema.warn import warn
@@ -67,10 +68,27 @@ def read_target(y: Any) -> Target:
     return Target(_as_array(labels, values), codes, name)
 
 
+def read_known_target(y: Any, labels: NDArray[Any]) -> Target:
+    """Return the classes of a column of labels, quickly where each is one of those known."""
+    if isinstance(y, np.ndarray | list) or hasattr(y, "iloc"):
+        values = y if isinstance(y, list) else y.tolist() if y.ndim == 1 else [None]
+        code = {label: i for i, label in enumerate(labels.tolist())}
+        try:
+            codes = [code.get(value, UNKNOWN) for value in values]
+        except TypeError:
+            codes = [UNKNOWN]
+        if UNKNOWN not in codes:
+            name = getattr(y, "name", None)
+            return Target(labels, np.array(codes, np.int64), name if isinstance(name, str) and name else None)
+    return read_target(y)
+
+
 def read_labels(values: Any, name: str) -> tuple[list[Any], NDArray[np.int64]]:
     """Return the classes that occur in a column, sorted, and for each row the index of its class, -1 where missing."""
     try:
         raw = read_column(values, name)
+        if isinstance(raw, Objects):
+            raw = raw.parsed
     except TypeError as error:
         raise TypeError(f"the class {name!r} must be labels: text, whole numbers or booleans") from error
     except ValueError as error:

@@ -6,6 +6,7 @@ from tanbark.structure.edge_weights import EDGE_WEIGHTS, bdeu_weights_by_class, 
 from tanbark.structure.exact import exact_structure
 from tanbark.structure.forest import EDGE_GAINS, maximum_forest
 from tanbark.structure.hill_climbing import hill_climb
+from tanbark.structure.incremental import REVISABLE, RestructureStats, revised_tree, weighed_tree
 from tanbark.structure.k2_search import k2_search
 from tanbark.structure.k_dependence import k_dependence
 from tanbark.structure.restrictions import Restrictions
@@ -17,9 +18,11 @@ __all__ = [
     "CRITERIA",
     "EDGE_GAINS",
     "EDGE_WEIGHTS",
+    "REVISABLE",
     "SEARCHES",
     "WEAK_STRUCTURES",
     "Restrictions",
+    "RestructureStats",
     "bdeu_weights_by_class",
     "best_trees",
     "class_information",
@@ -31,7 +34,9 @@ __all__ = [
     "maximum_forest",
     "maximum_spanning_tree",
     "most_telling",
+    "revised_tree",
     "rooted",
     "searched_structure",
     "settled",
+    "weighed_tree",
 ]

@@ -16,6 +16,9 @@ from tanbark.structure.spanning_tree import settled
 
 Matrix = NDArray[np.float64]
 
+LOGARITHMS = np.log(np.maximum(np.arange(2**16), 1.0))
+"""Those of small counts; that of 0 is never asked for."""
+
 
 def cmi_weights(counts: Counts, ess: float) -> Matrix:
     """Return the conditional mutual information ``I(U; V | C)`` in nats (Friedman, Geiger and Goldszmidt 1997).
@@ -25,7 +28,7 @@ def cmi_weights(counts: Counts, ess: float) -> Matrix:
     holes would look wonderful.
     """
     out = np.zeros((len(counts.schema.columns),) * 2)
-    conditional_information(counts.table.astype(np.float64), counts.schema.offset, out)
+    conditional_information(counts.table, counts.schema.offset, LOGARITHMS, out)
     return out / max(float(counts.class_counts.sum()), 1.0)
 
 
@@ -42,7 +45,7 @@ def bdeu_weights(counts: Counts, ess: float) -> Matrix:
 def bdeu_weights_by_class(counts: Counts, ess: float) -> Matrix:
     """Return what the rows of each class add to `bdeu_weights`, of shape (classes, attributes, attributes)."""
     out = np.zeros((len(counts.class_counts), *(len(counts.schema.columns),) * 2))
-    dirichlet_evidence(counts.table.astype(np.float64), counts.schema.offset, ess, out)
+    dirichlet_evidence(counts.table, counts.schema.offset, ess, out)
     return out
 
 

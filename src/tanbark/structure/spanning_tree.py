@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.kernels.prim import grow_tree
+
 Edge = tuple[int, int]
 
 
@@ -22,23 +24,9 @@ def maximum_spanning_tree(weights: NDArray[np.float64]) -> list[Edge]:
     n = len(weights)
     if n < 2:
         return []
-    weights = settled(weights)
-    pairs = np.triu(np.ones((n, n), np.bool_), 1)
-    u, v = divmod(int(np.argmax(np.where(pairs, weights, -np.inf))), n)
-    edges = [(u, v)]
-    inside = np.zeros(n, np.bool_)
-    inside[[u, v]] = True
-    # The heaviest edge from the tree to each attribute outside, and where in the tree it starts.
-    start = np.where(weights[v] > weights[u], v, u)
-    reach = np.maximum(weights[u], weights[v])
-    while len(edges) < n - 1:
-        new = int(np.argmax(np.where(inside, -np.inf, reach)))
-        edges.append((int(start[new]), new))
-        inside[new] = True
-        better = (weights[new] > reach) | ((weights[new] == reach) & (new < start))
-        start[better] = new
-        reach[better] = weights[new][better]
-    return edges
+    us, vs = np.empty(n - 1, np.int64), np.empty(n - 1, np.int64)
+    grow_tree(settled(np.asarray(weights, np.float64)), us, vs)
+    return list(zip(us.tolist(), vs.tolist()))
 
 
 def settled(weights: NDArray[np.float64]) -> NDArray[np.float64]:

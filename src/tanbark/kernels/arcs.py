@@ -1,0 +1,117 @@
+"""Roure's heuristic: is the order in which a tree's arcs were added still right, and the tree if it is not.
+
+Roure Alcobé, J. (2002). Incremental learning of tree augmented naive Bayes classifiers. IBERAMIA, 32-41.
+"""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from tanbark.kernels.weights import pair_evidence, pair_information
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+CALCULATED, RECALLED = 0, 1
+
+
+@njit(nogil=True, cache=True)
+def _weight(
+    table: Floats,
+    offset: Integers,
+    ess: float,
+    logs: Floats,
+    u: int,
+    v: int,
+    weights: Floats,
+    room: Floats,
+    work: Integers,
+) -> float:
+    """Return the weight of a pair: calculated when first asked for, recalled after that.
+
+    It is the log Bayes factor under a prior of `ess` rows, and the conditional information where that is 0.
+    """
+    weight: float = weights[u, v]
+    if weight == weight:
+        work[RECALLED] += 1
+        return weight
+    work[CALCULATED] += 1
+    weight = 0.0
+    if ess > 0:
+        for k in range(table.shape[0]):
+            weight += pair_evidence(table, offset, k, max(u, v), min(u, v), ess, room[0], room[1])
+    else:
+        weight = pair_information(table, offset, max(u, v), min(u, v), logs, room[0], room[1])
+    weights[u, v] = weight
+    weights[v, u] = weight
+    return weight
+
+
+@njit(nogil=True, cache=True)
+def _exceeds(a: float, b: float) -> bool:
+    """Return whether one weight is greater than another by more than rounding."""
+    return a - b > 1e-12 * max(abs(a), abs(b))
+
+
+@njit(nogil=True, cache=True)
+def arcs_in_order(
+    table: Floats,
+    offset: Integers,
+    ess: float,
+    logs: Floats,
+    us: Integers,
+    vs: Integers,
+    weights: Floats,
+    work: Integers,
+) -> int:
+    """Return how many arcs of a tree, taken in the order in which they were added, are still where they should be.
+
+    An arc is where it should be if it is the heaviest of the tree's arcs that leave the part built by those before it
+    (for the first: of the arcs at the root). `weights` are filled where they are calculated; NaN says not yet.
+    """
+    n = len(weights)
+    room = np.empty((2, 2 * table.shape[1]))
+    inside = np.zeros(n, np.bool_)
+    inside[us[0]] = True
+    for step in range(len(us)):
+        own = _weight(table, offset, ess, logs, us[step], vs[step], weights, room, work)
+        for other in range(step + 1, len(us)):
+            if inside[us[other]] != inside[vs[other]]:
+                there = _weight(table, offset, ess, logs, us[other], vs[other], weights, room, work)
+                if _exceeds(there, own):
+                    return step
+        inside[us[step]] = True
+        inside[vs[step]] = True
+    return len(us)
+
+
+@njit(nogil=True, cache=True)
+def finish_tree(
+    table: Floats,
+    offset: Integers,
+    ess: float,
+    logs: Floats,
+    us: Integers,
+    vs: Integers,
+    kept: int,
+    weights: Floats,
+    work: Integers,
+) -> None:
+    """Keep a tree's first `kept` arcs, at least one, and write those by which Prim's algorithm goes on."""
+    n = len(weights)
+    room = np.empty((2, 2 * table.shape[1]))
+    inside = np.zeros(n, np.bool_)
+    for step in range(kept):
+        inside[us[step]] = True
+        inside[vs[step]] = True
+    for step in range(kept, n - 1):
+        from_, to, heaviest = -1, -1, 0.0
+        for u in range(n):
+            if inside[u]:
+                for v in range(n):
+                    if not inside[v]:
+                        weight = _weight(table, offset, ess, logs, u, v, weights, room, work)
+                        if to < 0 or _exceeds(weight, heaviest):
+                            from_, to, heaviest = u, v, weight
+        us[step], vs[step] = from_, to
+        inside[to] = True

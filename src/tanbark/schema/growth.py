@@ -1,0 +1,80 @@
+"""A schema that grows: levels and classes that further rows bring and that it lacks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from tanbark.schema.columns import UNKNOWN, Category, Codes, Column, Number, holds, union
+from tanbark.schema.encoder import Encoder
+from tanbark.schema.raw import RawColumn
+from tanbark.schema.schema import Schema
+from tanbark.schema.table import Table
+from tanbark.schema.target import Target
+from tanbark.schema.warn import warn
+
+
+def with_classes(schema: Schema, target: Target) -> Schema:
+    """Return the schema with the classes of further rows: sorted if its own are, else after them."""
+    labels = tuple(target.labels.tolist())
+    if set(labels) <= set(schema.classes):
+        return schema
+    if schema.classes and holds(labels) != holds(schema.classes):
+        raise ValueError(
+            f"the class holds {holds(labels)} but the model learned {holds(schema.classes)} there; convert it"
+        )
+    dtype = np.result_type(np.dtype(schema.class_dtype), target.labels.dtype).str
+    return replace(schema, classes=union(schema.classes, labels), class_dtype=dtype)
+
+
+def encode_growing(schema: Schema, table: Table, encoder: Encoder, n_jobs: int | None) -> tuple[Schema, Codes]:
+    """Return the codes of further rows, and the schema of these codes, which has all labels that occur.
+
+    Beyond `max_levels` the rarest of the new labels share a level, with a warning; under ``missing="state"`` a missing
+    value becomes a level when the first one comes. Cut points stay.
+    """
+    codes, unseen = schema.encode_columns(table, n_jobs)
+    columns = list(schema.columns)
+    for u, (column, raw) in enumerate(zip(schema.columns, table.columns)):
+        if unseen[u] and isinstance(column, Category):
+            columns[u] = _with_levels(column, raw, encoder.max_levels)
+        new_state = encoder.missing == "state" and not column.missing
+        if new_state and (codes[u] == schema.missing_code).any() and raw.has_missing:
+            columns[u] = replace(columns[u], missing=True)
+        elif isinstance(column, Number) and len(codes[u]):
+            columns[u] = _reaching(column, raw)
+    if columns == list(schema.columns):
+        return schema, codes
+    grown = replace(schema, columns=tuple(columns))
+    if (grown.arity == schema.arity).all():
+        return grown, codes
+    return grown, grown.encode_columns(table, n_jobs)[0]
+
+
+def _with_levels(column: Category, raw: RawColumn, max_levels: int) -> Column:
+    """Return a category that has the new labels of some rows too."""
+    levels = raw.levels()
+    new = [v for v, code in zip(levels, column.codes_of(levels)) if code == UNKNOWN]
+    room = max(max_levels - column.missing - len(column.levels), 0)
+    if len(new) <= room:
+        return replace(column, levels=union(column.levels, tuple(new)))
+    room = max(room - 1, 0)
+    often = np.bincount(raw.index() + 1, minlength=len(levels) + 1)[1:]
+    place: dict[Any, int] = {v: i for i, v in enumerate(levels)}
+    kept = sorted(new, key=lambda v: -int(often[place[v]]))[:room]
+    levels_by_now, shared = len(column.levels) + len(new), len(new) - room
+    warn(
+        f"column {column.name!r} has {levels_by_now} levels by now: the rarest {shared} of the new ones share one "
+        "(max_levels)"
+    )
+    return replace(column, levels=union(column.levels, tuple(v for v in new if v in set(kept))), other=True)
+
+
+def _reaching(column: Number, raw: RawColumn) -> Column:
+    """Return a number whose range takes in those of some rows."""
+    extent = raw.extent()
+    if extent is None or (column.low <= extent[0] and extent[1] <= column.high):
+        return column
+    return replace(column, low=min(column.low, extent[0]), high=max(column.high, extent[1]))
