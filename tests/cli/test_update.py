@@ -187,6 +187,42 @@ def test_types_are_those_of_the_model_whatever_the_file_suggests(run, tmp_path):
     np.testing.assert_array_equal(again.counts_.values, [[6, 0, 5], [0, 7, 0]])
 
 
+def test_new_levels_and_classes_are_learned_and_said(write, run, table, model, tmp_path):
+    (tmp_path / "new.csv").write_text("sky,wind,degrees,walk\nfog,7,12,maybe\nsun,1,99,maybe\nfog,1,12,yes\n")
+    said = run("update", "m.tanbark", "new.csv").stdout
+    again = tanbark.load("m.tanbark")
+    assert again.schema_.classes == ("maybe", "no", "yes")
+    assert again.schema_.columns[0].levels == ("cloud, grey", "fog", "rain", "sun")
+    assert again.schema_.columns[1].levels == (0, 1, 2, 3, 7)
+    rows = [{"sky": "fog", "wind": 7, "degrees": 12.0, "walk": "maybe"}]
+    rows += [{"sky": "sun", "wind": 1, "degrees": 99.0, "walk": "maybe"}]
+    rows += [{"sky": "fog", "wind": 1, "degrees": 12.0, "walk": "yes"}]
+    everything = pa.concat_tables([table.slice(0, 25), pa.Table.from_pylist(rows, schema=table.schema)])
+    np.testing.assert_array_equal(again.counts_.table, counts_of(again, everything))
+    lines = [" ".join(line.split()) for line in said.splitlines()]
+    assert {"new classes maybe", "new levels sky: fog", "new levels wind: 7"} <= set(lines)
+    assert "(2 of classes never seen, not in the log loss)" in said
+
+
+def test_levels_that_several_batches_bring_are_all_there(write, run, table, model, tmp_path, monkeypatch):
+    monkeypatch.setattr("tanbark.cli.source.BATCH_VALUES", 1)
+    lines = [f"sky{i // 700},1,12,yes" for i in range(2800)]
+    (tmp_path / "new.csv").write_text("\n".join(["sky,wind,degrees,walk", *lines, ""]))
+    run("update", "m.tanbark", "new.csv")
+    again = tanbark.load("m.tanbark")
+    assert again.schema_.columns[0].levels == ("cloud, grey", "rain", "sky0", "sky1", "sky2", "sky3", "sun")
+    assert again.counts_.value(0)[:, 2:6].tolist() == [[0] * 4, [700] * 4]
+
+
+def test_levels_beyond_the_most_allowed_share_one_and_it_says_so(run, tmp_path):
+    (tmp_path / "t.csv").write_text("code,class\n" + "a,p\nb,q\n" * 5)
+    run("fit", "t.csv", "--cv", 0, "--max-levels", 3)
+    (tmp_path / "new.csv").write_text("code,class\n" + "c,p\nd,q\n" * 5)
+    assert "note: column 'code' has 4 levels by now" in run("update", "t.tanbark", "new.csv").stdout
+    again = tanbark.load("t.tanbark")
+    np.testing.assert_array_equal(again.counts_.values, [[5, 0, 5], [0, 5, 5]])
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [

@@ -164,7 +164,7 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
                     self._start(X, y, sample_weight, classes)
                 return self
             self._check_classes(classes)
-            rows = self._further_rows(X, y, sample_weight)
+            rows = self._further_rows(self.schema_, X, y, sample_weight)
             if len(rows.classes):
                 self._set(self._counts_with(rows), None)
         return self
@@ -176,9 +176,9 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
         if strange:
             raise ValueError(f"classes names {strange[0]!r}, which is not among {list(self.schema_.classes)}")
 
-    def _further_rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
-        """Return further rows under the schema, or under one that has what it lacks."""
-        schema = self.schema_
+    def _further_rows(self, known: Schema, X: Any, y: Any, sample_weight: Any = None) -> Rows:
+        """Return further rows under the schema known so far, or under one that has what it lacks."""
+        schema = known
         table = self._read(X, reset=False)
         target = read_known_target(y, schema.class_labels)
         target.name_beside(schema.names)
@@ -189,7 +189,7 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
             schema = with_classes(schema, target)
         labels = target.codes_under(schema.classes)
         schema, codes = encode_growing(schema, table, self.encoder or Encoder(), self.n_jobs)
-        if schema != self.schema_:
+        if schema != known:
             self._checked_prior(len(schema.classes))
             self._check_schema(schema)
         return Rows(schema, codes, labels, weights)
@@ -200,6 +200,13 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
         if rows.weights is None:
             return so_far.plus(rows.codes, rows.classes, self.n_jobs)
         return so_far + self._count(rows)
+
+    def _learn_further(self, counts: Counts, kept: float = 1.0) -> None:
+        """Learn from the counts of further rows and those so far, of which a share may be kept only."""
+        with self._unchanged_on_error():
+            self._check_parameters()
+            so_far = self.counts_ if kept == 1.0 else self.counts_ * kept
+            self._set(so_far + counts, None)
 
     @offered_unless(_needs_rows)
     def fit_counts(self, counts: Counts) -> Self:

@@ -69,6 +69,8 @@ def tell(
     if after.edges and after.edges == before.edges:
         grid.add_row("edges", "as before")
     console.print(grid)
+    for note in news.notes:
+        _note(console, note)
     if news.unlabelled:
         some = "1 row" if news.unlabelled == 1 else f"{news.unlabelled:,} rows"
         _note(console, f"{some} without a {after.schema.class_name} left out")

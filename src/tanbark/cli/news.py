@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tanbark.cli.console import rows_read
@@ -33,6 +33,8 @@ class News:
         The negative log probability, in nats, that it gave to the classes of those foreseeable, summed.
     ignored : tuple of str
         Columns that the model does not have.
+    notes : list of str
+        What the library has to say about the rows.
     """
 
     counts: Counts | None = None
@@ -42,6 +44,7 @@ class News:
     right: int = 0
     loss: float = 0.0
     ignored: tuple[str, ...] = ()
+    notes: list[str] = field(default_factory=list)
 
 
 def read_news(model: CountsClassifier, rows: Rows, bar: Progress) -> News:
@@ -68,20 +71,22 @@ def _take(news: News, model: CountsClassifier, batch: pa.RecordBatch) -> None:
     import numpy as np
     import pyarrow as pa
 
-    from tanbark.schema.table import read_table
-    from tanbark.schema.target import read_target
-
     names = model.schema_.names
     X, y = pa.table(batch.columns[: len(names)], names=list(names)), batch.column(len(names))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        log_probabilities = model.predict_log_proba(X)
     place = {label: i for i, label in enumerate(model.schema_.classes)}
     truth = np.array([place.get(label, -1) for label in y.to_pylist()])
     known = np.flatnonzero(truth >= 0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warnings.filterwarnings("ignore", message="X has feature names")
+        rows = model._further_rows(model.schema_ if news.counts is None else news.counts.schema, X, y)
+    news.notes = list(dict.fromkeys([*news.notes, *(str(warning.message) for warning in caught)]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        log_probabilities = model.predict_log_proba(X)
     news.rows += len(truth)
     news.foreseeable += len(known)
     news.right += int((log_probabilities.argmax(axis=1) == truth).sum())
     news.loss -= float(log_probabilities[known, truth[known]].sum())
-    counts = model._count(model._rows(model.schema_, read_table(X, -1), read_target(y), None))
+    counts = model._count(rows)
     news.counts = counts if news.counts is None else news.counts + counts

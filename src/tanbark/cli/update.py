@@ -86,9 +86,9 @@ def _update(
             return
         bar.add_task("learning", total=None, detail=f"{news.rows:,} rows")
         kept = 1.0 if half_life is None else 0.5 ** (news.rows / half_life)
-        learned = fitted.chunk_ids_ if chunk_id is None else (*fitted.chunk_ids_, chunk_id)
-        fitted.fit_counts((fitted.counts_ if kept == 1.0 else fitted.counts_ * kept) + news.counts)
-        fitted.chunk_ids_ = learned
+        fitted._learn_further(news.counts, kept)
+        if chunk_id is not None:
+            fitted.chunk_ids_ = (*fitted.chunk_ids_, chunk_id)
         written = to_bytes(fitted.set_params(n_jobs=threads))
         with replacing(path, ASIDE) as file:
             file.write(written)
