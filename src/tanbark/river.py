@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 import warnings
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -107,7 +109,8 @@ class RiverClassifier(MiniBatchClassifier):
         elif rows:
             self._warn_of_new(rows)
             values, classes, weights = _table(rows, self.features_)
-            self.model_.partial_fit(values, classes, sample_weight=weights)
+            with _naming(self.features_):
+                self.model_.partial_fit(values, classes, sample_weight=weights)
 
     def _begin(self, earlier: list[Row], rows: list[Row]) -> None:
         """Learn rows and those before them, all anew; where they are enough, these are the last to be learned so."""
@@ -117,7 +120,7 @@ class RiverClassifier(MiniBatchClassifier):
         enough = len(first) >= self.warm_up and bool(features)
         if features:
             values, classes, weights = _table(first, features)
-            with warnings.catch_warnings():
+            with warnings.catch_warnings(), _naming(features):
                 if not enough:
                     # That a column looks like an identifier is no news while there are few rows.
                     warnings.simplefilter("ignore")
@@ -129,7 +132,8 @@ class RiverClassifier(MiniBatchClassifier):
         if self._warned:
             return
         known = set(self.features_)
-        strange = next((name for x, _, _ in rows for name in x if name not in known), None)
+        new = (name for x, _, _ in rows for name, value in x.items() if name not in known and not is_missing(value))
+        strange = next(new, None)
         if strange is not None:
             self._warned = True
             warn(f"the feature {strange!r} first came after the warm-up of {self.warm_up} rows, and is ignored")
@@ -151,6 +155,17 @@ class RiverClassifier(MiniBatchClassifier):
             return pd.DataFrame(index=X.index)
         probabilities = self.model_.predict_proba(_values(X.to_dict("records"), self.features_))
         return pd.DataFrame(probabilities, index=X.index, columns=self.model_.classes_.tolist())
+
+
+@contextmanager
+def _naming(features: tuple[Hashable, ...]) -> Iterator[None]:
+    """Let errors about a column of a table without names name the feature."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        names = {f"column 'x{u}'": f"the feature {name!r}" for u, name in enumerate(features)}
+        words = re.sub(r"column 'x\d+'", lambda found: names.get(found[0], found[0]), str(error))
+        raise type(error)(words) from error
 
 
 def _checked(weight: Any) -> float:
