@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tanbark.classifiers.kdb import KDB
     from tanbark.classifiers.markov_blanket_selector import MarkovBlanketSelector
     from tanbark.classifiers.naive_bayes import NaiveBayes
+    from tanbark.classifiers.stream import Stream
     from tanbark.classifiers.super_parent import SuperParent
     from tanbark.classifiers.tan import TAN
     from tanbark.counts import Counts
@@ -49,6 +50,7 @@ _HOME = {
     "Network": "tanbark.network",
     "Number": "tanbark.schema",
     "Schema": "tanbark.schema",
+    "Stream": "tanbark.classifiers.stream",
     "SuperParent": "tanbark.classifiers.super_parent",
     "load": "tanbark.files",
     "save": "tanbark.files",
@@ -74,6 +76,7 @@ __all__ = [
     "Network",
     "Number",
     "Schema",
+    "Stream",
     "SuperParent",
     "load",
     "save",

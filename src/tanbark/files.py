@@ -3,7 +3,8 @@
 Loading one runs no code of its author's: it holds arrays (counts and tables) and plain values (settings, schema,
 structure). Version 1 of the format has the header fields ``format``, ``version``, ``model``, ``params``, ``schema``,
 ``parents`` (null where no network was learned), ``state`` (where members that are classifiers have such a header each,
-and arrays whose names begin with ``member_<i>_``) and ``sha256``, and the arrays ``class_counts``,
+and arrays whose names begin with ``member_<i>_``), ``classes_listed`` (where no further class may come) and ``sha256``,
+and the arrays ``class_counts``,
 ``table``, ``log_table_<node>`` (with ``keys_<node>`` and ``default_<node>`` where it is sparse), what else the model
 learned, and for a parameter that is itself counts ``<name>_class_counts`` and ``<name>_table``. A model that was told
 to remember which chunks it has learned (`chunk_ids_`) has their names in the header field ``chunks``.
@@ -98,13 +99,15 @@ def _content(model: CountsClassifier) -> tuple[dict[str, Any], Arrays]:
         members[i], theirs = _content(member)
         new = {key: array for key, array in theirs.items() if not _is_shared(key, array, arrays)}
         arrays |= {f"member_{i}_{key}": array for key, array in new.items()}
-    content = {
+    content: dict[str, Any] = {
         "model": name,
         "params": {key: _plain_parameter(key, value) for key, value in given.items()},
         "schema": model.schema_.to_dict(),
         "parents": [list(above) for above in network.structure.parents] if network else None,
         "state": state | ({"members": members} if members else {}),
     }
+    if model._classes_listed:
+        content["classes_listed"] = True
     return content, {key: np.ascontiguousarray(array) for key, array in arrays.items()}
 
 
@@ -156,6 +159,7 @@ def _restored(header: dict[str, Any], arrays: Arrays) -> CountsClassifier:
         state = state | {"members": members}
     params = {key: _parameter(key, value, arrays, state) for key, value in header["params"].items()}
     model = classifier(**params)
+    model._classes_listed = header.get("classes_listed", False)
     network = None if header["parents"] is None else network_from(schema, header["parents"], arrays)
     return model._restore(_counts(schema, arrays["class_counts"], arrays["table"]), network, state, arrays)
 

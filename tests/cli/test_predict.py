@@ -10,7 +10,7 @@ import pyarrow.parquet
 import pytest
 
 import tanbark
-from tanbark.cli import source
+from tanbark.sources import source
 
 
 def rows_of(text):
@@ -196,7 +196,7 @@ def test_an_output_of_another_format_is_refused_before_any_work(run, model):
 
 
 def test_many_batches_give_the_same_as_one(write, run, table, model, tmp_path, monkeypatch):
-    monkeypatch.setattr("tanbark.cli.source.BATCH_VALUES", 1)
+    monkeypatch.setattr("tanbark.sources.source.BATCH_VALUES", 1)
     many = pa.concat_tables([table] * 60)
     write(many, tmp_path / "new.csv")
     rows = rows_of(run("predict", "m.tanbark", "new.csv").stdout)

@@ -101,7 +101,7 @@ def test_it_says_which_edges_changed(write, run, table, model, tmp_path):
 
 
 def test_batches_of_a_large_file_add_up(write, run, table, model, tmp_path, monkeypatch):
-    monkeypatch.setattr("tanbark.cli.source.BATCH_VALUES", 1)
+    monkeypatch.setattr("tanbark.sources.source.BATCH_VALUES", 1)
     many = pa.concat_tables([table.slice(25)] * 200)
     write(many, tmp_path / "new.csv")
     run("update", "m.tanbark", "new.csv")
@@ -150,6 +150,18 @@ def test_old_rows_count_half_after_a_half_life(write, run, table, model, tmp_pat
     expected = counts_of(again, table.slice(0, 25)) / 4 + counts_of(again, table.slice(25))
     np.testing.assert_allclose(again.counts_.table, expected, rtol=1e-12)
     assert "25 rows before, which count as 6.2, 21.2 now" in said
+
+
+def test_rows_may_come_from_a_query(run, table, model, tmp_path):
+    import duckdb
+
+    new = table.slice(25)
+    with duckdb.connect(tmp_path / "walks.duckdb") as connection:
+        connection.register("new", new)
+        connection.execute("CREATE TABLE walks AS SELECT * FROM new")
+    run("update", "m.tanbark", "SELECT * FROM walks", "--database", "walks.duckdb")
+    again = tanbark.load("m.tanbark")
+    np.testing.assert_array_equal(again.counts_.table, counts_of(again, table))
 
 
 @pytest.mark.parametrize("content", ["", "sky,wind,degrees,walk\n"])
@@ -205,7 +217,7 @@ def test_new_levels_and_classes_are_learned_and_said(write, run, table, model, t
 
 
 def test_levels_that_several_batches_bring_are_all_there(write, run, table, model, tmp_path, monkeypatch):
-    monkeypatch.setattr("tanbark.cli.source.BATCH_VALUES", 1)
+    monkeypatch.setattr("tanbark.sources.source.BATCH_VALUES", 1)
     lines = [f"sky{i // 700},1,12,yes" for i in range(2800)]
     (tmp_path / "new.csv").write_text("\n".join(["sky,wind,degrees,walk", *lines, ""]))
     run("update", "m.tanbark", "new.csv")

@@ -135,7 +135,7 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
         sample_weight : array of shape (rows,), optional
             A weight of three is the row three times; a weight of zero is no row.
         """
-        with self._unchanged_on_error():
+        with unchanged_on_error(self):
             self._check_parameters()
             self._start(X, y, sample_weight, classes=None)
             self.chunk_ids_ = ()
@@ -157,14 +157,14 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
             All classes that there may be.
         sample_weight : array of shape (rows,), optional
         """
-        with self._unchanged_on_error():
+        with unchanged_on_error(self):
             self._check_parameters()
             if not hasattr(self, "counts_"):
                 if getattr(X, "shape", (1,))[0]:
                     self._start(X, y, sample_weight, classes)
                 return self
             self._check_classes(classes)
-            rows = self._further_rows(self.schema_, X, y, sample_weight)
+            rows = self._further_rows(X, y, sample_weight)
             if len(rows.classes):
                 self._set(self._counts_with(rows), None)
         return self
@@ -176,9 +176,9 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
         if strange:
             raise ValueError(f"classes names {strange[0]!r}, which is not among {list(self.schema_.classes)}")
 
-    def _further_rows(self, known: Schema, X: Any, y: Any, sample_weight: Any = None) -> Rows:
-        """Return further rows under the schema known so far, or under one that has what it lacks."""
-        schema = known
+    def _further_rows(self, X: Any, y: Any, sample_weight: Any = None, known: Schema | None = None) -> Rows:
+        """Return further rows under the schema, or another that is known, or under one that has what it lacks."""
+        schema = known = known or self.schema_
         table = self._read(X, reset=False)
         target = read_known_target(y, schema.class_labels)
         target.name_beside(schema.names)
@@ -203,7 +203,7 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
 
     def _learn_further(self, counts: Counts, kept: float = 1.0) -> None:
         """Learn from the counts of further rows and those so far, of which a share may be kept only."""
-        with self._unchanged_on_error():
+        with unchanged_on_error(self):
             self._check_parameters()
             so_far = self.counts_ if kept == 1.0 else self.counts_ * kept
             self._set(so_far + counts, None)
@@ -211,7 +211,7 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
     @offered_unless(_needs_rows)
     def fit_counts(self, counts: Counts) -> Self:
         """Learn from counts, wherever they were counted."""
-        with self._unchanged_on_error():
+        with unchanged_on_error(self):
             self._check_parameters()
             if not isinstance(counts, Counts):
                 raise TypeError(f"counts must be Counts, got {type(counts).__name__!r}")
@@ -333,17 +333,6 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
             validate_data(self, X, reset=reset, skip_check_array=True)
         return table
 
-    @contextmanager
-    def _unchanged_on_error(self) -> Iterator[None]:
-        """Leave the estimator as it was if what is inside fails."""
-        before = dict(self.__dict__)
-        try:
-            yield
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
-
     # Predicting
 
     def _encode(self, X: Any) -> Codes:
@@ -377,7 +366,10 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
 
     def predict_log_proba(self, X: Any) -> Array:
         """Return the logarithm of the posterior probability of each class, exact where the probability underflows."""
-        joint = self._log_scores(self._encode(X))
+        return self._log_posteriors(self._encode(X))
+
+    def _log_posteriors(self, codes: Codes) -> Array:
+        joint = self._log_scores(codes)
         joint[np.isneginf(joint).all(axis=1)] = self.class_log_prior_
         return np.asarray(log_softmax(joint, axis=1))
 
@@ -395,6 +387,18 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
         tags.input_tags.string = False
         tags.input_tags.categorical = False
         return tags
+
+
+@contextmanager
+def unchanged_on_error(estimator: Any) -> Iterator[None]:
+    """Leave an estimator as it was if what is inside fails."""
+    before = dict(estimator.__dict__)
+    try:
+        yield
+    except BaseException:
+        estimator.__dict__.clear()
+        estimator.__dict__.update(before)
+        raise
 
 
 def check_choice(name: str, value: Any, allowed: Any) -> None:

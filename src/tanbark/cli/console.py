@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import Progress, TaskID
 
 WIDTH_OF_NO_TERMINAL = 100
 
@@ -55,17 +55,31 @@ def progress() -> Iterator[Progress]:
         yield bar
 
 
+def rows_seen(bar: Progress) -> Callable[[str, int, int | None], None]:
+    """Return a function that shows how many rows went by and how fast, in one pass after the other."""
+    task: dict[str, TaskID] = {}
+
+    def show(what: str, rows: int, total: int | None) -> None:
+        if what not in task:
+            for before in task.values():
+                bar.remove_task(before)
+            task.clear()
+            task[what] = bar.add_task(what, total=total, detail="")
+        speed = bar.tasks[bar.task_ids.index(task[what])].speed
+        pace = f" ({speed:,.0f} rows/s)" if speed else ""
+        bar.update(task[what], completed=rows, detail=f"{rows:,} rows{pace}")
+
+    return show
+
+
 def rows_read(bar: Progress, what: str, batches: Iterable[Any], total: int | None = None) -> Iterator[Any]:
     """Yield record batches, showing how many rows went by and how fast."""
-    task = bar.add_task(what, total=total, detail="")
+    show = rows_seen(bar)
     rows = 0
     for batch in batches:
         yield batch
         rows += batch.num_rows
-        speed = bar.tasks[bar.task_ids.index(task)].speed
-        pace = f" ({speed:,.0f} rows/s)" if speed else ""
-        bar.update(task, completed=rows, detail=f"{rows:,} rows{pace}")
-    bar.remove_task(task)
+        show(what, rows, total)
 
 
 def listed(names: Iterable[str], most: int = 8) -> str:

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import json
-import time
-import warnings
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tanbark.cli.console import listed, out, percent, progress, rows_read
+from tanbark.cli.console import listed, out, percent, progress
 from tanbark.cli.drawing import print_structure, score_words
 from tanbark.cli.errors import CommandError, as_option
-from tanbark.cli.source import Source, find, typed
+from tanbark.cli.learning import Assignment, Learned, learn
+from tanbark.sources import Source, files, sql
+from tanbark.sources.file_source import FileSource
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from rich.console import Console
-    from rich.progress import Progress, TaskID
 
-    from tanbark.classifiers.base import CountsClassifier
+    from tanbark.schema import Encoder
 
 FOLDS = 5
 MOST_ROWS_TO_VALIDATE = 100_000
@@ -46,7 +43,10 @@ def _list_models(wanted: bool) -> None:
 
 
 def fit(
-    data: Annotated[str, typer.Argument(metavar="DATA", help="A CSV, Parquet, ARFF or JSON-lines file, or a pattern.")],
+    data: Annotated[
+        str,
+        typer.Argument(metavar="DATA", help="A CSV, Parquet, ARFF or JSON-lines file, a pattern, or an SQL query."),
+    ],
     target: Annotated[str | None, typer.Option("--target", "-t", metavar="COL", help="The class to predict.")] = None,
     model: Annotated[
         str, typer.Option("--model", "-m", metavar="NAME", help="Which classifier; --list-models names all.")
@@ -54,6 +54,10 @@ def fit(
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="MODEL", help="Where to write.", show_default="DATA.tanbark"),
+    ] = None,
+    database: Annotated[
+        str | None,
+        typer.Option(metavar="DB", help="What the query DATA is put to: a DuckDB or SQLite file, or postgresql://..."),
     ] = None,
     ignore: Annotated[list[str] | None, typer.Option(metavar="COL", help="Leave a column out. Repeatable.")] = None,
     categorical: Annotated[
@@ -78,46 +82,37 @@ def fit(
         bool, typer.Option("--list-models", help="Name them and exit.", is_eager=True, callback=_list_models)
     ] = False,
 ) -> None:
-    """Learn a classifier from a file and write it to another."""
+    """Learn a classifier from a file, or from the rows of an SQL query, and write it to a file.
+
+    Rows too many for the memory are read more than once and counted as they go by, where counts suffice to learn the
+    model.
+    """
     if cv is not None and cv != 0 and cv < 2:
         raise CommandError(f"--cv needs at least 2 folds, or 0 for none, got {cv}")
-    source = find(data, missing)
+    source = sql(data, database) if database else files(data, missing, categorical or [])
     path = output or _default_output(source)
     if path.is_dir() or not path.parent.is_dir():
         raise CommandError(f"{path} cannot be written: there is no such folder, or it is one itself")
     with progress() as bar:
         bar.add_task("starting", total=None, detail="")
         settings = _settings(model, ess, setting)
+        names = source.schema.names
+        target = _target(names, target, source)
+        _check_columns(names, target, ignore or [], categorical or [], source)
+        encoder = _encoder(bins, n_bins, max_levels)
         bar.remove_task(bar.task_ids[0])
-        table = _read(source, categorical or [], bar)
-        target = _target(table, target, source)
-        X, y = _split(table, target, ignore or [], source)
-        encoder = _encoder(X, categorical or [], bins, n_bins, max_levels)
-        task = bar.add_task("learning", total=None, detail=f"{table.num_rows:,} rows")
-        began = time.monotonic()
-        with warnings.catch_warnings(record=True) as caught, _told(bar, task):
-            warnings.simplefilter("always")
-            try:
-                fitted = _new(model, encoder, settings).fit(X, y)
-            except TypeError as error:
-                if "holds dates" not in str(error):
-                    raise
-                words = "; --ignore leaves it out, --categorical takes it as text"
-                raise CommandError(str(error).split(";")[0] + words) from error
-        bar.remove_task(task)
-        took = time.monotonic() - began
+        assignment = Assignment(model, settings, target, ignore or [], categorical or [], encoder)
+        learned = learn(assignment, source, bool(cv), bar)
+    fitted = learned.model
 
     from tanbark.files import save
 
     save(fitted.set_params(n_jobs=None), path)
     console = out()
-    _summarise(console, source, table, target, ignore or [], fitted)
-    for note in [*(_advice(str(w.message)) for w in caught), *_row_numbers(X)]:
+    _summarise(console, source, learned, target, ignore or [])
+    for note in map(_advice, learned.notes):
         console.print(f"note: {note}", style="yellow")
-    if cv is None and took > LONG_TO_VALIDATE:
-        console.print(f"Learning took {took:.0f} s, so it was not cross-validated; --cv {FOLDS} does it.", style="dim")
-        cv = 0
-    _validate(console, model, encoder, settings, X, y, fitted, cv)
+    _validate(console, assignment, learned, cv)
     edges = fitted.network_.edges if hasattr(fitted, "network_") else len(fitted.schema_.columns) > 1
     if edges and len(fitted.schema_.columns) <= MOST_NODES_TO_DRAW:
         console.print()
@@ -125,23 +120,12 @@ def fit(
     console.print()
     console.print(f"Written to {path} ({_size(path)}). What to try next:", soft_wrap=True)
     console.print(f"  tanbark show {_shell(path)}", style="cyan", soft_wrap=True)
-    console.print(
-        f"  tanbark predict {_shell(path)} {_shell(source.paths[0])} -o predictions.csv", style="cyan", soft_wrap=True
-    )
+    again = f"{_shell(data)} --database {_shell(database)}" if database else _shell(_first(source) or data)
+    console.print(f"  tanbark predict {_shell(path)} {again} -o predictions.csv", style="cyan", soft_wrap=True)
     if model == "tan":
-        other = f"  tanbark fit {_shell(data)} --target {_shell(target)} --model averaged-tan -o other.tanbark"
+        given = again if database else _shell(data)
+        other = f"  tanbark fit {given} --target {_shell(target)} --model averaged-tan -o other.tanbark"
         console.print(other, style="cyan", soft_wrap=True)
-
-
-def _told(bar: Progress, task: TaskID) -> AbstractContextManager[None]:
-    """Show what a search reports as what is being done."""
-    from tanbark.structure.progress import listening
-
-    def report(words: str, share: float) -> None:
-        known = share == share
-        bar.update(task, description=words, total=1.0 if known else None, completed=share if known else 0.0, detail="")
-
-    return listening(report)
 
 
 # Options
@@ -171,52 +155,28 @@ def _settings(model: str, ess: float | None, given: list[str] | None) -> dict[st
     return settings
 
 
-def _new(model: str, encoder: Any, settings: dict[str, Any]) -> CountsClassifier:
-    from tanbark.classifiers.registry import REGISTRY
-
-    return REGISTRY[model].classifier(encoder=encoder, n_jobs=-1, **settings)
-
-
-def _encoder(X: pa.Table, categorical: list[str], bins: str, n_bins: int, max_levels: int) -> Any:
+def _encoder(bins: str, n_bins: int, max_levels: int) -> Encoder:
     from tanbark.schema import Encoder
-    from tanbark.schema.table import read_table
 
-    for name in categorical:
-        if name not in X.column_names:
-            raise CommandError(f"--categorical names the column {name!r}, which is not among {listed(X.column_names)}")
-    forced: str | list[str] = "auto"
-    if categorical:
-        # A list replaces the library's own choice; here it adds to it.
-        by_itself = [name for name, raw in zip(X.column_names, read_table(X).columns) if raw.few_whole]
-        forced = list(dict.fromkeys([*by_itself, *categorical]))
-    encoder = Encoder(categorical=forced, bins=bins, n_bins=n_bins, max_levels=max_levels)
+    encoder = Encoder(bins=bins, n_bins=n_bins, max_levels=max_levels)
     encoder.check()
     return encoder
 
 
+def _first(source: Source) -> Path | None:
+    """Return the first of the files."""
+    return source.paths[0] if isinstance(source, FileSource) else None
+
+
 def _default_output(source: Source) -> Path:
-    name = source.paths[0].name
-    return Path(name.removesuffix(".gz")).with_suffix(".tanbark")
+    first = _first(source)
+    return Path("query.tanbark") if first is None else Path(first.name.removesuffix(".gz")).with_suffix(".tanbark")
 
 
-# Data
+# Columns
 
 
-def _read(source: Source, labels: list[str], bar: Any) -> pa.Table:
-    import pyarrow as pa
-
-    task = bar.add_task("reading", total=None, detail="looking for types")
-    _, batches, total = typed(source, labels)
-    first = next(batches, None)
-    bar.remove_task(task)
-    if first is None or not first.num_rows:
-        raise CommandError(f"{source.name} has no rows")
-    rest = rows_read(bar, "reading", batches, total)
-    return pa.Table.from_batches([first, *rest])
-
-
-def _target(table: pa.Table, target: str | None, source: Source) -> str:
-    names = table.column_names
+def _target(names: list[str], target: str | None, source: Source) -> str:
     if target is None:
         usual = [name for wanted in USUAL_TARGETS for name in names if name.lower() == wanted]
         if usual:
@@ -227,47 +187,43 @@ def _target(table: pa.Table, target: str | None, source: Source) -> str:
     return target
 
 
-def _split(table: pa.Table, target: str, ignore: list[str], source: Source) -> tuple[pa.Table, Any]:
-    """Return the attributes and the class."""
-    import narwhals as nw
-
+def _check_columns(names: list[str], target: str, ignore: list[str], categorical: list[str], source: Source) -> None:
+    """Raise where a column is not there, or none is left."""
     for name in ignore:
-        if name not in table.column_names:
+        if name not in names:
             raise CommandError(f"--ignore names the column {name!r}, which {source.name} does not have")
         if name == target:
             raise CommandError(f"{name!r} is the class and cannot be ignored")
-    X = table.drop_columns(list(dict.fromkeys([target, *ignore])))
-    if not X.num_columns:
+    left = [name for name in names if name != target and name not in ignore]
+    if not left:
         raise CommandError(f"{source.name} has no column left to learn from beside the class {target!r}")
-    return X, nw.from_native(table.column(target), series_only=True).alias(target)
+    for name in categorical:
+        if name not in left:
+            raise CommandError(f"--categorical names the column {name!r}, which is not among {listed(left)}")
 
 
 # What a person reads
 
 
-def _summarise(
-    console: Console, source: Source, table: pa.Table, target: str, ignored: list[str], model: CountsClassifier
-) -> None:
+def _summarise(console: Console, source: Source, learned: Learned, target: str, ignored: list[str]) -> None:
     from rich.table import Table
     from rich.text import Text
 
     from tanbark.schema import Category, Number
 
+    model = learned.model
     schema = model.schema_
     counts = model.counts_.class_counts
     shares = [f"{label} {percent(count / counts.sum())}" for label, count in zip(schema.classes, counts)]
     shown = ", ".join(shares[:10]) + (f" and {len(shares) - 10} more" if len(shares) > 10 else "")
     categories = [f"{c.name} ({c.arity})" for c in schema.columns if isinstance(c, Category)]
     numbers = [f"{c.name} ({c.arity})" for c in schema.columns if isinstance(c, Number)]
-    holes = [
-        f"{name} {percent(table.column(name).null_count / table.num_rows)}"
-        for name in schema.names
-        if table.column(name).null_count
-    ]
+    present = [model.counts_.value(u).sum() / counts.sum() for u in range(len(schema.columns))]
+    holes = [f"{name} {percent(1 - share)}" for name, share in zip(schema.names, present) if share < 1]
     grid = Table.grid(padding=(0, 3, 0, 0))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
-    console.print(Text.assemble((source.name, "bold"), f": {table.num_rows:,} rows, {table.num_columns} columns"))
+    console.print(Text.assemble((source.name, "bold"), f": {learned.rows:,} rows, {len(source.schema)} columns"))
     grid.add_row("class", Text.assemble((target, "bold"), f": {shown}"))
     if categories:
         grid.add_row("categories", f"{', '.join(categories)}")
@@ -296,42 +252,24 @@ def _advice(message: str) -> str:
     return as_option(message.replace("(max_levels)", "(--max-levels)"))
 
 
-def _row_numbers(X: pa.Table) -> list[str]:
-    """Return a note on each column that merely numbers the rows."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    found = []
-    for name, column in zip(X.column_names, X.columns):
-        if X.num_rows > 20 and pa.types.is_integer(column.type) and not column.null_count:
-            ends = pc.min_max(column).as_py()
-            consecutive = ends["max"] - ends["min"] + 1 == X.num_rows
-            if consecutive and pc.count_distinct(column).as_py() == X.num_rows:
-                found.append(f"column {name!r} numbers the rows; leave it out with --ignore")
-    return found
-
-
-def _validate(
-    console: Console,
-    name: str,
-    encoder: Any,
-    settings: dict[str, Any],
-    X: pa.Table,
-    y: Any,
-    fitted: CountsClassifier,
-    folds: int | None,
-) -> None:
+def _validate(console: Console, assignment: Assignment, learned: Learned, folds: int | None) -> None:
     """Print how well the model predicts, where that can be found out in reasonable time."""
     from rich.text import Text
 
     from tanbark.cli.crossval import cross_validate
 
+    fitted = learned.model
     rows = int(fitted.counts_.class_counts.sum())
     if folds == 0 or len(fitted.classes_) < 2:
         return
     if folds is None:
-        if rows > MOST_ROWS_TO_VALIDATE or fitted.counts_.table.size > MOST_CELLS_TO_VALIDATE:
+        large = rows > MOST_ROWS_TO_VALIDATE or fitted.counts_.table.size > MOST_CELLS_TO_VALIDATE
+        if learned.X is None or (large and learned.seconds <= LONG_TO_VALIDATE):
             console.print(f"A large table, so it was not cross-validated; --cv {FOLDS} does it.", style="dim")
+            return
+        if learned.seconds > LONG_TO_VALIDATE:
+            took = f"{learned.seconds:.0f} s"
+            console.print(f"Learning took {took}, so it was not cross-validated; --cv {FOLDS} does it.", style="dim")
             return
         folds = FOLDS
     if rows < folds:
@@ -339,7 +277,8 @@ def _validate(
         return
     with progress() as bar:
         task = bar.add_task("cross-validating", total=folds, detail="")
-        quality = cross_validate(_new(name, encoder, settings).fit, X, y, folds, lambda: bar.advance(task))
+        new = assignment.new(learned.encoder)
+        quality = cross_validate(new.fit, learned.X, learned.y, folds, lambda: bar.advance(task))
     commonest = int(fitted.counts_.class_counts.argmax())
     share = fitted.counts_.class_counts[commonest] / rows
     console.print()

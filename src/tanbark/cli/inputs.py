@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tanbark.cli.console import listed
 from tanbark.cli.errors import CommandError
-from tanbark.cli.source import Rows, present, quoted
+from tanbark.sources.rows import Rows, present, quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tanbark.cli.console import rows_read
 from tanbark.cli.inputs import attribute_inputs, class_input, fault, refuse_faults, refuse_lacking
-from tanbark.cli.source import Rows
+from tanbark.sources.rows import Rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -56,7 +56,7 @@ def read_news(model: CountsClassifier, rows: Rows, bar: Progress) -> News:
     expressions = [*(one.converted for one in inputs), fault(inputs)]
     news = News(ignored=tuple(name for name in rows.names if name not in wanted))
     before = 0
-    for batch in rows_read(bar, "reading", rows.select(expressions), rows.total):
+    for batch in rows_read(bar, "reading", rows.select(expressions), rows.source.total):
         refuse_faults(inputs, batch.column(len(inputs)), before)
         before += batch.num_rows
         labelled = batch.filter(batch.column(len(schema.names)).is_valid())
@@ -79,7 +79,7 @@ def _take(news: News, model: CountsClassifier, batch: pa.RecordBatch) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         warnings.filterwarnings("ignore", message="X has feature names")
-        rows = model._further_rows(model.schema_ if news.counts is None else news.counts.schema, X, y)
+        rows = model._further_rows(X, y, known=None if news.counts is None else news.counts.schema)
     news.notes = list(dict.fromkeys([*news.notes, *(str(warning.message) for warning in caught)]))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

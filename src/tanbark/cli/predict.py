@@ -13,7 +13,8 @@ from tanbark.cli.console import err, listed, percent, progress, rows_read
 from tanbark.cli.errors import CommandError
 from tanbark.cli.inputs import Input, attribute_inputs, class_input, fault, refuse_faults, refuse_lacking
 from tanbark.cli.sink import open_sink
-from tanbark.cli.source import Rows, as_written, find, present, typed
+from tanbark.sources import Source, files, sql
+from tanbark.sources.rows import Rows, present
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,7 +27,10 @@ _WRITABLE = (*_PLAIN, "VARCHAR", "DOUBLE", "FLOAT", "BOOLEAN", "DATE", "TIMESTAM
 
 def predict(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that `tanbark fit` wrote.")],
-    data: Annotated[str, typer.Argument(metavar="DATA", help="A CSV, Parquet, ARFF or JSON-lines file, or a pattern.")],
+    data: Annotated[
+        str,
+        typer.Argument(metavar="DATA", help="A CSV, Parquet, ARFF or JSON-lines file, a pattern, or an SQL query."),
+    ],
     output: Annotated[
         Path | None,
         typer.Option(
@@ -36,6 +40,10 @@ def predict(
     target: Annotated[
         str | None,
         typer.Option("--target", "-t", metavar="COL", help="The column of true classes, if it was renamed."),
+    ] = None,
+    database: Annotated[
+        str | None,
+        typer.Option(metavar="DB", help="What the query DATA is put to: a DuckDB or SQLite file, or postgresql://..."),
     ] = None,
     missing: Annotated[
         list[str] | None,
@@ -47,18 +55,18 @@ def predict(
     Columns are found by name; those that the model does not know are kept and not used. If the true class is among
     them, the accuracy is printed at the end.
     """
-    source = find(data, missing)
+    source = sql(data, database) if database else files(data, missing)
     with progress() as bar:
         task = bar.add_task("starting", total=None, detail="")
         from tanbark.files import load
 
         fitted = load(model).set_params(n_jobs=-1)
-        rows = as_written(source)
+        rows = source.as_written()
         plan = _plan(fitted, rows, target, as_text=output is None or ".csv" in output.suffixes)
         bar.remove_task(task)
         tally = Tally()
         with open_sink(output) as sink:
-            for batch in rows_read(bar, "predicting", rows.select(plan.expressions), rows.total):
+            for batch in rows_read(bar, "predicting", rows.select(plan.expressions), source.total):
                 sink.write(_predicted(fitted, plan, batch, tally))
             if not tally.rows:
                 raise CommandError(f"{source.name} has no rows")
@@ -132,21 +140,17 @@ def _kept(rows: Rows, as_text: bool) -> list[str]:
         return [f"c{i}" if rows.types[i] in _WRITABLE else f"CAST(c{i} AS VARCHAR)" for i in names]
     if rows.source.kind not in ("csv", "arff"):
         return [f"c{i}" for i in names]
-    types = _suggested(rows)
+    types = _suggested(rows.source)
     return [f"TRY_CAST({present(f'c{i}', 'VARCHAR', rows.source.missing)} AS {types[i]})" for i in names]
 
 
-def _suggested(rows: Rows) -> list[str]:
+def _suggested(source: Source) -> list[str]:
     """Return the SQL types of the columns of a text table; dates stay text, since they are spelled in many ways."""
     import pyarrow as pa
 
-    _, batches, _ = typed(rows.source)
-    first = next(batches, None)
-    if first is None:
-        return ["VARCHAR"] * len(rows.names)
     return [
         "BIGINT" if pa.types.is_integer(t) else "DOUBLE" if pa.types.is_floating(t) else "VARCHAR"
-        for t in first.schema.types
+        for t in source.schema.types
     ]
 
 

@@ -13,13 +13,15 @@ from tanbark.cli.console import out, progress
 from tanbark.cli.errors import CommandError
 from tanbark.cli.lock import alone
 from tanbark.cli.news import News, read_news
-from tanbark.cli.source import Source, as_written, find
+from tanbark.sources import files, sql
 from tanbark.writing import remove_leftovers, replacing
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from tanbark.classifiers.base import CountsClassifier
+    from tanbark.sources.database import Query
+    from tanbark.sources.file_source import FileSource
 
 ASIDE = ".update"
 """How the name ends under which an update writes before it replaces the model."""
@@ -27,7 +29,10 @@ ASIDE = ".update"
 
 def update(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that `tanbark fit` wrote.")],
-    data: Annotated[str, typer.Argument(metavar="DATA", help="A CSV, Parquet, ARFF or JSON-lines file, or a pattern.")],
+    data: Annotated[
+        str,
+        typer.Argument(metavar="DATA", help="A CSV, Parquet, ARFF or JSON-lines file, a pattern, or an SQL query."),
+    ],
     chunk_id: Annotated[
         str | None,
         typer.Option(metavar="ID", help="A name for these rows, which the model remembers and learns once only."),
@@ -37,6 +42,10 @@ def update(
         typer.Option(metavar="ROWS", help="After so many new rows an old one counts half.", show_default="none"),
     ] = None,
     wait: Annotated[float, typer.Option(metavar="SECONDS", help="How long to wait for another update.")] = 60.0,
+    database: Annotated[
+        str | None,
+        typer.Option(metavar="DB", help="What the query DATA is put to: a DuckDB or SQLite file, or postgresql://..."),
+    ] = None,
     missing: Annotated[
         list[str] | None,
         typer.Option(metavar="TOKEN", help="What is missing instead of NA, NaN, null and ?. Repeatable."),
@@ -54,7 +63,7 @@ def update(
         raise CommandError(f"--wait must be a number of seconds of at least 0, got {wait:g}")
     if chunk_id is not None and not chunk_id.strip():
         raise CommandError("--chunk-id must not be empty")
-    source = find(data, missing)
+    source = sql(data, database) if database else files(data, missing)
     if not model.is_file():
         raise CommandError(f"{model} is a folder, not a model" if model.is_dir() else f"there is no file {model}")
     path = Path(os.path.realpath(model))
@@ -64,7 +73,12 @@ def update(
 
 
 def _update(
-    console: Console, model: Path, path: Path, source: Source, chunk_id: str | None, half_life: float | None
+    console: Console,
+    model: Path,
+    path: Path,
+    source: FileSource | Query,
+    chunk_id: str | None,
+    half_life: float | None,
 ) -> None:
     """Do what the command does while no other update of the model can run."""
     with progress() as bar:
@@ -79,7 +93,8 @@ def _update(
         _refuse_rows_only(fitted, model)
         bar.remove_task(task)
         before = Snapshot.of(fitted.set_params(n_jobs=-1))
-        news = News() if _is_blank(source) else read_news(fitted, as_written(source), bar)
+        # A file of no bytes does not even name columns.
+        news = News() if source.nbytes == 0 else read_news(fitted, source.as_written(), bar)
         if news.counts is None:
             lack = f" with a {fitted.schema_.class_name}" if news.unlabelled else ""
             console.print(f"{source.name} has no rows{lack}; {model} stays as it was", soft_wrap=True)
@@ -101,8 +116,3 @@ def _refuse_rows_only(model: CountsClassifier, path: Path) -> None:
         model.partial_fit  # noqa: B018 (where it is not there, the error says why)
     except AttributeError as error:
         raise CommandError(f"{path} cannot be updated: {error}") from error
-
-
-def _is_blank(source: Source) -> bool:
-    """Return whether the files hold nothing at all, not even names of columns."""
-    return not any(path.stat().st_size for path in source.paths)

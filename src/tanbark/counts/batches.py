@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
@@ -12,16 +12,16 @@ from joblib import effective_n_jobs
 from tanbark.counts.counts import Counts
 from tanbark.counts.tally import PRIVATE_BYTES, Tally
 from tanbark.kernels.threads import feed
-from tanbark.schema import Schema
+from tanbark.schema import Encoder, Schema
 from tanbark.schema.rows import warn_of_dropped
 from tanbark.schema.table import read_table
 from tanbark.schema.target import codes_among, read_labels
+from tanbark.sources import as_source
+from tanbark.sources.gathering import gathered
+from tanbark.sources.learning import Progress, learn_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-FEW_ROWS = 32_768
-"""Batches of fewer rows are counted together: each has its costs, however small it is."""
 
 
 def count_batches(
@@ -46,6 +46,49 @@ def count_batches(
     seen : callable, optional
         Called with the number of rows so far, as they go by.
     """
+    counts, dropped = _count(schema, batches, target, order, n_jobs, seen)
+    warn_of_dropped(dropped)
+    return counts
+
+
+def count_source(
+    source: Any,
+    target: str,
+    schema: Schema | None,
+    encoder: Encoder | None,
+    ignore: Sequence[str],
+    order: int,
+    n_jobs: int | None,
+    progress: Progress | None,
+) -> Counts:
+    """Return the counts of rows from anywhere, as `Counts.from_batches` describes it."""
+    if schema is not None and (encoder is not None or ignore):
+        raise ValueError("a schema says what the columns are and which of them count; leave out encoder= and ignore=")
+    rows = as_source(source)
+    known = schema is not None
+    if schema is None:
+        schema = learn_schema(rows, target, encoder, ignore, n_jobs, progress)
+
+    def seen(many: int) -> None:
+        if progress is not None:
+            progress("counting", many, rows.total)
+
+    counts, dropped = _count(schema, rows.batches((*schema.names, target)), target, order, n_jobs, seen)
+    if known:
+        # Who learned the schema has said so already.
+        warn_of_dropped(dropped)
+    return counts
+
+
+def _count(
+    schema: Schema,
+    batches: Iterable[pa.RecordBatch],
+    target: str,
+    order: int,
+    n_jobs: int | None,
+    seen: Callable[[int], None] | None,
+) -> tuple[Counts, int]:
+    """Return the counts, and how many rows had no class."""
     threads = int(effective_n_jobs(n_jobs))
     tally = Tally(schema, order)
     # Each worker counts to tables of its own while these are small; else all of them work on the same rows.
@@ -79,26 +122,7 @@ def count_batches(
             seen(rows)
     for each in tallies[1:]:
         tally.merge(each)
-    warn_of_dropped(sum(dropped))
-    return tally.counts()
-
-
-def gathered(batches: Iterable[pa.RecordBatch], rows: int = FEW_ROWS) -> Iterator[pa.Table]:
-    """Yield the batches as tables of at least so many rows, empty ones left out, while their columns stay the same."""
-    import pyarrow as pa
-
-    waiting: list[Any] = []
-    many = 0
-    for batch in batches:
-        if not batch.num_rows:
-            continue
-        if waiting and (many >= rows or not batch.schema.equals(waiting[0].schema)):
-            yield pa.Table.from_batches(waiting)
-            waiting, many = [], 0
-        waiting.append(batch)
-        many += batch.num_rows
-    if waiting:
-        yield pa.Table.from_batches(waiting)
+    return tally.counts(), sum(dropped)
 
 
 def _refuse_lacking(columns: pa.Schema, names: Iterable[str]) -> None:

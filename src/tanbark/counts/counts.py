@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,8 +12,10 @@ from numpy.typing import NDArray
 
 from tanbark.counts.tally import Array, Tally, check_memory, checked_classes
 from tanbark.kernels.further_rows import add_rows
-from tanbark.schema import Schema
-from tanbark.schema.columns import Category, Codes, Column
+from tanbark.schema import Encoder, Schema
+from tanbark.schema.columns import Codes
+from tanbark.schema.growth import places_in, positions
+from tanbark.sources.learning import Progress
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +84,53 @@ class Counts:
         tally = Tally(schema, order)
         tally.add(codes, y, weights, n_jobs)
         return tally.counts()
+
+    @classmethod
+    def from_batches(
+        cls,
+        source: Any,
+        target: str,
+        *,
+        schema: Schema | None = None,
+        encoder: Encoder | None = None,
+        ignore: Sequence[str] = (),
+        order: int = 2,
+        n_jobs: int | None = None,
+        progress: Progress | None = None,
+    ) -> Counts:
+        """Return the counts of rows that stream by, which are never all in memory.
+
+        Parameters
+        ----------
+        source : Arrow data
+            Anything with ``__arrow_c_stream__`` (a table, a record batch reader, a data frame, a DuckDB relation), an
+            iterable of record batches, a function that returns one of these anew, or what `tanbark.sources` finds in
+            files and databases.
+        target : str
+            The column of classes. Rows without one are left out.
+        schema : Schema, optional
+            With it the rows are read once; without, once or more before to learn it exactly as of the whole table.
+        encoder : Encoder, optional
+            How to learn the schema.
+        ignore : sequence of str
+            Columns to leave out of it.
+        order : {1, 2}
+            1 counts single values, 2 pairs of them too.
+        n_jobs : int, optional
+        progress : callable, optional
+            Called as rows go by with what is being done, how many rows were seen, and of how many if that is known.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> from tanbark import Counts
+        >>> rows = pa.table({"sky": ["sun", "rain", "sun"], "walk": ["yes", "no", "yes"]})
+        >>> Counts.from_batches(rows, target="walk").class_counts
+        array([1, 2])
+        """
+        from tanbark.counts.batches import count_source
+
+        return count_source(source, target, schema, encoder, ignore, order, n_jobs, progress)
 
     @classmethod
     def zero(cls, schema: Schema, order: int = 2) -> Counts:
@@ -175,9 +225,9 @@ class Counts:
         """Return the same counts under a schema that has all levels and classes of this one."""
         if schema == self.schema:
             return self
-        rows = _positions(self.schema.classes, schema.classes)
+        rows = positions(self.schema.classes, schema.classes)
         places = np.concatenate(
-            [_places(a, b) + start for a, b, start in zip(self.schema.columns, schema.columns, schema.offset)]
+            [places_in(a, b) + start for a, b, start in zip(self.schema.columns, schema.columns, schema.offset)]
         )
         same = np.array_equal(rows, np.arange(len(schema.classes)))
         if same and np.array_equal(places, np.arange(schema.offset[-1])):
@@ -198,22 +248,3 @@ def _aligned(a: Counts, b: Counts) -> tuple[Counts, Counts]:
         return a, b
     schema = a.schema.merge(b.schema)
     return a.under(schema), b.under(schema)
-
-
-def _positions(labels: tuple[Any, ...], among: tuple[Any, ...]) -> NDArray[np.int64]:
-    at = {label: i for i, label in enumerate(among)}
-    strange = next((label for label in labels if label not in at), None)
-    if strange is not None:
-        raise ValueError(f"the schema lacks {strange!r}, which was counted; merge the schemas first")
-    return np.array([at[label] for label in labels], np.int64)
-
-
-def _places(old: Column, new: Column) -> NDArray[np.int64]:
-    """Return where each code of a column stands in the column that replaces it."""
-    if isinstance(old, Category) and isinstance(new, Category):
-        places = _positions(old.levels, new.levels).tolist() + [len(new.levels)] * old.other
-        if not places and not old.missing:
-            places = [0]
-    else:
-        places = list(range(old.arity - old.missing))
-    return np.array(places + [new.arity - 1] * old.missing, np.int64)

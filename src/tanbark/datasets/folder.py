@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 
 from tanbark.datasets.dataset import Dataset
 from tanbark.datasets.errors import UnknownDatasetError
+from tanbark.sources.text_files import MISSING
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _MANIFEST = "MANIFEST.csv"
 _SUFFIXES = (".csv", ".csv.gz")
-MISSING = ("", "NA", "NaN", "null", "?")
-"""What a text table writes for no value."""
 
 
 class Folder(Mapping[str, Dataset]):

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 
 TILE = 64
 EXACT = 2.0**53
+FEW_CUTS = 64
 
 
 @njit(nogil=True, cache=True)
@@ -61,21 +62,32 @@ def bin_numbers(
     """Write to `out` how many of the ascending `cuts` lie below each number; return whether all were finite or NaN."""
     clean = True
     many = len(cuts)
-    for i in range(rows.shape[0]):
-        x = rows[i, column]
-        if np.isnan(x):
-            out[i] = missing
-            continue
-        if np.isinf(x):
-            clean = False
-        low, high = 0, many
-        while low < high:
-            middle = (low + high) // 2
-            if cuts[middle] < x:
-                low = middle + 1
-            else:
-                high = middle
-        out[i] = low
+    tile = np.empty(TILE, np.float64)
+    below = np.empty(TILE, np.float64)
+    for low in range(0, rows.shape[0], TILE):
+        size = min(TILE, rows.shape[0] - low)
+        for i in range(size):
+            tile[i] = rows[low + i, column]
+        if many <= FEW_CUTS:
+            # Without a branch that depends on the number, this is done for several numbers at once.
+            below[:] = 0.0
+            for cut in cuts:
+                for i in range(TILE):
+                    below[i] += 1.0 if tile[i] > cut else 0.0
+        else:
+            for i in range(size):
+                first, last = 0, many
+                while first < last:
+                    middle = (first + last) // 2
+                    if cuts[middle] < tile[i]:
+                        first = middle + 1
+                    else:
+                        last = middle
+                below[i] = first
+        for i in range(size):
+            if np.isinf(tile[i]):
+                clean = False
+            out[low + i] = missing if np.isnan(tile[i]) else int(below[i])
     return clean
 
 

@@ -79,18 +79,32 @@ class Encoder(BaseEstimator):
         self.check()
         names = table.names or tuple(f"x{u}" for u in range(len(table.columns)))
         class_name = target.name_beside(names)
-        forced = self._forced(names)
-        columns = []
-        for u, (name, raw) in enumerate(zip(names, table.columns)):
-            category = raw.few_whole if forced is None else u in forced
-            if category or not raw.measurable:
-                columns.append(self._category(name, raw, table.rows, weights))
-            else:
-                columns.append(self._number(name, raw, target, weights))
-        classes = tuple(target.labels.tolist())
-        return Schema(
-            tuple(columns), classes, class_name, self.unseen, table.names is not None, target.labels.dtype.str
+        forced = self.forced(names)
+        columns = tuple(
+            self.column(name, raw, name in forced, table.rows, weights, target.codes, len(target.labels))
+            for name, raw in zip(names, table.columns)
         )
+        classes = tuple(target.labels.tolist())
+        return Schema(columns, classes, class_name, self.unseen, table.names is not None, target.labels.dtype.str)
+
+    def column(
+        self,
+        name: str,
+        raw: RawColumn,
+        forced: bool,
+        rows: int,
+        weights: NDArray[np.float64] | None,
+        y: NDArray[np.int64],
+        classes: int,
+    ) -> Column:
+        """Return what a column of so many rows is, of which some values may stand for many by their weights.
+
+        `forced` says that it is a category by the user's word, `y` the class of each value, one of so many.
+        """
+        by_itself = isinstance(self.categorical, str) and raw.few_whole
+        if forced or by_itself or not raw.measurable:
+            return self._category(name, raw, rows, weights)
+        return self._number(name, raw, y, classes, weights)
 
     def check(self) -> None:
         """Raise a sentence that names the parameter whose value cannot be."""
@@ -118,17 +132,17 @@ class Encoder(BaseEstimator):
                 f"categorical must be 'auto', 'all' or a list of column names or positions, got {self.categorical!r}"
             )
 
-    def _forced(self, names: tuple[str, ...]) -> set[int] | None:
-        """Return the positions of the columns that are categories by the user's word, None where none was given."""
+    def forced(self, names: tuple[str, ...]) -> set[str]:
+        """Return which columns are categories by the user's word."""
         if isinstance(self.categorical, str):
-            return None if self.categorical == "auto" else set(range(len(names)))
-        positions = set()
+            return set() if self.categorical == "auto" else set(names)
+        chosen = set()
         for given in self.categorical:
             known = given in names if isinstance(given, str) else -len(names) <= given < len(names)
             if not known:
                 raise ValueError(f"categorical names the column {given!r}, which the table does not have")
-            positions.add(names.index(given) if isinstance(given, str) else given % len(names))
-        return positions
+            chosen.add(given if isinstance(given, str) else names[given])
+        return chosen
 
     def _category(self, name: str, raw: RawColumn, rows: int, weights: NDArray[np.float64] | None) -> Column:
         levels = raw.levels()
@@ -143,10 +157,11 @@ class Encoder(BaseEstimator):
         kept = np.sort(np.argsort(-seen, kind="stable")[: room - 1])
         return Category(name, tuple(levels[i] for i in kept), other=True, missing=state)
 
-    def _number(self, name: str, raw: RawColumn, target: Target, weights: NDArray[np.float64] | None) -> Column:
+    def _number(
+        self, name: str, raw: RawColumn, y: NDArray[np.int64], classes: int, weights: NDArray[np.float64] | None
+    ) -> Column:
         numbers = raw.floats()
         known = ~np.isnan(numbers)
-        y = target.codes
         if not known.all():
             numbers, y = numbers[known], y[known]
             weights = None if weights is None else weights[known]
@@ -155,6 +170,6 @@ class Encoder(BaseEstimator):
         elif self.bins == "width":
             cuts = width_cuts(numbers, self.n_bins)
         else:
-            cuts = mdlp_cuts(numbers, y, weights, len(target.labels))
+            cuts = mdlp_cuts(numbers, y, weights, classes)
         low, high = (float(numbers.min()), float(numbers.max())) if len(numbers) else (0.0, 1.0)
         return Number(name, tuple(cuts), low, high, missing=self.missing == "state" and not known.all())

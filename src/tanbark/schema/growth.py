@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tanbark.schema.columns import UNKNOWN, Category, Codes, Column, Number, holds, union
 from tanbark.schema.encoder import Encoder
@@ -78,3 +79,35 @@ def _reaching(column: Number, raw: RawColumn) -> Column:
     if extent is None or (column.low <= extent[0] and extent[1] <= column.high):
         return column
     return replace(column, low=min(column.low, extent[0]), high=max(column.high, extent[1]))
+
+
+def positions(labels: tuple[Any, ...], among: tuple[Any, ...]) -> NDArray[np.int64]:
+    """Return where each label stands among others, which must hold all of them."""
+    at = {label: i for i, label in enumerate(among)}
+    strange = next((label for label in labels if label not in at), None)
+    if strange is not None:
+        raise ValueError(f"the schema lacks {strange!r}, which was counted; merge the schemas first")
+    return np.array([at[label] for label in labels], np.int64)
+
+
+def places_in(old: Column, new: Column) -> NDArray[np.int64]:
+    """Return where each code of a column stands in the column that replaces it."""
+    if isinstance(old, Category) and isinstance(new, Category):
+        places = positions(old.levels, new.levels).tolist() + [len(new.levels)] * old.other
+        if not places and not old.missing:
+            places = [0]
+    else:
+        places = list(range(old.arity - old.missing))
+    return np.array(places + [new.arity - 1] * old.missing, np.int64)
+
+
+def codes_before(codes: Codes, schema: Schema, before: Schema) -> Codes:
+    """Return codes under a schema as they were before it grew: what it did not have then is missing."""
+    if schema == before:
+        return codes
+    old = np.empty(codes.shape, before.dtype)
+    for u, (column, former) in enumerate(zip(schema.columns, before.columns)):
+        place = np.full(column.arity + 1, before.missing_code)
+        place[places_in(former, column)] = np.arange(former.arity)
+        old[u] = place[np.minimum(codes[u], column.arity)]
+    return old

@@ -99,7 +99,8 @@ def _known_codes(
     try:
         if dtype == np.uint8:
             # The quickest way for labels that are all known; None, which get says of others, is no byte.
-            return np.frombuffer(bytes(map(code.get, values)), np.uint8)
+            found: Iterable[Any] = map(code.get, values)
+            return np.frombuffer(bytes(found), np.uint8)
     except TypeError:
         pass
     codes = []

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.kernels.narrow import bin_numbers, few_whole_numbers, values_up_to
-from tanbark.schema.columns import UNKNOWN, Category, Codes, Column, in_order
+from tanbark.schema.columns import UNKNOWN, Category, Codes, Column, holds, in_order
 
 AUTO_LEVELS = 10
 NARROW = 256
@@ -108,7 +108,7 @@ class SmallIntegers:
 
     def floats(self) -> NDArray[np.float64]:
         """Return the integers as floats."""
-        return self.distance.astype(np.float64) + self.base
+        return (self.distance.astype(np.int64) + self.base).astype(np.float64)
 
     def extent(self) -> tuple[float, float] | None:
         """Return the least and the greatest integer."""
@@ -265,6 +265,12 @@ class Labels:
 
     def encode(self, column: Column, missing: int, out: Codes) -> bool:
         """Write the code of each row to `out`; return whether a value never seen was met."""
+        if isinstance(column, Category) and holds(self.distinct) == holds(column.levels):
+            codes = column.codes_of(self.distinct)
+            if UNKNOWN not in codes:
+                _spread(codes, self.position, column, missing, out)
+                return False
+        # Of labels that are no levels, only those that occur matter.
         used = (np.bincount(self.position + 1, minlength=len(self.distinct) + 1)[1:] > 0).tolist()
         known = column.codes_of([label for label, occurs in zip(self.distinct, used) if occurs])
         rest = iter(known)

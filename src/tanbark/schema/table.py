@@ -74,14 +74,17 @@ def read_table(X: Any, n_jobs: int | None = None) -> Table:
 
 def read_column(values: Any, name: str) -> RawColumn:
     """Return one column of anything: an array, a list, a series of a data frame or an Arrow array."""
+    column: RawColumn
     if hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__") or hasattr(values, "iloc"):
         import narwhals as nw
         import pyarrow
 
         if isinstance(values, pyarrow.Array):
             values = pyarrow.chunked_array([values])
-        return _read_series(nw.from_native(values, series_only=True), name)
-    return _read_vector(as_array(values), name)
+        column = _read_series(nw.from_native(values, series_only=True), name)
+    else:
+        column = _read_vector(as_array(values), name)
+    return column.parsed if isinstance(column, Objects) else column
 
 
 def _is_frame(X: Any) -> bool:
@@ -139,7 +142,7 @@ def _read_integers(
         exact = np.ascontiguousarray(array, np.float64)
         return tuple(Numbers(exact, u, names[u]) for u in range(n)), None
     if array.dtype == np.uint64 and array.max(initial=0) > np.iinfo(np.int64).max:
-        return tuple(_read_wide_integers(array[:, u], names[u]) for u in range(n)), None
+        return tuple(read_wide_integers(array[:, u], names[u]) for u in range(n)), None
     head = array[: min(rows, 1000)].astype(np.int64)
     lowest = head.min(axis=0, initial=np.iinfo(np.int64).max)
     highest = head.max(axis=0, initial=np.iinfo(np.int64).min)
@@ -161,14 +164,14 @@ def _read_integers(
     columns: list[RawColumn] = []
     for u in range(n):
         if all_reach[u] >= NARROW:
-            columns.append(_read_wide_integers(array[:, u], names[u]))
+            columns.append(read_wide_integers(array[:, u], names[u]))
         else:
             columns.append(SmallIntegers(distance[u], int(base[u]), int(all_reach[u]), names[u]))
     counted_from_zero = all(isinstance(c, SmallIntegers) and c.base == 0 for c in columns)
     return tuple(columns), distance if counted_from_zero else None
 
 
-def _read_wide_integers(values: NDArray[np.integer], name: str) -> Numbers | Labels:
+def read_wide_integers(values: NDArray[np.integer], name: str) -> Numbers | Labels:
     """Return integers of a wide range: as numbers where a float holds each of them, else as labels."""
     if len(values) == 0 or (int(values.min()) > -EXACT and int(values.max()) < EXACT):
         return Numbers(values.astype(np.float64).reshape(-1, 1), 0, name)
@@ -264,7 +267,7 @@ def _read_series(series: Any, name: str) -> RawColumn:
 def _read_holed_integers(series: Any, name: str) -> RawColumn:
     """Return a column of integers with nulls: as numbers where a float holds each of them, else as labels."""
     holes = series.is_null().to_numpy().astype(np.bool_)
-    column = _read_wide_integers(np.asarray(series.fill_null(0).to_numpy()), name)
+    column = read_wide_integers(np.asarray(series.fill_null(0).to_numpy()), name)
     if isinstance(column, Labels):
         return Labels(column.distinct, np.where(holes, UNKNOWN, column.position), name)
     column.rows[holes] = np.nan
@@ -290,16 +293,20 @@ def _read_arrow_labels(series: Any, name: str) -> RawColumn:
     if not pyarrow.types.is_dictionary(arrow.type):
         arrow = arrow.dictionary_encode()
     stored = arrow.dictionary.to_pylist()
-    index = arrow.indices.cast(pyarrow.int64()).fill_null(UNKNOWN).to_numpy(zero_copy_only=False)
+    small = arrow.indices.type in (pyarrow.int8(), pyarrow.int16(), pyarrow.int32())
+    signed = arrow.indices.cast(pyarrow.int32() if small else pyarrow.int64())
+    index = signed.fill_null(UNKNOWN).to_numpy(zero_copy_only=False)
     declared = series.dtype == nw.Enum or (arrow.type.ordered and isinstance(native, pyarrow.ChunkedArray))
     levels = list(series.dtype.categories) if series.dtype == nw.Enum else stored
     levels = list(dict.fromkeys(v for v in levels if not is_missing(v)))
+    if levels == stored:
+        return _labels(levels, index, name, declared)
     place = {v: i for i, v in enumerate(levels)}
     position = np.array([*(UNKNOWN if is_missing(v) else place[v] for v in stored), UNKNOWN], np.int64)
     return _labels(levels, position[index], name, declared)
 
 
-def _labels(levels: list[Any], position: NDArray[np.int64], name: str, declared: bool) -> RawColumn:
+def _labels(levels: list[Any], position: NDArray[np.integer], name: str, declared: bool) -> RawColumn:
     """Return a column of levels, each of which must be a label."""
     for level in levels:
         if not isinstance(level, str | int | float | bool):

@@ -13,7 +13,6 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import column_or_1d
 
 from tanbark.schema.columns import UNKNOWN
-from tanbark.schema.objects import Objects
 from tanbark.schema.raw import Labels, Numbers
 from tanbark.schema.table import read_column, unmasked
 from tanbark.schema.warn import warn
@@ -64,8 +63,13 @@ def read_target(y: Any) -> Target:
     name = name if isinstance(name, str) and name else None
     labels, codes = read_labels(values, name or "y")
     if not labels and len(codes):
-        raise ValueError(f"every value of the class {name or 'y'!r} is missing; there is nothing to learn")
-    return Target(_as_array(labels, values), codes, name)
+        raise no_classes(name or "y")
+    return Target(as_labels(labels, getattr(values, "dtype", None)), codes, name)
+
+
+def no_classes(name: str) -> ValueError:
+    """Return what to say of a class that is missing in every row."""
+    return ValueError(f"every value of the class {name!r} is missing; there is nothing to learn")
 
 
 def read_known_target(y: Any, labels: NDArray[Any]) -> Target:
@@ -87,8 +91,6 @@ def read_labels(values: Any, name: str) -> tuple[list[Any], NDArray[np.int64]]:
     """Return the classes that occur in a column, sorted, and for each row the index of its class, -1 where missing."""
     try:
         raw = read_column(values, name)
-        if isinstance(raw, Objects):
-            raw = raw.parsed
     except TypeError as error:
         raise TypeError(f"the class {name!r} must be labels: text, whole numbers or booleans") from error
     except ValueError as error:
@@ -143,11 +145,10 @@ def _refuse_measurements(values: NDArray[np.float64]) -> None:
         raise ValueError("Unknown label type: continuous. The class must be labels, not measurements; cut y into bins")
 
 
-def _as_array(labels: list[Any], values: Any) -> NDArray[Any]:
-    """Return the labels as an array of the type in which the target came, where it has one."""
+def as_labels(labels: list[Any], dtype: Any = None) -> NDArray[Any]:
+    """Return the labels as an array of the type in which the target came, where numpy has that."""
     out = np.empty(len(labels), object)
     out[:] = labels
-    dtype = getattr(values, "dtype", None)
     if isinstance(dtype, np.dtype) and dtype.kind in "iufbU":
         return out.astype(dtype)
     if labels and all(type(v) is bool for v in labels):

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from tanbark.cli.errors import CommandError
+from tanbark.sources.errors import SourceError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -52,13 +52,24 @@ def read_header(path: Path) -> Header:
                 continue
             if keyword == "@data":
                 if not attributes:
-                    raise CommandError(f"{path} declares no attributes; an ARFF file needs @attribute lines")
+                    raise SourceError(f"{path} declares no attributes; an ARFF file needs @attribute lines")
                 _refuse_repeated(path, attributes)
                 return Header(tuple(attributes), number + 1)
             if keyword != "@attribute":
-                raise CommandError(f"{path}, line {number}: expected @attribute or @data, found {text[:40]!r}")
+                raise SourceError(f"{path}, line {number}: expected @attribute or @data, found {text[:40]!r}")
             attributes.append(_attribute(path, number, text))
-    raise CommandError(f"{path} has no @data line; is it an ARFF file?")
+    raise SourceError(f"{path} has no @data line; is it an ARFF file?")
+
+
+def arrow_schema(header: Header) -> pa.Schema:
+    """Return the columns as `batches` yields them when typed."""
+    import pyarrow as pa
+
+    # An ordered dictionary is how Arrow says that these levels are declared and not merely those stored.
+    nominal, number = pa.dictionary(pa.int32(), pa.string(), ordered=True), pa.float64()
+    return pa.schema(
+        [(a.name, nominal if a.levels is not None else number if a.numeric else pa.string()) for a in header.attributes]
+    )
 
 
 def batches(path: Path, header: Header, missing: tuple[str, ...], typed: bool) -> Iterator[pa.RecordBatch]:
@@ -95,14 +106,14 @@ def _rows(path: Path, file: IO[str], header: Header) -> Iterator[list[str | None
         if number < header.first_row or not text or text.startswith("%"):
             continue
         if text.startswith("{"):
-            raise CommandError(f"{path}, line {number}: this is a sparse ARFF file; convert it to a dense one")
+            raise SourceError(f"{path}, line {number}: this is a sparse ARFF file; convert it to a dense one")
         values: list[str | None]
         if "'" in text or '"' in text:
             values = _split(text)
         else:
             values = [None if v == "?" else v for v in map(str.strip, text.split(","))]
         if len(values) != wanted:
-            raise CommandError(f"{path}, line {number}: {len(values)} values where {wanted} attributes are declared")
+            raise SourceError(f"{path}, line {number}: {len(values)} values where {wanted} attributes are declared")
         yield values
 
 
@@ -119,7 +130,7 @@ def _split(text: str) -> list[str | None]:
         at = match.end()
         if not match[2]:
             return values
-    raise CommandError(f"a quote is not closed in the row {text[:60]!r}")
+    raise SourceError(f"a quote is not closed in the row {text[:60]!r}")
 
 
 def _unquoted(value: str) -> str:
@@ -131,15 +142,15 @@ def _unquoted(value: str) -> str:
 def _attribute(path: Path, number: int, text: str) -> Attribute:
     match = _ATTRIBUTE.match(text)
     if match is None or not match[2]:
-        raise CommandError(f"{path}, line {number}: an attribute needs a name and a type")
+        raise SourceError(f"{path}, line {number}: an attribute needs a name and a type")
     name, kind = _unquoted(match[1]), match[2].split("%")[0].strip() if not match[2].startswith("{") else match[2]
     if kind.startswith("{"):
         if "}" not in kind:
-            raise CommandError(f"{path}, line {number}: the levels of {name!r} lack a closing brace")
+            raise SourceError(f"{path}, line {number}: the levels of {name!r} lack a closing brace")
         levels = tuple(str(v) if v is not None else "?" for v in _split(kind[1 : kind.rindex("}")].strip().rstrip(",")))
         if len(set(levels)) != len(levels):
             twice = next(level for level in levels if levels.count(level) > 1)
-            raise CommandError(f"{path}, line {number}: {name!r} declares the level {twice!r} twice")
+            raise SourceError(f"{path}, line {number}: {name!r} declares the level {twice!r} twice")
         return Attribute(name, levels, False)
     word = kind.split()[0].lower()
     if word in {"numeric", "real", "integer"}:
@@ -147,8 +158,8 @@ def _attribute(path: Path, number: int, text: str) -> Attribute:
     if word == "string":
         return Attribute(name, None, False)
     if word == "date":
-        raise CommandError(f"column {name!r} of {path} holds dates; turn it into numbers or remove it from the file")
-    raise CommandError(f"{path}, line {number}: {name!r} is of type {word!r}; numeric, string and nominal can be read")
+        raise SourceError(f"column {name!r} of {path} holds dates; turn it into numbers or remove it from the file")
+    raise SourceError(f"{path}, line {number}: {name!r} is of type {word!r}; numeric, string and nominal can be read")
 
 
 def _array(path: Path, column: Attribute, values: list[str | None], typed: bool) -> pa.Array:
@@ -161,9 +172,8 @@ def _array(path: Path, column: Attribute, values: list[str | None], typed: bool)
         codes = [None if v is None else place.get(v, -1) for v in values]
         if -1 in codes:
             strange = values[codes.index(-1)]
-            raise CommandError(f"column {column.name!r} of {path} holds {strange!r}, which it does not declare")
+            raise SourceError(f"column {column.name!r} of {path} holds {strange!r}, which it does not declare")
         indices, levels = pa.array(codes, pa.int32()), pa.array(column.levels, pa.string())
-        # An ordered dictionary is how Arrow says that these levels are declared and not merely those stored.
         return pa.DictionaryArray.from_arrays(indices, levels, ordered=True)
     if not column.numeric:
         return pa.array(values, pa.string())
@@ -171,7 +181,7 @@ def _array(path: Path, column: Attribute, values: list[str | None], typed: bool)
         return pa.array([None if v is None else float(v) for v in values], pa.float64())
     except ValueError as error:
         strange = str(error).rsplit(":", 1)[-1].strip()
-        raise CommandError(
+        raise SourceError(
             f"column {column.name!r} of {path} is declared numeric but holds {strange}; "
             "if that means missing, say so with --missing"
         ) from error
@@ -181,7 +191,7 @@ def _refuse_repeated(path: Path, attributes: list[Attribute]) -> None:
     names = [a.name for a in attributes]
     for name in names:
         if names.count(name) > 1:
-            raise CommandError(f"{path} has two columns named {name!r}; rename one")
+            raise SourceError(f"{path} has two columns named {name!r}; rename one")
 
 
 def _open(path: Path) -> IO[str]:
@@ -194,6 +204,6 @@ def _lines(path: Path, file: IO[str]) -> Iterator[tuple[int, str]]:
     try:
         yield from enumerate(file, start=1)
     except UnicodeDecodeError as error:
-        raise CommandError(f"{path} is not UTF-8 text; convert it, for example with iconv") from error
+        raise SourceError(f"{path} is not UTF-8 text; convert it, for example with iconv") from error
     except (gzip.BadGzipFile, EOFError) as error:
-        raise CommandError(f"{path} is not a whole gzip file ({error})") from error
+        raise SourceError(f"{path} is not a whole gzip file ({error})") from error

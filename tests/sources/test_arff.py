@@ -5,8 +5,7 @@ import re
 import pyarrow as pa
 import pytest
 
-from tanbark.cli import arff
-from tanbark.cli.errors import CommandError
+from tanbark.sources import SourceError, arff
 
 
 def read(tmp_path, text, typed=True):
@@ -55,5 +54,5 @@ def test_a_declared_level_is_no_missing_value(tmp_path):
     ],
 )
 def test_what_cannot_be_read_gets_one_sentence(tmp_path, text, sentence):
-    with pytest.raises(CommandError, match=re.escape(sentence)):
+    with pytest.raises(SourceError, match=re.escape(sentence)):
         read(tmp_path, text)

@@ -1,0 +1,194 @@
+"""Learning from a stream: forgetting what is old, and saying when what comes is not what was foreseen."""
+
+from __future__ import annotations
+
+from collections import deque
+from contextlib import ExitStack
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from tanbark.classifiers.base import Array, CountsClassifier, check_number, unchanged_on_error
+from tanbark.classifiers.surprise import Surprise
+from tanbark.counts import Counts, Rows
+from tanbark.schema.growth import codes_before
+
+USUAL_MEMORY = 10_000
+"""Over how many rows log losses are compared where nothing is forgotten."""
+
+
+class Stream(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """A classifier that learns from chunks of rows as they come, forgets old ones, and watches for drift.
+
+    Every chunk is foreseen before it is learned: its log loss and accuracy under the model so far are kept, and by how
+    much the log loss differs from what it was.
+
+    Parameters
+    ----------
+    model : classifier
+        Any of tanbark's that learns from counts (those with `partial_fit`).
+    window : int, optional
+        Only so many of the last rows are remembered: counts of older ones are subtracted, exactly for whole weights.
+    half_life : float, optional
+        A row counts half after so many further ones. How the rows are cut into chunks makes no difference.
+
+    Attributes
+    ----------
+    model_ : classifier
+        The fitted classifier, for all that it can be asked. It can be saved; a `Stream` cannot.
+    classes_ : array
+    rows_ : int
+        How many rows have been learned from, forgotten ones included.
+    log_loss_, accuracy_ : float
+        Of the last chunk under the model before it: the mean of minus the log probability of its classes in nats, and
+        the share of rows whose class was the most probable. NaN for the first chunk. A class that had never come, or
+        that the model ruled out, has the probability ``1 / (1 + rows before)`` here.
+    drift_ : float
+        By how many standard errors that log loss is above the mean of those before (over `window` or `half_life` rows,
+        else 10,000). While nothing changes it is seldom above 3; beyond 5, what comes is not what came.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tanbark import NaiveBayes, Stream
+    >>> rng = np.random.default_rng(0)
+    >>> stream = Stream(NaiveBayes(), window=500)
+    >>> for chunk in range(20):
+    ...     y = rng.integers(0, 2, 100)
+    ...     x = np.where(rng.random(100) < 0.9, y, 1 - y) if chunk < 19 else 1 - y
+    ...     stream = stream.partial_fit(x.reshape(-1, 1), y)
+    >>> int(stream.model_.counts_.class_counts.sum()), stream.drift_ > 5
+    (500, True)
+    """
+
+    def __init__(self, model: CountsClassifier, *, window: int | None = None, half_life: float | None = None) -> None:
+        self.model = model
+        self.window = window
+        self.half_life = half_life
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget everything, and learn from a table whose rows are in the order in which they came."""
+        with unchanged_on_error(self):
+            self._check_parameters()
+            self._begin(clone(self.model).fit(X, y, sample_weight), X, y, sample_weight)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Foresee a chunk of further rows, then learn from it and forget what is due.
+
+        The parameters are those of the classifier's own `partial_fit`.
+        """
+        with ExitStack() as stack:
+            stack.enter_context(unchanged_on_error(self))
+            self._check_parameters()
+            if not hasattr(self, "model_"):
+                model = clone(self.model).partial_fit(X, y, classes, sample_weight)
+                if hasattr(model, "counts_"):
+                    self._begin(model, X, y, sample_weight)
+                return self
+            model = self.model_
+            stack.enter_context(unchanged_on_error(model))
+            model._check_classes(classes)
+            rows = model._further_rows(X, y, sample_weight)
+            if len(rows.classes):
+                self._foresee(rows)
+                model._set(self._remembered(rows), None)
+                self._take(rows)
+        return self
+
+    def _check_parameters(self) -> None:
+        if not isinstance(self.model, CountsClassifier):
+            raise TypeError(f"model must be one of tanbark's classifiers, got {type(self.model).__name__!r}")
+        reason = self.model._why_rows()
+        if reason is not None:
+            raise TypeError(reason)
+        if self.window is not None:
+            check_number("window", self.window, 1)
+        life = self.half_life
+        if life is not None and (isinstance(life, bool) or not isinstance(life, Real) or not 0 < life < np.inf):
+            raise ValueError(f"half_life must be a positive number of rows, got {life!r}")
+        if self.window is not None and life is not None:
+            raise ValueError("give window or half_life, not both")
+
+    def _begin(self, model: CountsClassifier, X: Any, y: Any, sample_weight: Any) -> None:
+        """Take a model that has just learned its schema from the first chunk."""
+        self.model_ = model
+        self.rows_ = 0
+        self.log_loss_ = self.accuracy_ = self.drift_ = float("nan")
+        self._surprise = Surprise(float(self.window or self.half_life or USUAL_MEMORY))
+        self._kept: deque[Rows] = deque()
+        rows = model._further_rows(X, y, sample_weight)
+        if self.window is not None or self.half_life is not None:
+            model.counts_ = Counts.zero(rows.schema, model.counts_.order)
+            model._start_over()
+            model._set(self._remembered(rows), None)
+        self._take(rows)
+
+    def _take(self, rows: Rows) -> None:
+        self.rows_ += len(rows.classes)
+        self.classes_ = self.model_.classes_
+        self.n_features_in_ = self.model_.n_features_in_
+        self.__dict__.pop("feature_names_in_", None)
+        if hasattr(self.model_, "feature_names_in_"):
+            self.feature_names_in_ = self.model_.feature_names_in_
+
+    def _foresee(self, rows: Rows) -> None:
+        """Compare a chunk with what the model says of it before learning it."""
+        model = self.model_
+        log_posterior = model._log_posteriors(codes_before(rows.codes, rows.schema, model.schema_))
+        at = {label: i for i, label in enumerate(model.schema_.classes)}
+        known = np.array([at.get(label, -1) for label in rows.schema.classes])[rows.classes]
+        unforeseen = np.log1p(self.rows_)
+        losses = -log_posterior[np.arange(len(known)), known]
+        losses = np.where((known < 0) | np.isinf(losses), unforeseen, losses)
+        self.log_loss_ = float(np.average(losses, weights=rows.each))
+        self.accuracy_ = float(np.average(log_posterior.argmax(axis=1) == known, weights=rows.each))
+        self.drift_ = self._surprise.of(losses, rows.each)
+        self._surprise = self._surprise.with_losses(losses, rows.each)
+
+    def _remembered(self, rows: Rows) -> Counts:
+        """Return the counts with further rows, and without what is to be forgotten."""
+        model = self.model_
+        many = len(rows.classes)
+        if self.half_life is not None:
+            age = np.arange(many - 1, -1, -1, dtype=np.float64)
+            aged = Rows(rows.schema, rows.codes, rows.classes, rows.each * 0.5 ** (age / self.half_life))
+            faded: Counts = model.counts_.under(rows.schema) * float(0.5 ** (many / self.half_life))
+            return faded + model._count(aged)
+        counts = model._counts_with(rows)
+        if self.window is not None:
+            kept = deque([*self._kept, rows])
+            self._kept, excess = kept, min(self.rows_, self.window) + many - self.window
+            while excess > 0:
+                oldest = kept.popleft()
+                gone = min(excess, len(oldest.classes))
+                counts = counts - model._count(oldest.take(slice(0, gone)))
+                if gone < len(oldest.classes):
+                    kept.appendleft(oldest.take(slice(gone, None)))
+                excess -= gone
+        return counts
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of each row."""
+        return self._fitted().predict(X)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the posterior probability of each class, one column per class in the order of `classes_`."""
+        return self._fitted().predict_proba(X)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the logarithm of the posterior probability of each class."""
+        return self._fitted().predict_log_proba(X)
+
+    def _fitted(self) -> CountsClassifier:
+        check_is_fitted(self)
+        return self.model_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = self.model.__sklearn_tags__().input_tags
+        return tags

@@ -1,0 +1,247 @@
+"""The rows of an SQL query: DuckDB and SQLite files, and PostgreSQL, streamed as Arrow data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tanbark.sources.errors import SourceError
+from tanbark.sources.rows import Rows, connect, first_line, identifier
+from tanbark.sources.source import Source, batch_rows
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def sql(query: str, database: str | Path) -> Query:
+    """Return the rows of an SQL query, which can be read more than once and are never all in memory.
+
+    Parameters
+    ----------
+    query : str
+        One SELECT statement.
+    database : str or Path
+        A DuckDB or an SQLite file, or an address: ``postgresql://...``, ``sqlite:///...`` or ``duckdb:///...``.
+
+    Examples
+    --------
+    >>> from tanbark import Counts, sources
+    >>> rows = sources.sql("SELECT * FROM visits WHERE year > 2020", "clinic.db")  # doctest: +SKIP
+    >>> counts = Counts.from_batches(rows, target="outcome")  # doctest: +SKIP
+    """
+    query = query.strip().rstrip(";").strip()
+    if not query:
+        raise SourceError("the query is empty; write a SELECT statement")
+    scheme, separator, rest = str(database).partition("://")
+    if separator and scheme in ("postgresql", "postgres"):
+        return PostgresQuery(query, str(database))
+    if separator and scheme not in ("sqlite", "duckdb"):
+        raise SourceError(
+            f"{scheme}:// is no database that can be read; there are postgresql://, sqlite:///, duckdb:/// and files"
+        )
+    path = Path(rest[1:] if separator and rest.startswith("/") else rest if separator else str(database))
+    if not path.is_file():
+        raise SourceError(f"there is no database file {path}")
+    kind = scheme if separator else _file_kind(path)
+    return SqliteQuery(query, path) if kind == "sqlite" else DuckQuery(query, path)
+
+
+def _file_kind(path: Path) -> str:
+    """Return which database wrote a file, by its first bytes."""
+    with path.open("rb") as file:
+        head = file.read(16)
+    if head.startswith(b"SQLite format 3"):
+        return "sqlite"
+    if head[8:12] == b"DUCK":
+        return "duckdb"
+    raise SourceError(f"{path} is neither a DuckDB nor an SQLite file")
+
+
+class Query(Source):
+    """A query to a database."""
+
+    kind = "sql"
+
+    def __init__(self, query: str, database: str | Path) -> None:
+        self.query = query
+        self.database = database
+
+    @property
+    def name(self) -> str:
+        """What to call the rows in a sentence."""
+        return "the query"
+
+    def as_written(self) -> Rows:
+        """Return the rows in the types that the database has, for SQL."""
+        raise NotImplementedError
+
+    def selecting(self, columns: Sequence[str] | None) -> str:
+        """Return the query, of which only some columns are wanted."""
+        names = self.schema.names if columns is None else columns
+        return f"SELECT {', '.join(map(identifier, names))} FROM ({self.query}) AS tanbark_rows"
+
+    @contextmanager
+    def errors(self) -> Iterator[None]:
+        """Turn what a database says into sentences."""
+        import duckdb
+
+        try:
+            yield
+        except duckdb.InterruptException:
+            raise
+        except (duckdb.Error, OSError) as error:
+            raise SourceError(f"the query cannot be run: {first_line(error)}") from error
+        except Exception as error:
+            # The errors of an ADBC driver are its own, and it may not be installed.
+            if "adbc" not in type(error).__module__:
+                raise
+            raise SourceError(f"the query cannot be run: {first_line(error)}") from error
+
+    def _refuse_repeated(self, names: Sequence[str]) -> None:
+        for name in names:
+            if names.count(name) > 1:
+                raise SourceError(f"the query has two columns named {name!r}; rename one with AS")
+
+
+class DuckQuery(Query):
+    """A query to a DuckDB file, which is opened for reading only."""
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """The columns' names and types."""
+        with self.errors(), closing(connect(str(self.database), read_only=True)) as connection:
+            found = connection.sql(self.query)
+            self._refuse_repeated(found.columns)
+            return found.limit(0).to_arrow_reader().schema
+
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """Yield the rows in order, with all columns or those named."""
+        query = self.selecting(columns)
+        with self.errors(), closing(connect(str(self.database), read_only=True)) as connection:
+            yield from connection.sql(query).to_arrow_reader(batch_rows(len(self.schema)))
+
+    def as_written(self) -> Rows:
+        """Return the rows in the types that the database has."""
+        names = tuple(self.schema.names)
+        with self.errors():
+            connection = connect(str(self.database), read_only=True)
+            types = tuple(map(str, connection.sql(self.query).types))
+        return Rows(self, connection, f"({self.query})", names, types, self.errors())
+
+
+class AdbcQuery(Query):
+    """A query through an ADBC driver."""
+
+    def connected(self) -> Any:
+        """Return a connection."""
+        raise NotImplementedError
+
+    def as_written(self) -> Rows:
+        """Return the rows in the types that the database has, seen through DuckDB."""
+        import pyarrow as pa
+
+        connection = connect()
+        connection.register("query_rows", pa.RecordBatchReader.from_batches(self.schema, self.batches()))
+        types = tuple(map(str, connection.sql("SELECT * FROM query_rows LIMIT 0").types))
+        return Rows(self, connection, "query_rows", tuple(self.schema.names), types, self.errors())
+
+
+class SqliteQuery(AdbcQuery):
+    """A query to an SQLite file, which is opened for reading only.
+
+    SQLite has a type for each value, not for each column, and its driver takes a column's type from the first rows.
+    So the query is run once to see what types there are, and a made-up first row shows them to the driver.
+    """
+
+    _SAMPLES = {"int64": "0", "double": "0.5", "string": "'text'"}  # noqa: RUF012 (never changed)
+
+    def connected(self) -> Any:
+        """Return a connection."""
+        try:
+            from adbc_driver_sqlite import dbapi
+        except ImportError as error:
+            raise SourceError("an SQLite file needs a driver: pip install 'tanbark[sqlite]'") from error
+        return dbapi.connect(f"{Path(self.database).absolute().as_uri()}?mode=ro")
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """The columns' names and types: whole numbers, numbers, or text where a value is text."""
+        import pyarrow as pa
+
+        with self.errors(), closing(self.connected()) as connection, connection.cursor() as cursor:
+            cursor.execute(f"SELECT * FROM ({self.query}) AS tanbark_rows LIMIT 0")
+            names = cursor.fetch_arrow_table().column_names
+            self._refuse_repeated(names)
+            held = [
+                f"max(typeof({identifier(name)}) = {kind})" for name in names for kind in ("'text'", "'real'", "'blob'")
+            ]
+            cursor.execute(f"SELECT {', '.join(held)} FROM ({self.query}) AS tanbark_rows")
+            found = cursor.fetchone()
+        fields = []
+        for name, text, real, blob in zip(names, found[::3], found[1::3], found[2::3]):
+            if blob:
+                raise SourceError(f"column {name!r} of the query holds bytes; turn it into text or numbers")
+            fields.append((name, pa.string() if text else pa.float64() if real else pa.int64()))
+        return pa.schema(fields)
+
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """Yield the rows in order, with all columns or those named."""
+        names = self.schema.names if columns is None else list(columns)
+        samples = ", ".join(
+            f"{self._SAMPLES[str(self.schema.field(name).type)]} AS {identifier(name)}" for name in names
+        )
+        query = f"SELECT {samples} UNION ALL {self.selecting(columns)}"
+        with self.errors(), closing(self.connected()) as connection, connection.cursor() as cursor:
+            cursor.adbc_statement.set_options(**{"adbc.sqlite.query.batch_rows": batch_rows(len(names))})
+            cursor.execute(query)
+            for place, batch in enumerate(cursor.fetch_record_batch()):
+                yield batch if place else batch[1:]
+
+
+class PostgresQuery(AdbcQuery):
+    """A query to PostgreSQL. Its numerics become floats, and what Arrow has no type for becomes text."""
+
+    def connected(self) -> Any:
+        """Return a connection."""
+        try:
+            from adbc_driver_postgresql import dbapi
+        except ImportError as error:
+            raise SourceError("PostgreSQL needs a driver: pip install 'tanbark[postgresql]'") from error
+        return dbapi.connect(self.database)
+
+    @cached_property
+    def _casts(self) -> dict[str, str]:
+        """What each column is cast to, nothing where Arrow has its type."""
+        with self.errors(), closing(self.connected()) as connection, connection.cursor() as cursor:
+            found = cursor.adbc_execute_schema(self.query)
+        self._refuse_repeated(found.names)
+        return {field.name: _postgres_cast(field) for field in found}
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """The columns' names and types."""
+        with self.errors(), closing(self.connected()) as connection, connection.cursor() as cursor:
+            return cursor.adbc_execute_schema(self.selecting(None)).remove_metadata()
+
+    def selecting(self, columns: Sequence[str] | None) -> str:
+        """Return the query, of which only some columns are wanted, in types that Arrow has."""
+        names = self._casts if columns is None else columns
+        wanted = ", ".join(f"{identifier(name)}{self._casts[name]} AS {identifier(name)}" for name in names)
+        return f"SELECT {wanted} FROM ({self.query}) AS tanbark_rows"
+
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """Yield the rows in order, with all columns or those named."""
+        with self.errors(), closing(self.connected()) as connection, connection.cursor() as cursor:
+            cursor.execute(self.selecting(columns))
+            yield from cursor.fetch_record_batch()
+
+
+def _postgres_cast(field: pa.Field) -> str:
+    """Return what to put after a column so that Arrow has a type for it."""
+    known = (field.metadata or {}).get(b"ADBC:postgresql:typname", b"").decode()
+    if known == "numeric":
+        return "::double precision"
+    return "::text" if known or hasattr(field.type, "extension_name") else ""

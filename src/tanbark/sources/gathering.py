@@ -1,0 +1,29 @@
+"""Small batches put together, since each costs something however small it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FEW_ROWS = 32_768
+
+
+def gathered(batches: Iterable[pa.RecordBatch], rows: int = FEW_ROWS) -> Iterator[pa.Table]:
+    """Yield the batches as tables of at least so many rows, empty ones left out, while their columns stay the same."""
+    import pyarrow as pa
+
+    waiting: list[Any] = []
+    many = 0
+    for batch in batches:
+        if not batch.num_rows:
+            continue
+        if waiting and (many >= rows or not batch.schema.equals(waiting[0].schema)):
+            yield pa.Table.from_batches(waiting)
+            waiting, many = [], 0
+        waiting.append(batch)
+        many += batch.num_rows
+    if waiting:
+        yield pa.Table.from_batches(waiting)

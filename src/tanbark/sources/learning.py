@@ -1,0 +1,71 @@
+"""Learning the schema of rows that stream by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from queue import SimpleQueue
+from typing import TYPE_CHECKING
+
+from joblib import effective_n_jobs
+
+from tanbark.kernels.threads import feed
+from tanbark.schema import Encoder, Schema, Survey
+from tanbark.sources.errors import SourceError
+from tanbark.sources.gathering import gathered
+from tanbark.sources.source import Source
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Progress = Callable[[str, int, int | None], None]
+"""Told what is being done, how many rows have gone by, and how many there are if that is known."""
+
+
+def learn_schema(
+    source: Source,
+    target: str,
+    encoder: Encoder | None = None,
+    ignore: Sequence[str] = (),
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Schema:
+    """Return the schema that an encoder learns of all rows, which go by as often as it takes.
+
+    Levels and ranges need one pass; exact quantiles of a column with more than 2**16 distinct numbers two or three
+    more, in which only such columns are read.
+    """
+    if source.once:
+        raise SourceError(
+            "these rows can be read only once, and their schema must be found out first; give schema=, or something "
+            "that can be read again, such as a function that returns them anew"
+        )
+    if not source.schema.names:
+        raise SourceError("there are no rows, so that nothing is known of their columns; give schema=")
+    survey = Survey(encoder, target, source.schema, ignore)
+    threads = int(effective_n_jobs(n_jobs))
+    number = 0
+    again = True
+    while again:
+        number += 1
+        what = "looking for levels" if number == 1 else f"looking for cut points, pass {number}"
+        workers = [survey.fresh() for _ in range(threads)]
+        free: SimpleQueue[Survey] = SimpleQueue()
+        for worker in workers:
+            free.put(worker)
+
+        def see(rows: pa.Table, free: SimpleQueue[Survey] = free) -> None:
+            mine = free.get()
+            try:
+                mine.see(rows)
+            finally:
+                free.put(mine)
+
+        seen = 0
+        for part in feed(see, gathered(source.batches(survey.names)), threads):
+            seen += part.num_rows
+            if progress is not None:
+                progress(what, seen, source.total)
+        for worker in workers:
+            survey.merge(worker)
+        again = survey.settle()
+    return survey.schema()

@@ -1,0 +1,145 @@
+"""Parquet files, one or many, read row group by row group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tanbark.sources.errors import SourceError
+from tanbark.sources.file_source import FileSource, reading_files
+from tanbark.sources.rows import Rows, connect, first_line
+from tanbark.sources.source import batch_rows
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class ParquetFiles(FileSource):
+    """Parquet files of the same columns.
+
+    Text arrives in dictionaries, as the files have it: counting then touches no string twice. Dictionaries are taken
+    as a way of storing, whatever else they declare.
+    """
+
+    kind = "parquet"
+
+    @cached_property
+    def _footers(self) -> list[tuple[pa.Schema, int]]:
+        """The columns and the number of rows of each file."""
+        footers = []
+        for path in self.paths:
+            with _reading_parquet(path), _opened(path) as file:
+                footers.append((file.schema_arrow, file.metadata.num_rows))
+        return footers
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """The columns' names and types; numbers of different types become the wider one."""
+        import pyarrow as pa
+
+        together = pa.schema([field.with_type(_stored(field.type)) for field in self._footers[0][0]])
+        _refuse_repeated(self.paths[0], together.names)
+        for path, (other, _) in zip(self.paths[1:], self._footers[1:]):
+            self.refuse_different(together.names, path, other.names)
+            for field in other:
+                at = together.names.index(field.name)
+                together = together.set(at, _widened(together.field(at), _stored(field.type), path, self.paths[0]))
+        return together.remove_metadata()
+
+    @property
+    def total(self) -> int | None:
+        """How many rows there are."""
+        return sum(rows for _, rows in self._footers)
+
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """Yield the rows in order, with all columns or those named."""
+        import pyarrow as pa
+
+        names = list(self.schema.names if columns is None else columns)
+        wanted = pa.schema([self.schema.field(name) for name in names])
+        texts = [field.name for field in wanted if pa.types.is_dictionary(field.type)]
+        for path in self.paths:
+            with _reading_parquet(path), _opened(path, texts) as file:
+                for batch in file.iter_batches(2 * batch_rows(len(names)), columns=names):
+                    yield pa.record_batch([_as(batch.column(f.name), f.type) for f in wanted], schema=wanted)
+
+    def as_written(self) -> Rows:
+        """Return the rows in the types that the files have."""
+        names = tuple(self.schema.names)
+        together = ", union_by_name=true" if len(self.paths) > 1 else ""
+        relation = f"read_parquet({self.listed()}{together})"
+        connection = connect()
+        errors = reading_files(self)
+        with errors:
+            types = tuple(map(str, connection.sql(f"SELECT * FROM {relation}").types))
+        return Rows(self, connection, relation, names, types, errors)
+
+
+class _reading_parquet:
+    """Turn what can go wrong with a Parquet file into sentences that name it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        import pyarrow as pa
+
+        broken = isinstance(error, pa.ArrowException) or (isinstance(error, OSError) and error.errno is None)
+        if error is not None and broken:
+            raise SourceError(f"{self.path} is not a whole Parquet file: {first_line(error)}") from error
+
+
+def _opened(path: Path, texts: Sequence[str] = ()) -> Any:
+    from pyarrow.parquet import ParquetFile
+
+    return ParquetFile(path, memory_map=True, read_dictionary=list(texts), page_checksum_verification=True)
+
+
+def _stored(found: pa.DataType) -> pa.DataType:
+    """Return the type in which a column of a file is read."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(found):
+        found = found.value_type
+    if pa.types.is_string(found) or pa.types.is_large_string(found) or pa.types.is_string_view(found):
+        return pa.dictionary(pa.int32(), pa.string())
+    return found
+
+
+def _widened(field: pa.Field, other: pa.DataType, path: Path, first: Path) -> pa.Field:
+    """Return a field that holds what another file has too."""
+    import pyarrow as pa
+
+    if field.type == other:
+        return field
+    try:
+        fields = [pa.schema([field]), pa.schema([field.with_type(other)])]
+        return pa.unify_schemas(fields, promote_options="permissive").field(0)
+    except pa.ArrowException as error:
+        raise SourceError(
+            f"{path} has column {field.name!r} as {other}, {first} has it as {field.type}; write them alike"
+        ) from error
+
+
+def _as(values: pa.Array, wanted: pa.DataType) -> pa.Array:
+    """Return an array in the wanted type."""
+    import pyarrow as pa
+
+    if values.type == wanted:
+        return values
+    if pa.types.is_dictionary(wanted) and pa.types.is_dictionary(values.type):
+        levels = values.dictionary.cast(wanted.value_type)
+        return pa.DictionaryArray.from_arrays(values.indices.cast(wanted.index_type), levels)
+    if pa.types.is_dictionary(wanted):
+        return values.cast(wanted.value_type).dictionary_encode()
+    return values.cast(wanted, safe=False)
+
+
+def _refuse_repeated(path: Path, names: Sequence[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise SourceError(f"{path} has two columns named {name!r}; rename one")

@@ -1,0 +1,62 @@
+"""Rows that can be read more than once."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+BATCH_VALUES = 1_000_000
+MOST_BATCH_ROWS = 65_536
+
+
+class Source(ABC):
+    """Rows that can be read more than once, each time as a stream of Arrow record batches.
+
+    It has ``__arrow_c_stream__``, so that whatever reads Arrow data reads it: ``pyarrow.table(source)``.
+    """
+
+    kind: str
+    """What the rows are kept in: csv, parquet, arff, json, sql or arrow."""
+    missing: tuple[str, ...] = ()
+    """What a text says where there is no value."""
+    once = False
+    """Whether they can, after all, be read only once."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What to call the rows in a sentence."""
+
+    @cached_property
+    @abstractmethod
+    def schema(self) -> pa.Schema:
+        """The columns' names and types."""
+
+    @property
+    def total(self) -> int | None:
+        """How many rows there are, where that is known without reading them."""
+        return None
+
+    @property
+    def nbytes(self) -> int | None:
+        """How many bytes they take where they are kept, if that is known."""
+        return None
+
+    @abstractmethod
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """Yield the rows in order, with all columns or those named, in types that the source suggests."""
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        import pyarrow as pa
+
+        return pa.RecordBatchReader.from_batches(self.schema, self.batches()).__arrow_c_stream__(requested_schema)
+
+
+def batch_rows(columns: int) -> int:
+    """Return how many rows of so many columns make a batch."""
+    return min(max(BATCH_VALUES // max(columns, 1), 1_000), MOST_BATCH_ROWS)

@@ -1,0 +1,168 @@
+"""Forgetting is arithmetic on counts; drift is a log loss that is not what it was."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn.metrics import log_loss
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+from tanbark import AODE, KDB, TAN, AveragedTAN, Encoder, ForestAN, NaiveBayes, Stream
+
+CLASSIFIERS = [NaiveBayes, TAN, ForestAN, AODE, AveragedTAN]
+
+
+def table(rows, seed, flip=0.1):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, rows)
+    X = np.where(rng.random((rows, 4)) < 1 - 4 * flip, y[:, None], rng.integers(0, 3, (rows, 4)))
+    return pd.DataFrame(X, columns=list("abcd")).astype(str), pd.Series(y).map({0: "p", 1: "q", 2: "r"})
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(1, 120), st.lists(st.integers(1, 99), max_size=6, unique=True), st.integers(0, 1000))
+def test_a_window_has_the_counts_of_the_last_rows_whatever_the_chunks(window, cuts, seed):
+    X, y = table(100, seed)
+    stream = Stream(NaiveBayes(), window=window)
+    for part in np.split(np.arange(100), sorted(cuts)):
+        stream.partial_fit(X.iloc[part], y.iloc[part])
+    schema = stream.model_.schema_
+    assert stream.model_.counts_ == NaiveBayes(encoder=schema).fit(X[-window:], y[-window:]).counts_
+    assert stream.model_.counts_.class_counts.dtype == np.int64
+    assert stream.rows_ == 100
+
+
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
+def test_every_classifier_that_learns_from_counts_forgets(classifier):
+    X, y = table(300, 1)
+    stream = Stream(classifier(), window=120)
+    for start in range(0, 300, 50):
+        stream.partial_fit(X.iloc[start : start + 50], y.iloc[start : start + 50])
+    recent = classifier(encoder=stream.model_.schema_).fit(X[-120:], y[-120:])
+    assert np.array_equal(stream.predict_proba(X), recent.predict_proba(X))
+    assert np.array_equal(stream.predict(X), recent.predict(X))
+    aged = Stream(classifier(encoder=stream.model_.schema_), half_life=40)
+    for start in range(0, 300, 50):
+        aged.partial_fit(X.iloc[start : start + 50], y.iloc[start : start + 50])
+    weights = 0.5 ** (np.arange(299, -1, -1) / 40)
+    weighed = classifier(encoder=stream.model_.schema_).fit(X, y, weights)
+    np.testing.assert_allclose(aged.predict_log_proba(X), weighed.predict_log_proba(X), rtol=1e-9)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.integers(1, 59), max_size=6, unique=True), st.floats(0.5, 1e6))
+def test_how_rows_are_cut_into_chunks_makes_no_difference_to_fading(cuts, half_life):
+    X, y = table(60, 7)
+    schema = Encoder().fit(X, y).schema_
+    stream = Stream(NaiveBayes(encoder=schema), half_life=half_life)
+    for part in np.split(np.arange(60), sorted(cuts)):
+        stream.partial_fit(X.iloc[part], y.iloc[part])
+    expected = np.zeros(3)
+    for age, label in enumerate(reversed(y.tolist())):
+        expected["pqr".index(label)] += 0.5 ** (age / half_life)
+    np.testing.assert_allclose(stream.model_.counts_.class_counts, expected, rtol=1e-12)
+
+
+def test_levels_and_classes_that_come_and_go_stay_in_the_schema():
+    X, y = table(90, 2)
+    stream = Stream(TAN(), window=30)
+    first, last = y != "r", y == "r"
+    stream.partial_fit(X[first], y[first]).partial_fit(X[last], y[last])
+    assert stream.classes_.tolist() == ["p", "q", "r"]
+    stream.partial_fit(X[first][:30], y[first][:30])
+    assert stream.model_.counts_.class_counts[2] == 0
+    assert stream.model_.counts_.class_counts.sum() == 30
+
+
+def test_log_loss_and_accuracy_are_those_of_the_model_before():
+    X, y = table(200, 3)
+    stream = Stream(TAN()).partial_fit(X[:100], y[:100])
+    assert np.isnan([stream.log_loss_, stream.accuracy_, stream.drift_]).all()
+    before = TAN().fit(X[:100], y[:100])
+    stream.partial_fit(X[100:], y[100:])
+    assert stream.log_loss_ == pytest.approx(log_loss(y[100:], before.predict_proba(X[100:])))
+    assert stream.accuracy_ == pytest.approx(before.score(X[100:], y[100:]))
+
+
+def test_a_class_that_never_came_costs_the_log_of_the_rows():
+    X, y = table(60, 4)
+    stream = Stream(NaiveBayes()).partial_fit(X[y != "r"], y[y != "r"])
+    rows = stream.rows_
+    stream.partial_fit(X[y == "r"], y[y == "r"])
+    assert stream.log_loss_ == pytest.approx(np.log(rows + 1))
+    assert stream.accuracy_ == 0.0
+
+
+def test_drift_is_standard_normal_while_nothing_changes_and_large_when_it_does():
+    X, y = table(6000, 5)
+    stream = Stream(NaiveBayes())
+    found = []
+    for start in range(0, 6000, 50):
+        stream.partial_fit(X.iloc[start : start + 50], y.iloc[start : start + 50])
+        found.append(stream.drift_)
+    steady = np.array(found[20:])
+    assert np.abs(steady).max() < 5
+    assert stats.kstest(steady, "norm").pvalue > 0.001
+    changed = y.map({"p": "q", "q": "r", "r": "p"})
+    assert stream.partial_fit(X[:50], changed[:50]).drift_ > 8
+
+
+def test_a_window_recovers_from_a_change_and_a_long_memory_does_not():
+    X, y = table(2000, 6)
+    changed = y.map({"p": "q", "q": "r", "r": "p"})
+    short, long = Stream(NaiveBayes(), window=200), Stream(NaiveBayes())
+    for start in range(0, 2000, 100):
+        labels = y if start < 1500 else changed
+        part = slice(start, start + 100)
+        short.partial_fit(X[part], labels[part])
+        long.partial_fit(X[part], labels[part])
+    assert short.accuracy_ > 0.8
+    assert long.accuracy_ < 0.2
+
+
+def test_a_chunk_that_cannot_be_learned_changes_nothing():
+    X, y = table(60, 8)
+    stream = Stream(TAN(class_prior=[0.5, 0.5]), window=20).partial_fit(X[y != "r"], y[y != "r"])
+    before, of_model = dict(stream.__dict__), dict(stream.model_.__dict__)
+    with pytest.raises(ValueError, match=r"^class_prior must be 3 probabilities"):
+        stream.partial_fit(X, y)
+    assert stream.__dict__ == before
+    assert stream.model_.__dict__ == of_model
+    assert len(stream._kept) == 1
+    stream.partial_fit(X[:0], y[:0])
+    assert stream.__dict__ == before
+
+
+@pytest.mark.parametrize(
+    ("make", "kind", "message"),
+    [
+        (lambda: Stream(KDB(k=2)), TypeError, "KDB"),
+        (lambda: Stream("tan"), TypeError, "^model must be one of tanbark's classifiers, got 'str'$"),
+        (lambda: Stream(TAN(), window=0), ValueError, "^window must be a whole number of at least 1, got 0$"),
+        (lambda: Stream(TAN(), half_life=-1), ValueError, "^half_life must be a positive number of rows, got -1$"),
+        (lambda: Stream(TAN(), window=5, half_life=5), ValueError, "^give window or half_life, not both$"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(make, kind, message):
+    X, y = table(10, 9)
+    for learn in ("fit", "partial_fit"):
+        with pytest.raises(kind, match=message):
+            getattr(make(), learn)(X, y)
+
+
+def test_aco_goes_on_from_its_tree():
+    X, y = table(400, 10)
+    stream = Stream(TAN(restructure="aco"), window=150)
+    for start in range(0, 400, 50):
+        stream.partial_fit(X.iloc[start : start + 50], y.iloc[start : start + 50])
+    assert stream.model_.restructure_stats_.calculated <= 6
+
+
+@pytest.mark.parametrize("settings", [{}, {"window": 50}, {"half_life": 50.0}])
+def test_it_is_a_scikit_learn_estimator(settings):
+    for estimator, check in estimator_checks_generator(Stream(NaiveBayes(), **settings)):
+        # Rows repeated are older by as many rows, rows that weigh more are not.
+        if "half_life" not in settings or "sample_weight_equivalence" not in str(check):
+            check(estimator)

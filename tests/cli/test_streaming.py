@@ -1,0 +1,119 @@
+"""Rows that are counted as they go by give the model that they give in memory."""
+
+import re
+import sqlite3
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import tanbark
+from tanbark.cli import learning
+
+
+@pytest.fixture
+def mixed():
+    rng = np.random.default_rng(0)
+    sky = pa.array([None if v == 3 else ("sun", "rain", "fog")[v] for v in rng.integers(0, 4, 3000)])
+    walk = pa.array([None if v == 9 else ("no", "yes")[v % 2] for v in rng.integers(0, 10, 3000)])
+    columns = {
+        "sky": sky,
+        "wind": rng.integers(0, 40, 3000),
+        "degrees": rng.normal(size=3000),
+        "few": rng.integers(0, 4, 3000),
+    }
+    return pa.table(columns | {"walk": walk})
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet", "t.arff", "t.jsonl"])
+@pytest.mark.parametrize("options", [(), ("--categorical", "wind", "--ignore", "few"), ("--bins", "mdlp")])
+def test_a_streamed_table_gives_the_same_model(write, run, mixed, tmp_path, monkeypatch, name, options):
+    if name == "t.arff":
+        mixed = mixed.set_column(4, "walk", mixed["walk"].fill_null("no"))
+    write(mixed, tmp_path / name)
+    kept = run("fit", name, "--target", "walk", "-o", "kept.tanbark", *options)
+    monkeypatch.setattr(learning, "LARGE", 1)
+    streamed = run("fit", name, "--target", "walk", "-o", "streamed.tanbark", *options)
+    assert (tmp_path / "kept.tanbark").read_bytes() == (tmp_path / "streamed.tanbark").read_bytes()
+    assert "A large table, so it was not cross-validated; --cv 5 does it." in streamed.stdout
+    assert "5-fold cross-validation" in kept.stdout
+    above = re.split("A large table|accuracy", kept.stdout)[0].strip()
+    assert above.splitlines() == re.split("A large table", streamed.stdout)[0].strip().splitlines()
+
+
+def test_files_that_turn_out_to_be_large_are_streamed(write, run, mixed, tmp_path, monkeypatch):
+    write(mixed, tmp_path / "t.parquet")
+    monkeypatch.setattr(learning, "_is_large", lambda source: False)
+    monkeypatch.setattr(learning, "LARGE", 1000)
+    assert "A large table" in run("fit", "t.parquet", "--target", "walk").stdout
+
+
+def test_a_model_that_needs_rows_keeps_them_in_memory(write, run, mixed, tmp_path, monkeypatch):
+    write(mixed, tmp_path / "t.parquet")
+    monkeypatch.setattr(learning, "LARGE", 1)
+    run("fit", "t.parquet", "--target", "walk", "--model", "kdb", "--cv", "0")
+
+
+def test_asking_for_cross_validation_keeps_the_rows_in_memory(write, run, mixed, tmp_path, monkeypatch):
+    write(mixed, tmp_path / "t.parquet")
+    monkeypatch.setattr(learning, "LARGE", 1)
+    assert "3-fold cross-validation" in run("fit", "t.parquet", "--target", "walk", "--cv", "3").stdout
+
+
+def test_a_column_that_numbers_the_rows_is_noted_in_a_stream_too(write, run, mixed, tmp_path, monkeypatch):
+    write(mixed.append_column("id", pa.array(range(3000))), tmp_path / "t.parquet")
+    monkeypatch.setattr(learning, "LARGE", 1)
+    said = run("fit", "t.parquet", "--target", "walk").stdout
+    assert "note: column 'id' numbers the rows; leave it out with --ignore" in said
+
+
+def test_a_column_of_dates_is_explained_in_a_stream_too(write, run, mixed, tmp_path, monkeypatch):
+    write(mixed.append_column("day", pa.array([0] * 3000, pa.date32())), tmp_path / "t.parquet")
+    monkeypatch.setattr(learning, "LARGE", 1)
+    said = run("fit", "t.parquet", "--target", "walk", code=1).stderr
+    assert "column 'day' holds dates or times; --ignore leaves it out" in said
+
+
+def test_a_query_is_learned_from_and_predicted(run, mixed, tmp_path):
+    with sqlite3.connect(tmp_path / "walks.db") as database:
+        database.execute("CREATE TABLE walks (sky TEXT, wind INTEGER, degrees REAL, few INTEGER, walk TEXT)")
+        database.executemany("INSERT INTO walks VALUES (?, ?, ?, ?, ?)", [tuple(r.values()) for r in mixed.to_pylist()])
+    database.close()
+    query = "SELECT * FROM walks WHERE walk IS NOT NULL"
+    said = run("fit", query, "--database", "walks.db", "--target", "walk", "-o", "m.tanbark").stdout
+    assert "the query: 2,7" in said
+    assert "tanbark predict m.tanbark 'SELECT * FROM walks WHERE walk IS NOT NULL' --database walks.db" in said
+    known = mixed.filter(mixed["walk"].is_valid())
+    expected = tanbark.TAN().fit(known.drop_columns(["walk"]), known["walk"])
+    assert tanbark.load(tmp_path / "m.tanbark").counts_.table.sum() == expected.counts_.table.sum()
+    run("predict", "m.tanbark", query, "--database", "walks.db", "-o", "out.parquet")
+    import pyarrow.parquet
+
+    out = pyarrow.parquet.read_table(tmp_path / "out.parquet")
+    np.testing.assert_allclose(
+        np.column_stack([out["p(no)"], out["p(yes)"]]), expected.predict_proba(known.drop_columns(["walk"])), atol=1e-12
+    )
+
+
+def test_the_name_of_a_model_from_a_query_is_query(run, tmp_path):
+    with sqlite3.connect(tmp_path / "a.db") as database:
+        database.execute("CREATE TABLE t (a TEXT, class TEXT)")
+        database.execute("INSERT INTO t VALUES ('x', 'p'), ('y', 'n')")
+    database.close()
+    run("fit", "SELECT * FROM t", "--database", "a.db")
+    assert (tmp_path / "query.tanbark").exists()
+    assert "the query has no rows" in run("fit", "SELECT * FROM t WHERE a = 'z'", "--database", "a.db", code=1).stderr
+
+
+@pytest.mark.parametrize(
+    ("query", "database", "message"),
+    [
+        ("SELECT 1", "gone.db", "there is no database file gone.db"),
+        ("SELECT 1", "mysql://x/y", "mysql:// is no database that can be read"),
+        ("", "t.csv", "the query is empty"),
+        ("SELECT 1", "t.csv", "t.csv is neither a DuckDB nor an SQLite file"),
+    ],
+)
+def test_a_database_that_cannot_be_read_gets_one_sentence(run, tmp_path, query, database, message):
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
+    assert message in run("fit", query, "--database", database, code=1).stderr
