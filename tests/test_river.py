@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from river import checks, datasets, evaluate, metrics, naive_bayes
 from sklearn.base import clone
 
-from tanbark import AODE, TAN, Encoder, NaiveBayes
+from tanbark import AODE, KDB, TAN, Encoder, NaiveBayes, Stream
 from tanbark.classifiers import REGISTRY
 from tanbark.river import RiverClassifier
 
@@ -182,8 +182,6 @@ def test_after_the_warm_up_the_network_bears_the_names_of_the_features():
 
 
 def test_a_model_that_needs_rows_says_why():
-    from tanbark import KDB
-
     with pytest.raises(TypeError, match="KDB cannot learn row by row: KDB with k=2 counts families"):
         RiverClassifier(KDB(k=2))
     with pytest.raises(ValueError, match="warm_up must be a whole number of at least 1, got 0"):
@@ -204,6 +202,25 @@ def test_a_row_that_does_not_fit_changes_nothing():
         early.learn_one({"degrees": "warm"}, "a")
     early.learn_one(*rows[20])
     assert early.model_.counts_.class_counts.sum() == 21
+
+
+@pytest.mark.parametrize("warm_up", [10, 1000])
+def test_a_stream_that_forgets_remembers_its_window(warm_up):
+    rows = [({"sky": x["sky"]}, y) for x, y in stream(200) if x.get("sky")]
+    adapter = taught(Stream(NaiveBayes(), window=50), rows, warm_up=warm_up)
+    seen = pd.crosstab([y for _, y in rows[-50:]], [x["sky"] for x, _ in rows[-50:]])
+    np.testing.assert_array_equal(adapter.model_.model_.counts_.values, seen)
+    assert adapter.predict_proba_one({"sky": "sun"}) == pytest.approx(
+        dict(zip("abc", adapter.model_.model_.predict_proba([["sun"]])[0]))
+    )
+
+
+def test_new_levels_and_classes_come_at_any_time():
+    rows = [({"sky": "sun"}, "p"), ({"sky": "rain"}, "q")] * 10
+    adapter = taught(TAN(), rows, warm_up=5)
+    adapter.learn_one({"sky": "fog"}, "new")
+    np.testing.assert_array_equal(adapter.model_.counts_.values, [[1, 0, 0], [0, 0, 10], [0, 10, 0]])
+    assert list(adapter.predict_proba_one({"sky": "fog"})) == ["new", "p", "q"]
 
 
 def test_the_given_model_stays_as_it_is():

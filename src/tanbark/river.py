@@ -46,14 +46,15 @@ class RiverClassifier(MiniBatchClassifier):
     Parameters
     ----------
     model : classifier
-        One with `partial_fit`. It stays as it is; what learns is a copy.
+        One with `partial_fit`, or a `Stream` of one. It stays as it is; what learns is a copy.
     warm_up : int
         From how many rows the schema is learned.
 
     Attributes
     ----------
     model_ : classifier or None
-        What was learned; None before the first row. After the warm-up its network bears the features' names.
+        What was learned; None before the first row. After the warm-up the network of a classifier bears the features'
+        names; in a `Stream` they are x0, x1, ..., in the order of `features_`.
     features_ : tuple
         The features in the order of the model's columns.
 
@@ -62,8 +63,9 @@ class RiverClassifier(MiniBatchClassifier):
     >>> from river import datasets, evaluate, metrics
     >>> from tanbark import TAN
     >>> from tanbark.river import RiverClassifier
-    >>> evaluate.progressive_val_score(datasets.Phishing(), RiverClassifier(TAN()), metrics.Accuracy())
-    Accuracy: 0.00%
+    >>> stream = datasets.Phishing().take(400)
+    >>> evaluate.progressive_val_score(stream, RiverClassifier(TAN(), warm_up=50), metrics.Accuracy())
+    Accuracy: 88.22%
     """
 
     def __init__(self, model: Any, *, warm_up: int = 200) -> None:
