@@ -37,14 +37,14 @@ class SeenLabels:
         stored = values.type.value_type if types.is_dictionary(values.type) else values.type
         if not (_is_text(stored) or types.is_boolean(stored) or types.is_integer(stored) or types.is_floating(stored)):
             # What is no label is refused there; what passes has no values.
-            read_column(values, self.name)
+            read_column(values, self.name).keep(rows).levels()
             self.missing += int(rows.sum())
             return
         if not types.is_dictionary(values.type):
             values = values.dictionary_encode()
         if types.is_floating(stored):
             read_column(values[:0], self.name)
-        levels = values.dictionary
+        levels = values.dictionary.cast(pa.string()) if types.is_string_view(stored) else values.dictionary
         if values.type.ordered:
             self._declare([v for v in levels.to_pylist() if not is_missing(v)])
         if not rows.all():

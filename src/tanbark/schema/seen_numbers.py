@@ -87,8 +87,6 @@ class SeenNumbers:
         if types.is_dictionary(values.type):
             self._numeric = self._numeric or len(values.dictionary) > values.dictionary.null_count
             values = values.dictionary_decode()
-        else:
-            self._numeric = self._numeric or values.null_count < len(values)
         if not self._by_class:
             self._count(None, self._keys(values, rows))
             return
@@ -180,6 +178,7 @@ class SeenNumbers:
             keys = known.astype(np.uint64) if self.kind == "unsigned" else known.astype(np.int64).view(np.uint64) ^ SIGN
             return keys if self._search is None else self._as_floats(keys)
         if self.kind == "decimal":
+            self._numeric = self._numeric or values.null_count < len(values)
             stored = values.dictionary_encode()
             lookup = np.array([*map(float, stored.dictionary.to_pylist()), np.nan])
             floats = lookup[stored.indices.fill_null(len(lookup) - 1).to_numpy()]

@@ -172,8 +172,8 @@ class SqliteQuery(AdbcQuery):
         import pyarrow as pa
 
         with self.errors(), closing(self.connected()) as connection, connection.cursor() as cursor:
-            cursor.execute(f"SELECT * FROM ({self.query}) AS tanbark_rows LIMIT 0")
-            names = cursor.fetch_arrow_table().column_names
+            cursor.execute(self.query)
+            names = cursor.fetch_record_batch().schema.names
             self._refuse_repeated(names)
             held = [
                 f"max(typeof({identifier(name)}) = {kind})" for name in names for kind in ("'text'", "'real'", "'blob'")

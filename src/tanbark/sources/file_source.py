@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -70,14 +71,18 @@ class DuckFiles(FileSource):
         import pyarrow as pa
 
         with self._typed.errors:
-            found = self._typed.reader(self._expressions(self._typed.names)).schema
+            found = self._anew().reader(self._expressions(self._typed.names)).schema
         return pa.schema([field.with_name(name) for field, name in zip(found, self._typed.names)])
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """Yield the rows in order, with all columns or those named."""
         names = list(self._typed.names if columns is None else columns)
-        for batch in self._typed.select(self._expressions(names)):
+        for batch in self._anew().select(self._expressions(names)):
             yield batch.rename_columns(names)
+
+    def _anew(self) -> Rows:
+        """Return the rows over a connection of its own: one that is being read from can do nothing else."""
+        return replace(self._typed, connection=self._typed.connection.cursor())
 
     def _expressions(self, names: Sequence[str]) -> list[str]:
         rows = self._typed

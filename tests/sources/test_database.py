@@ -1,0 +1,229 @@
+import datetime
+import os
+import pwd
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from decimal import Decimal
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+from tanbark import Counts
+from tanbark.sources import SourceError, sql
+
+NAMES = ["label", "whole", "measured", "exact", "flag"]
+ROWS = [(None,) * 5] * 1500 + [
+    ("a", 1, 0.5, Decimal("0.1"), True),
+    ("b", 2**40, -1e300, Decimal("-12.345"), False),
+] * 1500
+AS_ARROW = [
+    dict(zip(NAMES, (label, whole, measured, exact and float(exact), flag)))
+    for label, whole, measured, exact, flag in ROWS
+]
+TABLE = "CREATE TABLE t (label TEXT, whole BIGINT, measured DOUBLE PRECISION, exact NUMERIC(12, 3), flag BOOLEAN)"
+
+
+def plain(source):
+    """Return the rows with decimals as the floats nearest to them."""
+    rows = pa.table(source).to_pylist()
+    return [{k: float(v) if isinstance(v, Decimal) else v for k, v in row.items()} for row in rows]
+
+
+@pytest.fixture
+def duck_file(tmp_path):
+    with duckdb.connect(str(tmp_path / "t.duckdb")) as connection:
+        connection.execute(TABLE)
+        connection.executemany("INSERT INTO t VALUES (?, ?, ?, ?, ?)", ROWS[1490:1510])
+    return tmp_path / "t.duckdb"
+
+
+@pytest.fixture
+def sqlite_file(tmp_path):
+    connection = sqlite3.connect(tmp_path / "t.db")
+    connection.execute(TABLE)
+    rows = [(*row[:3], row[3] and float(row[3]), row[4]) for row in ROWS]
+    connection.executemany("INSERT INTO t VALUES (?, ?, ?, ?, ?)", rows)
+    connection.commit()
+    connection.close()
+    return tmp_path / "t.db"
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """Start PostgreSQL on a Unix socket in a folder of its own, and return its address."""
+    found = [shutil.which("postgres"), *sorted(map(str, Path("/usr/lib/postgresql").glob("*/bin/postgres")))]
+    found = [path for path in found if path]
+    if not found:
+        pytest.skip("PostgreSQL's programs are not there: neither postgres on PATH nor in /usr/lib/postgresql")
+    programs = Path(found[-1]).parent
+    # It refuses to run as root.
+    user = None
+    if os.getuid() == 0:
+        user = next((u.pw_name for u in pwd.getpwall() if u.pw_name in ("postgres", "nobody")), None)
+    # The path of a socket may be at most about a hundred bytes long, which a test's own folder may exceed.
+    folder = Path(tempfile.mkdtemp(prefix="pg"))
+    if user is not None:
+        shutil.chown(folder, user)
+    subprocess.run(
+        [programs / "initdb", "-D", folder / "data", "-U", "reader", "-A", "trust", "-E", "UTF8", "--no-sync"],
+        user=user,
+        cwd="/",
+        check=True,
+        capture_output=True,
+        timeout=60,
+    )
+    settings = ["-c", "listen_addresses=", "-c", "fsync=off", "-c", "shared_buffers=16MB"]
+    with (folder / "log").open("w") as log:
+        server = subprocess.Popen(
+            [programs / "postgres", "-D", folder / "data", "-k", folder, *settings], user=user, cwd="/", stderr=log
+        )
+    try:
+        ready = [programs / "pg_isready", "-h", folder, "-q"]
+        end = time.monotonic() + 30
+        while subprocess.run(ready, timeout=30).returncode:
+            assert server.poll() is None, (folder / "log").read_text()
+            assert time.monotonic() < end, (folder / "log").read_text()
+            time.sleep(0.05)
+        yield f"postgresql:///postgres?host={folder}&user=reader"
+    finally:
+        server.terminate()
+        server.wait(30)
+        shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session")
+def postgres_table(postgres):
+    from adbc_driver_postgresql import dbapi
+
+    with dbapi.connect(postgres) as connection, connection.cursor() as cursor:
+        cursor.execute(TABLE)
+        cursor.execute("CREATE TYPE mood AS ENUM ('sad', 'fine')")
+        cursor.execute("CREATE TABLE more (small SMALLINT, half REAL, fixed CHAR(2), mood mood, day DATE, id UUID)")
+        cursor.execute("INSERT INTO more VALUES (1, 0.25, 'ab', 'fine', '2020-02-29', gen_random_uuid())")
+        cursor.execute("INSERT INTO more (small) VALUES (NULL)")
+        for label, whole, measured, exact, flag in ROWS[1500:1502]:
+            values = f"'{label}', {whole}, {measured}, {exact}, {flag}"
+            cursor.execute(f"INSERT INTO t SELECT NULL, NULL, NULL, NULL, NULL FROM generate_series(1, {750})")
+            cursor.execute(f"INSERT INTO t SELECT {values} FROM generate_series(1, 1500)")
+        connection.commit()
+    return postgres
+
+
+def by_key(rows):
+    return sorted(rows, key=lambda row: [(v is not None, str(v)) for v in row.values()])
+
+
+def test_a_query_to_a_duckdb_file_streams_its_types(duck_file):
+    source = sql("SELECT * FROM t;", duck_file)
+    assert plain(source) == AS_ARROW[1490:1510]
+    assert plain(source) == AS_ARROW[1490:1510]
+    assert plain(sql("SELECT * FROM t", f"duckdb:///{duck_file}")) == AS_ARROW[1490:1510]
+    assert pa.Table.from_batches(source.batches(["flag", "label"])).column_names == ["flag", "label"]
+
+
+def test_a_query_to_an_sqlite_file_streams_its_types(sqlite_file):
+    source = sql("SELECT * FROM t", sqlite_file)
+    assert source.schema.types == [pa.string(), pa.int64(), pa.float64(), pa.float64(), pa.int64()]
+    assert plain(source) == AS_ARROW
+    assert plain(source) == AS_ARROW
+    assert plain(sql("SELECT * FROM t", f"sqlite:///{sqlite_file}")) == AS_ARROW
+    assert pa.Table.from_batches(source.batches(["flag", "label"])).column_names == ["flag", "label"]
+
+
+def test_a_column_of_sqlite_that_mixes_types_has_the_one_that_holds_all(tmp_path):
+    connection = sqlite3.connect(tmp_path / "t.db")
+    connection.execute("CREATE TABLE t (a, b, c)")
+    rows = [(1, 1, None)] * 2000 + [(2.5, "x", None)]
+    connection.executemany("INSERT INTO t VALUES (?, ?, ?)", rows)
+    connection.commit()
+    source = sql("SELECT * FROM t", tmp_path / "t.db")
+    assert source.schema.types == [pa.float64(), pa.string(), pa.int64()]
+    assert pa.table(source).to_pylist()[-2:] == [{"a": 1.0, "b": "1", "c": None}, {"a": 2.5, "b": "x", "c": None}]
+    connection.execute("INSERT INTO t VALUES (1, 1, x'00')")
+    connection.commit()
+    connection.close()
+    with pytest.raises(SourceError, match="column 'c' of the query holds bytes"):
+        sql("SELECT * FROM t", tmp_path / "t.db").schema  # noqa: B018
+
+
+def test_a_query_to_postgresql_streams_its_types(postgres_table):
+    source = sql("SELECT * FROM t", postgres_table)
+    assert source.schema.types == [pa.string(), pa.int64(), pa.float64(), pa.float64(), pa.bool_()]
+    assert by_key(plain(source)) == by_key(AS_ARROW)
+    assert by_key(plain(source)) == by_key(AS_ARROW)
+    assert pa.Table.from_batches(source.batches(["flag", "label"])).column_names == ["flag", "label"]
+
+
+def test_other_types_of_postgresql_are_numbers_text_or_dates(postgres_table):
+    full, empty = pa.table(sql("SELECT * FROM more ORDER BY small", postgres_table)).to_pylist()
+    assert len(full.pop("id")) == 36
+    assert full == {"small": 1, "half": 0.25, "fixed": "ab", "mood": "fine", "day": datetime.date(2020, 2, 29)}
+    assert set(empty.values()) == {None}
+
+
+@pytest.mark.parametrize("kind", ["duckdb", "sqlite", "postgresql"])
+def test_counts_of_a_query_are_those_of_the_table(request, kind):
+    database = request.getfixturevalue(
+        {"duckdb": "duck_file", "sqlite": "sqlite_file", "postgresql": "postgres_table"}[kind]
+    )
+    rows = AS_ARROW[1490:1510] if kind == "duckdb" else AS_ARROW
+    if kind == "sqlite":
+        rows = [row | {"flag": row["flag"] if row["flag"] is None else int(row["flag"])} for row in rows]
+    with pytest.warns(UserWarning, match="rows without a class are dropped"):
+        found = Counts.from_batches(sql("SELECT * FROM t", database), "label")
+    with pytest.warns(UserWarning, match="rows without a class are dropped"):
+        expected = Counts.from_batches(pa.Table.from_pylist(rows), "label")
+    assert found == expected
+
+
+@pytest.mark.parametrize("kind", ["duckdb", "sqlite", "postgresql"])
+def test_a_query_that_cannot_be_run_is_said_so_in_one_sentence(request, kind):
+    database = request.getfixturevalue(
+        {"duckdb": "duck_file", "sqlite": "sqlite_file", "postgresql": "postgres_table"}[kind]
+    )
+    for query in ("SELECT nothing FROM t", "SELEC", "SELECT * FROM gone"):
+        with pytest.raises(SourceError, match=r"^the query cannot be run: [^\n]*$"):
+            sql(query, database).schema  # noqa: B018
+    with pytest.raises(SourceError, match="the query has two columns named 'label'"):
+        sql("SELECT label, label FROM t", database).schema  # noqa: B018
+
+
+def test_a_database_is_only_read(duck_file, sqlite_file):
+    for path in (duck_file, sqlite_file):
+        before = path.read_bytes()
+        with pytest.raises(SourceError):
+            list(sql("INSERT INTO t (label) VALUES ('x')", path).batches())
+        assert path.read_bytes() == before
+
+
+def test_a_server_that_is_not_there_is_said_so(tmp_path):
+    with pytest.raises(SourceError, match=r"the query cannot be run: .*connect"):
+        sql("SELECT 1", f"postgresql:///x?host={tmp_path}").schema  # noqa: B018
+
+
+@pytest.mark.parametrize("driver", ["sqlite", "postgresql"])
+def test_a_driver_that_is_not_installed_is_named(monkeypatch, sqlite_file, driver):
+    monkeypatch.setitem(sys.modules, f"adbc_driver_{driver}", None)
+    database = sqlite_file if driver == "sqlite" else "postgresql:///x"
+    with pytest.raises(SourceError, match=rf"pip install 'tanbark\[{driver}\]'"):
+        sql("SELECT 1", database).schema  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("query", "database", "message"),
+    [
+        (" ; ", "t.db", "the query is empty"),
+        ("SELECT 1", "gone.db", "there is no database file gone.db"),
+        ("SELECT 1", "mysql://here/there", "mysql:// is no database that can be read"),
+        ("SELECT 1", __file__, "is neither a DuckDB nor an SQLite file"),
+    ],
+)
+def test_what_is_no_database_is_named(query, database, message):
+    with pytest.raises(SourceError, match=message):
+        sql(query, database)

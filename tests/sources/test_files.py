@@ -1,0 +1,145 @@
+import gzip
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tanbark.sources import SourceError, files
+
+
+@pytest.fixture
+def table():
+    rng = np.random.default_rng(0)
+    text = pa.array([None if v == 3 else f"t{v}" for v in rng.integers(0, 4, 500)])
+    whole = pa.array([None if v == 5 else int(v) for v in rng.integers(0, 6, 500)])
+    return pa.table({"text": text, "whole": whole, "measured": rng.normal(size=500), "y": rng.choice(["a", "b"], 500)})
+
+
+def write(table, path):
+    if path.suffix == ".parquet":
+        pq.write_table(table, path, row_group_size=100)
+    elif path.suffix == ".jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()))
+    elif path.suffix == ".arff":
+        lines = ["@relation t", "@attribute text {t0, t1, t2}", "@attribute whole numeric", "@attribute measured real"]
+        rows = [",".join("?" if v is None else str(v) for v in row.values()) for row in table.to_pylist()]
+        path.write_text("\n".join([*lines, "@attribute y {b, a}", "@data", *rows]))
+    else:
+        rows = [",".join("" if v is None else str(v) for v in row.values()) for row in table.to_pylist()]
+        text = "\n".join([",".join(table.column_names), *rows]) + "\n"
+        if path.suffix == ".gz":
+            path.write_bytes(gzip.compress(text.encode()))
+        else:
+            path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize("suffix", ["csv", "csv.gz", "parquet", "arff", "jsonl"])
+def test_rows_are_read_as_often_as_wanted(table, tmp_path, suffix):
+    write(table[:300], tmp_path / f"part-1.{suffix}")
+    write(table[300:], tmp_path / f"part-2.{suffix}")
+    source = files(tmp_path / f"part-*.{suffix}")
+    assert source.schema.names == table.column_names
+    for _ in range(2):
+        assert pa.table(source).to_pylist() == table.to_pylist()
+    chosen = pa.Table.from_batches(source.batches(["y", "whole"]))
+    assert chosen.to_pylist() == table.select(["y", "whole"]).to_pylist()
+    assert source.total == (500 if suffix == "parquet" else None)
+    assert source.nbytes == sum(path.stat().st_size for path in tmp_path.iterdir())
+
+
+def test_the_schema_is_that_of_the_batches(table, tmp_path):
+    for suffix in ("csv", "parquet", "arff", "jsonl"):
+        source = files(write(table, tmp_path / f"t.{suffix}"))
+        assert next(source.batches()).schema.equals(source.schema)
+
+
+def test_types_of_a_csv_file_are_those_of_all_its_lines(tmp_path):
+    rows = "".join(f"{i},{i}\n" for i in range(30_000))
+    (tmp_path / "t.csv").write_text(f"a,b\n{rows}1.5,x\n")
+    source = files(tmp_path / "t.csv")
+    assert source.schema.types == [pa.float64(), pa.string()]
+    last = list(source.batches())[-1].to_pylist()[-1]
+    assert last == {"a": 1.5, "b": "x"}
+
+
+def test_columns_of_several_csv_files_are_found_by_name(tmp_path):
+    (tmp_path / "1.csv").write_text("a,b\n1,x\n")
+    (tmp_path / "2.csv").write_text("b,a\ny,2.5\n")
+    assert pa.table(files(tmp_path / "*.csv")).to_pylist() == [{"a": 1.0, "b": "x"}, {"a": 2.5, "b": "y"}]
+
+
+def test_columns_of_several_parquet_files_are_found_by_name_and_widened(tmp_path):
+    write(pa.table({"a": pa.array([1], pa.int32()), "b": ["x"], "n": pa.nulls(1)}), tmp_path / "1.parquet")
+    write(pa.table({"b": ["y"], "a": [2.5], "n": [3]}), tmp_path / "2.parquet")
+    expected = [{"a": 1.0, "b": "x", "n": None}, {"a": 2.5, "b": "y", "n": 3}]
+    assert pa.table(files(tmp_path / "*.parquet")).to_pylist() == expected
+
+
+def test_names_with_dots_quotes_and_differing_only_in_case_are_kept(tmp_path):
+    table = pa.table({"a.b": [1, 2], 'say "x"': ["p", "q"], "A": [1.5, 2.5], "a": ["u", "v"]})
+    source = files(write(table, tmp_path / "t.parquet"))
+    assert pa.table(source).to_pylist() == table.to_pylist()
+    assert pa.Table.from_batches(source.batches(["a", "a.b"])).to_pylist() == table.select(["a", "a.b"]).to_pylist()
+
+
+def test_a_dictionary_in_parquet_is_only_a_way_of_storing(tmp_path):
+    ordered = pa.DictionaryArray.from_arrays(pa.array([1, 0], pa.int8()), ["s", "m", "l"], ordered=True)
+    numbers = pa.array([7, 8]).dictionary_encode()
+    source = files(write(pa.table({"size": ordered, "number": numbers}), tmp_path / "t.parquet"))
+    assert source.schema.types == [pa.dictionary(pa.int32(), pa.string()), pa.int64()]
+    assert pa.table(source).to_pylist() == [{"size": "m", "number": 7}, {"size": "s", "number": 8}]
+
+
+def parts(tmp_path, table):
+    for i in range(3):
+        write(table, tmp_path / f"part-{i}.parquet")
+    return tmp_path / "part-1.parquet"
+
+
+def test_a_truncated_parquet_file_in_the_middle_is_named(table, tmp_path):
+    middle = parts(tmp_path, table)
+    middle.write_bytes(middle.read_bytes()[:-100])
+    with pytest.raises(SourceError, match=r"part-1.parquet is not a whole Parquet file"):
+        files(tmp_path / "part-*.parquet").total  # noqa: B018 (reading it is what fails)
+
+
+def test_a_parquet_file_damaged_inside_is_named(table, tmp_path):
+    for i in range(3):
+        pq.write_table(table, tmp_path / f"part-{i}.parquet", write_page_checksum=True)
+    middle = tmp_path / "part-1.parquet"
+    damaged = bytearray(middle.read_bytes())
+    start = pq.ParquetFile(middle).metadata.row_group(0).column(2).dictionary_page_offset or 100
+    damaged[start + 60 : start + 600] = b"\xff" * 540
+    middle.write_bytes(damaged)
+    source = files(tmp_path / "part-*.parquet")
+    assert source.total == 1500
+    with pytest.raises(SourceError, match=r"part-1.parquet is not a whole Parquet file"):
+        list(source.batches())
+
+
+def test_a_parquet_file_with_other_columns_is_named(table, tmp_path):
+    write(table.drop_columns(["whole"]), parts(tmp_path, table))
+    with pytest.raises(SourceError, match=r"part-1.parquet has no column 'whole', which .*part-0.parquet has"):
+        files(tmp_path / "part-*.parquet").schema  # noqa: B018
+    write(table.append_column("more", table["y"]), tmp_path / "part-1.parquet")
+    with pytest.raises(SourceError, match=r"part-0.parquet has no column 'more', which .*part-1.parquet has"):
+        files(tmp_path / "part-*.parquet").schema  # noqa: B018
+
+
+def test_a_parquet_file_with_a_column_of_another_type_is_named(table, tmp_path):
+    write(table.set_column(1, "whole", table["text"]), parts(tmp_path, table))
+    with pytest.raises(SourceError, match=r"part-1.parquet has column 'whole' as .*string.* write them alike"):
+        files(tmp_path / "part-*.parquet").schema  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [("gone.csv", "there is no file"), ("gone-*.csv", "no file matches"), ("t.xls", "the name must end in .csv")],
+)
+def test_files_that_are_not_there_are_named(tmp_path, data, message):
+    (tmp_path / "t.xls").write_text("")
+    with pytest.raises(SourceError, match=message):
+        files(tmp_path / data)
