@@ -11,6 +11,7 @@ from tanbark.cli.demo import demo
 from tanbark.cli.errors import SentenceGroup
 from tanbark.cli.fit import fit
 from tanbark.cli.predict import predict
+from tanbark.cli.reproduce import reproduce
 from tanbark.cli.show import show
 
 app = typer.Typer(
@@ -39,5 +40,5 @@ def main(
     """Bayesian network classifiers: honest probabilities, and a graph of what depends on what."""
 
 
-for command in (demo, fit, predict, show):
+for command in (demo, fit, predict, show, reproduce):
     app.command()(command)
