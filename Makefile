@@ -12,7 +12,7 @@ test: .venv/.developer
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist loadgroup
 
 peers:
 	$(PYTHON) -m venv bench/.peers/pyagrum && bench/.peers/pyagrum/bin/pip install --quiet pyagrum scikit-learn pandas
@@ -26,6 +26,7 @@ bench: .venv/.developer
 	$(BIN)/python -m bench.ensembles
 	$(BIN)/python -m bench.greedy
 	$(BIN)/python -m bench.exact
+	$(BIN)/python -m bench.engines
 
 format: .venv/.developer
 	$(BIN)/ruff check --fix .

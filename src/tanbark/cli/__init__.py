@@ -11,7 +11,9 @@ from tanbark.cli.demo import demo
 from tanbark.cli.errors import SentenceGroup
 from tanbark.cli.fit import fit
 from tanbark.cli.predict import predict
+from tanbark.cli.reproduce import reproduce
 from tanbark.cli.show import show
+from tanbark.cli.update import update
 
 app = typer.Typer(
     name="tanbark",
@@ -39,5 +41,5 @@ def main(
     """Bayesian network classifiers: honest probabilities, and a graph of what depends on what."""
 
 
-for command in (demo, fit, predict, show):
+for command in (demo, fit, update, predict, show, reproduce):
     app.command()(command)

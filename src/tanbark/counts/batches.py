@@ -46,7 +46,7 @@ def count_batches(
     seen : callable, optional
         Called with the number of rows so far, as they go by.
     """
-    counts, dropped = _count(schema, batches, target, order, n_jobs, seen)
+    counts, dropped = count_and_drop(schema, batches, target, order, n_jobs, seen)
     warn_of_dropped(dropped)
     return counts
 
@@ -62,8 +62,7 @@ def count_source(
     progress: Progress | None,
 ) -> Counts:
     """Return the counts of rows from anywhere, as `Counts.from_batches` describes it."""
-    if schema is not None and (encoder is not None or ignore):
-        raise ValueError("a schema says what the columns are and which of them count; leave out encoder= and ignore=")
+    refuse_both(schema, encoder, ignore)
     rows = as_source(source)
     known = schema is not None
     if schema is None:
@@ -73,22 +72,22 @@ def count_source(
         if progress is not None:
             progress("counting", many, rows.total)
 
-    counts, dropped = _count(schema, rows.batches((*schema.names, target)), target, order, n_jobs, seen)
+    counts, dropped = count_and_drop(schema, rows.batches((*schema.names, target)), target, order, n_jobs, seen)
     if known:
         # Who learned the schema has said so already.
         warn_of_dropped(dropped)
     return counts
 
 
-def _count(
+def count_and_drop(
     schema: Schema,
     batches: Iterable[pa.RecordBatch],
     target: str,
-    order: int,
-    n_jobs: int | None,
-    seen: Callable[[int], None] | None,
+    order: int = 2,
+    n_jobs: int | None = None,
+    seen: Callable[[int], None] | None = None,
 ) -> tuple[Counts, int]:
-    """Return the counts, and how many rows had no class."""
+    """Return the counts as `count_batches` does, and how many rows had no class, which the caller must tell."""
     threads = int(effective_n_jobs(n_jobs))
     tally = Tally(schema, order)
     # Each worker counts to tables of its own while these are small; else all of them work on the same rows.
@@ -101,7 +100,7 @@ def _count(
     inner = threads if together else 1
 
     def count(rows: pa.Table) -> None:
-        _refuse_lacking(rows.schema, (*schema.names, target))
+        refuse_lacking(rows.schema, (*schema.names, target))
         labels, codes = read_labels(rows.column(target), target)
         classes = codes_among(labels, codes, schema.classes)
         values = schema.encode_table(read_table(rows.select(schema.names), inner), inner)
@@ -125,7 +124,14 @@ def _count(
     return tally.counts(), sum(dropped)
 
 
-def _refuse_lacking(columns: pa.Schema, names: Iterable[str]) -> None:
+def refuse_both(schema: Schema | None, encoder: Encoder | None, ignore: Sequence[str]) -> None:
+    """Raise where a schema is given beside what would find one."""
+    if schema is not None and (encoder is not None or ignore):
+        raise ValueError("a schema says what the columns are and which of them count; leave out encoder= and ignore=")
+
+
+def refuse_lacking(columns: pa.Schema, names: Iterable[str]) -> None:
+    """Raise where a column that is needed is not there, or is there twice."""
     for name in names:
         found = len(columns.get_all_field_indices(name))
         if found == 0:

@@ -123,10 +123,15 @@ class Tally:
         self._classes, self._values, self._pairs = (t.astype(np.float64, copy=False) for t in self._tables())
 
 
-def check_memory(schema: Schema, order: int = 2) -> None:
-    """Raise before any work where the counts would need an absurd amount of memory, or are of no known order."""
+def check_order(order: int) -> None:
+    """Raise where counts can be of no such order."""
     if not isinstance(order, int | np.integer) or order not in (1, 2):
         raise ValueError(f"order must be 1 (single values) or 2 (pairs), got {order!r}")
+
+
+def check_memory(schema: Schema, order: int = 2) -> None:
+    """Raise before any work where the counts would need an absurd amount of memory, or are of no known order."""
+    check_order(order)
     total = int(schema.offset[-1])
     needed = 8 * len(schema.classes) * (total**2 if order == 2 else total)
     if needed > MOST_BYTES:

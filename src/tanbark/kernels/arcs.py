@@ -27,13 +27,13 @@ def _weight(
     room: Floats,
     work: Integers,
 ) -> float:
-    """Return the weight of a pair: calculated when first asked for, recalled after that.
+    """Return the weight of a pair, which is calculated when it is first asked for.
 
     It is the log Bayes factor under a prior of `ess` rows, and the conditional information where that is 0.
     """
+    work[RECALLED] += 1
     weight: float = weights[u, v]
     if weight == weight:
-        work[RECALLED] += 1
         return weight
     work[CALCULATED] += 1
     weight = 0.0

@@ -74,14 +74,17 @@ def read_table(X: Any, n_jobs: int | None = None) -> Table:
 
 def read_column(values: Any, name: str) -> RawColumn:
     """Return one column of anything: an array, a list, a series of a data frame or an Arrow array."""
+    column: RawColumn
     if hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__") or hasattr(values, "iloc"):
         import narwhals as nw
         import pyarrow
 
         if isinstance(values, pyarrow.Array):
             values = pyarrow.chunked_array([values])
-        return _read_series(nw.from_native(values, series_only=True), name)
-    return _read_vector(as_array(values), name)
+        column = _read_series(nw.from_native(values, series_only=True), name)
+    else:
+        column = _read_vector(as_array(values), name)
+    return column.parsed if isinstance(column, Objects) else column
 
 
 def _is_frame(X: Any) -> bool:

@@ -13,7 +13,6 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import column_or_1d
 
 from tanbark.schema.columns import UNKNOWN
-from tanbark.schema.objects import Objects
 from tanbark.schema.raw import Labels, Numbers
 from tanbark.schema.table import read_column, unmasked
 from tanbark.schema.warn import warn
@@ -92,8 +91,6 @@ def read_labels(values: Any, name: str) -> tuple[list[Any], NDArray[np.int64]]:
     """Return the classes that occur in a column, sorted, and for each row the index of its class, -1 where missing."""
     try:
         raw = read_column(values, name)
-        if isinstance(raw, Objects):
-            raw = raw.parsed
     except TypeError as error:
         raise TypeError(f"the class {name!r} must be labels: text, whole numbers or booleans") from error
     except ValueError as error:

@@ -26,7 +26,8 @@ class RestructureStats:
     calculated : int
         How many weights were calculated.
     recalled : int
-        How often a weight was looked at again while arcs were compared: every candidate of every step.
+        How often a weight was looked at while arcs were compared: every candidate of every step. A batch learner
+        calculates all weights first, the heaviest among them, and looks at them from the second arc on.
     first_out_of_order : int
         Which arc of the former tree, in the order of their adding and counted from one, was the first that is no longer
         where it should be; the number of attributes if all are in order. Always 1 where no order was looked at.

@@ -1,0 +1,221 @@
+"""Dask with two workers that are processes: they can be killed."""
+
+import itertools
+import logging
+import os
+import signal
+import threading
+import time
+import warnings
+
+import numpy as np
+import pandas as pd
+import psutil
+import pytest
+
+from tanbark import TAN, Category, Counts, Encoder, Number, Schema
+from tanbark.counts import dask as module
+from tanbark.schema.seen_numbers import MOST_VALUES
+
+dask = pytest.importorskip("dask")
+dd = pytest.importorskip("dask.dataframe")
+distributed = pytest.importorskip("distributed")
+
+pytestmark = pytest.mark.xdist_group("dask")
+
+SCHEMA = Schema([Category("a", ("p", "q")), Number("b", (0.5,)), Category("c", (1, 2, 3))], ("no", "yes"), "y")
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory):
+    """Yield the client of two workers."""
+    with (
+        dask.config.set({"temporary-directory": str(tmp_path_factory.mktemp("dask"))}),
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address=None,
+            memory_limit="1GiB",
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture
+def threads():
+    """Compute by threads of this process."""
+    with dask.config.set(scheduler="threads"):
+        yield
+
+
+@pytest.fixture(scope="module")
+def table():
+    """Return rows with holes, a level that the schema lacks, and a column too many."""
+    rng = np.random.default_rng(0)
+    rows = 3000
+    a = pd.Series(rng.choice(["p", "q", "r"], rows)).mask(rng.random(rows) < 0.1)
+    b = pd.Series(rng.random(rows)).mask(rng.random(rows) < 0.1)
+    c = pd.Series(rng.integers(0, 4, rows), dtype="Int64").mask(rng.random(rows) < 0.1)
+    return pd.DataFrame({"c": c, "extra": rng.random(rows), "y": rng.choice(["no", "yes"], rows), "a": a, "b": b})
+
+
+def on_one_machine(table, schema=SCHEMA, order=2):
+    """Return the counts of the rows in memory."""
+    return Counts.of(schema, schema.encode(table[list(schema.names)]), schema.encode_target(table["y"]), order=order)
+
+
+def partitioned(table, cuts):
+    """Return a Dask frame whose partitions end at some rows; some may be empty."""
+    bounds = [0, *sorted(cuts), len(table)]
+    return dd.from_map(lambda ends: table.iloc[ends[0] : ends[1]], list(itertools.pairwise(bounds)), meta=table[:0])
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.usefixtures("threads")
+def test_counts_are_those_of_one_machine_whatever_the_partitions(table, order):
+    rng = np.random.default_rng(order)
+    expected = on_one_machine(table, order=order)
+    for parts in (1, 2, 8, 9, 70):
+        df = partitioned(table, rng.integers(0, len(table) + 1, parts - 1).tolist())
+        assert module.count(df, "y", schema=SCHEMA, order=order) == expected
+
+
+@pytest.mark.usefixtures("threads")
+def test_text_in_several_pieces_of_memory_is_counted(table, tmp_path):
+    for part in range(3):
+        table[part * 1000 : part * 1000 + 1000].to_parquet(tmp_path / f"{part}.parquet", row_group_size=300)
+    assert module.count(dd.read_parquet(tmp_path), "y", schema=SCHEMA) == on_one_machine(table)
+    df = dd.from_map(lambda _: pd.concat([table[:7], table[7:]]).convert_dtypes(dtype_backend="pyarrow"), [0])
+    assert module.count(df, "y", schema=SCHEMA) == on_one_machine(table)
+
+
+@pytest.mark.usefixtures("threads")
+def test_empty_partitions_and_no_rows_are_fine(table):
+    assert module.count(partitioned(table, [0, 0, 7, 7]), "y", schema=SCHEMA) == on_one_machine(table)
+    assert module.count(partitioned(table[:0], [0]), "y", schema=SCHEMA) == Counts.zero(SCHEMA)
+
+
+def test_rows_without_a_class_are_left_out_with_one_warning(client, table):
+    holed = table.assign(y=table["y"].mask(np.arange(len(table)) % 3 == 0))
+    with pytest.warns(UserWarning, match="^1000 rows without a class are dropped$") as caught:
+        counts = module.count(partitioned(holed, [500, 501, 2000]), "y", schema=SCHEMA)
+    assert len(caught) == 1
+    assert counts == on_one_machine(holed[holed["y"].notna()])
+
+
+def test_a_class_that_the_schema_lacks_is_one_sentence(client, table):
+    with pytest.raises(ValueError, match=r"^the class 'yes' is not among the classes 'no'$"):
+        module.count(partitioned(table, [1000]), "y", schema=Schema(SCHEMA.columns, ("no",), "y"))
+
+
+def test_a_column_of_anything_is_refused(table):
+    with dask.config.set({"dataframe.convert-string": False}):
+        df = dd.from_pandas(table.astype({"a": object}), npartitions=2)
+        with pytest.raises(TypeError, match="column 'a' holds Python objects; make it text or numbers"):
+            module.count(df, "y", schema=SCHEMA)
+
+
+def test_what_is_no_dask_frame_is_refused(table):
+    with pytest.raises(TypeError, match=r"Dask data frame \(pip install 'tanbark\[dask\]'\), got 'DataFrame'"):
+        module.count(table, "y")
+
+
+@pytest.mark.parametrize("encoder", [None, Encoder(bins="mdlp", missing="state", max_levels=2)])
+@pytest.mark.parametrize("parts", [1, 5, 20])
+@pytest.mark.usefixtures("threads")
+def test_the_schema_is_the_one_that_one_machine_learns(table, encoder, parts):
+    table = table.assign(k=pd.Categorical(table["a"].fillna("p"), ["z", "r", "q", "p"]))
+    attributes = table.drop(columns=["extra", "y"])
+    with warnings.catch_warnings(record=True) as expected:
+        warnings.simplefilter("always")
+        schema = (encoder or Encoder()).fit(attributes, table["y"]).schema_
+    df = partitioned(table, np.random.default_rng(parts).integers(0, len(table), parts - 1).tolist())
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        counts = module.count(df, "y", encoder=encoder, ignore=["extra"])
+    assert counts.schema == schema
+    assert counts == on_one_machine(table, schema)
+    assert {str(w.message) for w in told} == {str(w.message) for w in expected}
+    assert TAN().fit_counts(counts).network_.parents == TAN(encoder=schema).fit(attributes, table["y"]).network_.parents
+
+
+def test_columns_that_need_several_passes_are_cut_as_on_one_machine(client):
+    rng = np.random.default_rng(1)
+    rows = 70_000
+    assert rows > MOST_VALUES
+    table = pd.DataFrame({"x": rng.normal(size=rows), "y": rng.integers(0, 2, rows)})
+    counts = module.count(dd.from_pandas(table, npartitions=3), "y")
+    assert counts.schema == Encoder().fit(table[["x"]], table["y"]).schema_
+    assert counts == on_one_machine(table, counts.schema)
+
+
+@pytest.mark.usefixtures("threads")
+def test_categories_that_dask_does_not_know_are_the_levels_that_occur(table):
+    df = dd.from_pandas(table[["a", "y"]], npartitions=4)
+    df = df.assign(a=df["a"].astype("category"))
+    assert not df["a"].cat.known
+    assert module.count(df, "y").schema.columns == (Category("a", ("p", "q", "r")),)
+
+
+@pytest.mark.usefixtures("threads")
+def test_what_cannot_be_counted_is_refused_before_any_row_is_read(table):
+    def broken(_):
+        raise AssertionError("a row was read")
+
+    table = table.assign(day=pd.Timestamp("2026-01-01"))
+
+    def count(meta, target="y", **given):
+        return module.count(dd.from_map(broken, [0, 1], meta=meta[:0]), target, **given)
+
+    with pytest.raises(ValueError, match="no column 'nought'"):
+        count(table, "nought")
+    with pytest.raises(ValueError, match="order must be 1"):
+        count(table, order=3)
+    with pytest.raises(ValueError, match="lack the column 'a'"):
+        count(table.drop(columns="a"), schema=SCHEMA)
+    with pytest.raises(TypeError, match="column 'day' holds dates"):
+        count(table)
+    with pytest.raises(TypeError, match="must be named by text, got 7"):
+        count(table.rename(columns={"a": 7}))
+
+
+def test_a_worker_killed_in_the_middle_changes_no_count(client, table, tmp_path, caplog):
+    def slowly(ends):
+        import os
+        import time
+        import uuid
+
+        (tmp_path / f"{os.getpid()}-{uuid.uuid4()}").touch()
+        time.sleep(0.2)
+        return table.iloc[ends[0] : ends[1]]
+
+    def begun():
+        return [int(path.name.split("-")[0]) for path in tmp_path.iterdir()]
+
+    killed = []
+
+    def kill():
+        """Kill a worker that has ended tasks and is at another."""
+        until = time.monotonic() + 60
+        while time.monotonic() < until and not killed:
+            killed.extend(pid for pid in set(begun()) if begun().count(pid) == 3)
+            time.sleep(0.01)
+        os.kill(killed[0], signal.SIGKILL)
+
+    parts = 16
+    df = dd.from_map(slowly, list(itertools.pairwise(np.linspace(0, len(table), parts + 1, dtype=int))), meta=table[:0])
+    killer = threading.Thread(target=kill)
+    with caplog.at_level(logging.INFO, logger="distributed"):
+        killer.start()
+        counts = module.count(df, "y", schema=SCHEMA)
+        killer.join()
+        until = time.monotonic() + 30
+        while "signal 9" not in caplog.text and time.monotonic() < until:
+            time.sleep(0.05)
+    assert counts == on_one_machine(table)
+    assert len(begun()) > parts
+    assert not psutil.pid_exists(killed[0])
+    assert f"Worker process {killed[0]} was killed by signal 9" in caplog.text

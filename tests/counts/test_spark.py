@@ -1,0 +1,233 @@
+"""Spark with two executors that are processes: they can be killed."""
+
+import os
+import re
+import shutil
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pyarrow as pa
+import pytest
+
+from tanbark import TAN, Category, Counts, Encoder, Number, Schema
+from tanbark.counts import spark as module
+from tanbark.schema.seen_numbers import MOST_VALUES
+
+pyspark = pytest.importorskip("pyspark")
+if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+    pytest.skip("Spark needs Java, which is not there", allow_module_level=True)
+
+pytestmark = [
+    pytest.mark.xdist_group("spark"),
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+]
+
+SCHEMA = Schema(
+    [Category("a", ("p", "q")), Number("b.c", (0.5,)), Category("d`", (1, 2, 3))], ("no", "yes", "never"), "y"
+)
+
+SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
+LOGGING = """
+rootLogger.level = warn
+rootLogger.appenderRef.file.ref = file
+appender.file.type = File
+appender.file.name = file
+appender.file.fileName = {path}
+appender.file.layout.type = PatternLayout
+appender.file.layout.pattern = %p %c: %m%n%ex
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    """Yield a session with two executors, and the file that Spark logs to."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    folder = tmp_path_factory.mktemp("spark")
+    # Executors work in a folder of Spark's home, so it must be one that may be written to.
+    home = folder / "home"
+    home.mkdir()
+    for entry in Path(pyspark.__file__).parent.iterdir():
+        (home / entry.name).symlink_to(entry)
+    log = folder / "spark.log"
+    logging = folder / "log4j2.properties"
+    logging.write_text(LOGGING.format(path=log))
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.memory": "512m",
+        "spark.executor.memory": "512m",
+        "spark.driver.extraJavaOptions": f"{SHORT_LIVED} -Dlog4j2.configurationFile=file:{logging}",
+        "spark.executor.extraJavaOptions": SHORT_LIVED,
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.executorEnv.PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        "spark.local.dir": str(folder),
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.sql.shuffle.partitions": "2",
+        "spark.task.maxFailures": "2",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SPARK_HOME", str(home))
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        patch.setenv("SPARK_LOCAL_DIRS", str(folder))
+        builder = SparkSession.builder.master("local-cluster[2,1,768]").appName("tanbark")
+        for name, value in settings.items():
+            builder = builder.config(name, value)
+        session = builder.getOrCreate()
+        yield session, log
+        gateway = session.sparkContext._gateway
+        session.stop()
+        gateway.shutdown()
+        gateway.proc.stdin.close()
+        gateway.proc.wait(timeout=60)
+        SparkContext._gateway = SparkContext._jvm = None
+
+
+@pytest.fixture
+def session(cluster):
+    return cluster[0]
+
+
+@pytest.fixture(scope="module")
+def table():
+    """Return rows with holes, a level that the schema lacks, names that Spark must quote, and a column too many."""
+    rng = np.random.default_rng(0)
+    rows = 3000
+    holed = lambda values, share: [None if hole else v for v, hole in zip(values, rng.random(rows) < share)]  # noqa: E731
+    return pa.table(
+        {
+            "a": holed(rng.choice(["p", "q", "r"], rows).tolist(), 0.1),
+            "d`": holed(rng.integers(0, 4, rows).tolist(), 0.1),
+            "extra": rng.random(rows),
+            "y": rng.choice(["no", "yes"], rows).tolist(),
+            "b.c": holed(rng.random(rows).tolist(), 0.1),
+        }
+    )
+
+
+def on_one_machine(table, schema=SCHEMA, order=2):
+    """Return the counts of the rows in memory."""
+    frame = table.to_pandas() if isinstance(table, pa.Table) else table
+    return Counts.of(schema, schema.encode(frame[list(schema.names)]), schema.encode_target(frame["y"]), order=order)
+
+
+@pytest.mark.parametrize(("order", "parts"), [(1, 3), (2, 1), (2, 7)])
+def test_counts_are_those_of_one_machine_whatever_the_partitions(session, table, order, parts):
+    df = session.createDataFrame(table).repartition(parts)
+    assert module.count(df, "y", schema=SCHEMA, order=order) == on_one_machine(table, order=order)
+
+
+def test_empty_partitions_and_no_rows_are_fine(session, table):
+    df = session.createDataFrame(table[:3]).repartition(5)
+    assert module.count(df, "y", schema=SCHEMA) == on_one_machine(table[:3])
+    assert module.count(df.limit(0), "y", schema=SCHEMA) == Counts.zero(SCHEMA)
+
+
+def test_rows_without_a_class_are_left_out_with_one_warning(session, table):
+    holed = table.set_column(3, "y", pa.array([None if i % 3 == 0 else "no" for i in range(table.num_rows)]))
+    df = session.createDataFrame(holed).repartition(4)
+    with pytest.warns(UserWarning, match="^1000 rows without a class are dropped$") as caught:
+        counts = module.count(df, "y", schema=SCHEMA)
+    assert len([w for w in caught if w.category is UserWarning]) == 1
+    assert counts == on_one_machine(holed.filter(holed["y"].is_valid()))
+
+
+def test_the_schema_is_the_one_that_one_machine_learns(session, table, monkeypatch):
+    monkeypatch.setattr(module, "MERGERS", 3)
+    rng = np.random.default_rng(1)
+    rows = 70_000
+    assert rows > MOST_VALUES  # several passes are needed to cut so many numbers
+    classes = [None if i % 7 == 0 else i % 3 for i in range(rows)]
+    table = table.take(rng.integers(0, table.num_rows, rows)).drop_columns("y")
+    table = table.append_column("many", [rng.normal(size=rows)]).append_column("y", [classes])
+    frame = table.to_pandas().dropna(subset="y").astype({"y": int})
+    with pytest.warns(UserWarning, match="^10000 rows without a class are dropped$") as caught:
+        counts = module.count(session.createDataFrame(table).repartition(5), "y", ignore=["extra"])
+    assert len([w for w in caught if w.category is UserWarning]) == 1
+    assert counts.schema == Encoder().fit(frame.drop(columns=["extra", "y"]), frame["y"]).schema_
+    assert counts == on_one_machine(frame, counts.schema)
+    fitted = TAN().fit(frame.drop(columns=["extra", "y"]), frame["y"])
+    assert TAN().fit_counts(counts).network_.parents == fitted.network_.parents
+
+
+def test_what_cannot_be_counted_is_refused_before_any_row_is_read(session, table):
+    def broken(batches):
+        yield from [0 / 0 for _ in batches]
+
+    df = session.range(3).mapInArrow(broken, "a string, b double, y string, day date")
+    with pytest.raises(ValueError, match="no column 'nought'"):
+        module.count(df, "nought")
+    with pytest.raises(ValueError, match="order must be 1"):
+        module.count(df, "y", order=3)
+    with pytest.raises(ValueError, match=r"lack the column 'b\.c'"):
+        module.count(df, "y", schema=SCHEMA)
+    with pytest.raises(TypeError, match="column 'day' holds dates"):
+        module.count(df, "y")
+    with pytest.raises(TypeError, match=r"Spark data frame \(pip install 'tanbark\[spark\]'\), got 'Table'"):
+        module.count(table, "y")
+
+
+def test_a_class_that_the_schema_lacks_is_one_sentence(session, table):
+    df = session.createDataFrame(table)
+    with pytest.raises(ValueError, match=r"^the class 'yes' is not among the classes 'no', 'never'$") as caught:
+        module.count(df, "y", schema=Schema(SCHEMA.columns, ("no", "never"), "y"))
+    assert caught.value.__suppress_context__
+
+
+def test_an_error_that_is_not_tanbarks_stays_as_it_is():
+    with pytest.raises(RuntimeError, match="ValueError: of the user's own task"), module._sentences():
+        raise RuntimeError("Traceback ...\nValueError: of the user's own task")
+
+
+def test_an_executor_killed_in_the_middle_changes_no_count(cluster, table, tmp_path):
+    session, log = cluster
+    folder = str(tmp_path)
+
+    def slowly(batches):
+        import time
+        import uuid
+        from pathlib import Path
+
+        import psutil
+
+        executor = next(p for p in psutil.Process().parents() if p.name().startswith("java"))
+        (Path(folder) / f"{executor.pid}-{uuid.uuid4()}").touch()
+        time.sleep(0.5)
+        yield from batches
+
+    def begun():
+        return [int(path.name.split("-")[0]) for path in tmp_path.iterdir()]
+
+    killed = []
+
+    def kill():
+        """Kill an executor that has ended a task and is at another."""
+        until = time.monotonic() + 60
+        while time.monotonic() < until and not killed:
+            killed.extend(pid for pid in set(begun()) if begun().count(pid) == 2)
+            time.sleep(0.02)
+        assert psutil.Process(killed[0]).name().startswith("java")
+        os.kill(killed[0], signal.SIGKILL)
+
+    parts = 8
+    df = session.createDataFrame(table).repartition(parts).toDF("a", "d", "extra", "y", "b")
+    slow = df.mapInArrow(slowly, df.schema).toDF(*table.column_names)
+    killer = threading.Thread(target=kill)
+    killer.start()
+    counts = module.count(slow, "y", schema=SCHEMA)
+    killer.join()
+    assert counts == on_one_machine(table)
+    assert len(begun()) > parts
+    assert not psutil.pid_exists(killed[0])
+    # 137 is what a process killed by signal 9 ends with.
+    assert re.search(r"Lost executor \d+ on \S+ Command exited with code 137", log.read_text())
