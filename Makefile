@@ -26,6 +26,7 @@ bench: .venv/.developer
 	$(BIN)/python -m bench.ensembles
 	$(BIN)/python -m bench.greedy
 	$(BIN)/python -m bench.exact
+	$(BIN)/python -m bench.scale
 	$(BIN)/python -m bench.engines
 
 format: .venv/.developer

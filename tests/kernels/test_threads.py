@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from tanbark.kernels.threads import run
+from tanbark.kernels.threads import feed, run
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
@@ -49,3 +49,42 @@ def test_an_interrupt_from_the_keyboard_gets_out_at_once_and_leaves_no_thread():
         run([work] * 200, 2)
     assert len(begun) < 20
     assert threading.active_count() == before
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_items_are_fed_to_workers_and_come_back_in_order(workers):
+    states = [[] for _ in range(workers)]
+    assert list(feed(lambda mine, item: mine.append(item), iter(range(50)), states)) == list(range(50))
+    assert sorted(item for mine in states for item in mine) == list(range(50))
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_few_items_are_taken_before_they_are_worked_on(workers):
+    taken, done = [], []
+
+    def items():
+        for item in range(50):
+            taken.append(item)
+            yield item
+
+    for item in feed(lambda mine, item: done.append(item), items(), [None] * workers):
+        assert item in done
+        assert len(taken) - item <= workers + 2
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_error_ends_the_feeding(workers):
+    taken = []
+
+    def items():
+        for item in range(1000):
+            taken.append(item)
+            yield item
+
+    def work(mine, item):
+        if item == 5:
+            raise ValueError("five")
+
+    with pytest.raises(ValueError, match="five"):
+        list(feed(work, items(), [None] * workers))
+    assert len(taken) < 20

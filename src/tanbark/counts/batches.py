@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -92,14 +91,11 @@ def count_and_drop(
     tally = Tally(schema, order)
     # Each worker counts to tables of its own while these are small; else all of them work on the same rows.
     together = tally.nbytes > PRIVATE_BYTES
-    free: SimpleQueue[Tally] = SimpleQueue()
     tallies = [tally] if together else [tally, *(Tally(schema, order) for _ in range(threads - 1))]
-    for each in tallies:
-        free.put(each)
     dropped = [0]
     inner = threads if together else 1
 
-    def count(rows: pa.Table) -> None:
+    def count(mine: Tally, rows: pa.Table) -> None:
         refuse_lacking(rows.schema, (*schema.names, target))
         labels, codes = read_labels(rows.column(target), target)
         classes = codes_among(labels, codes, schema.classes)
@@ -108,14 +104,10 @@ def count_and_drop(
         if not known.all():
             dropped.append(int((~known).sum()))
             classes, values = classes[known], np.ascontiguousarray(values[:, known])
-        mine = free.get()
-        try:
-            mine.add(values, classes, n_jobs=inner)
-        finally:
-            free.put(mine)
+        mine.add(values, classes, n_jobs=inner)
 
     rows = 0
-    for part in feed(count, gathered(batches), len(tallies)):
+    for part in feed(count, gathered(batches), tallies):
         rows += part.num_rows
         if seen is not None:
             seen(rows)

@@ -1,14 +1,16 @@
 """Plain threads over kernels that release the interpreter's lock."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from queue import SimpleQueue
 from typing import TypeVar
 
 from joblib import effective_n_jobs
 
 Key = TypeVar("Key")
 Item = TypeVar("Item")
+State = TypeVar("State")
 
 FEW_ROWS = 50_000
 """Below it, starting a thread costs more than it saves."""
@@ -46,23 +48,34 @@ def as_done(tasks: Iterable[tuple[Key, Callable[[], object]]], threads: int) -> 
         pool.shutdown(cancel_futures=True)
 
 
-def feed(work: Callable[[Item], object], items: Iterable[Item], threads: int) -> Iterator[Item]:
-    """Call `work` on every item, at most `threads` at a time, and yield each in order when its work is done.
+def feed(work: Callable[[State, Item], object], items: Iterable[Item], states: Sequence[State]) -> Iterator[Item]:
+    """Call `work` on every item with one of the states, by a thread for each, and yield the items in order when done.
 
-    Items are taken as they are needed, so that a few of them are in memory, however many there are. After an error or
-    an interrupt no further work begins.
+    No state is used by two threads at a time. Items are taken as they are needed, so that a few of them are in memory,
+    however many there are. After an error or an interrupt no further work begins.
     """
-    if threads == 1:
+    if len(states) == 1:
         for item in items:
-            work(item)
+            work(states[0], item)
             yield item
         return
-    pool = ThreadPoolExecutor(threads)
-    waiting: deque[tuple[Future[object], Item]] = deque()
+    free: SimpleQueue[State] = SimpleQueue()
+    for state in states:
+        free.put(state)
+
+    def lent(item: Item) -> None:
+        state = free.get()
+        try:
+            work(state, item)
+        finally:
+            free.put(state)
+
+    pool = ThreadPoolExecutor(len(states))
+    waiting: deque[tuple[Future[None], Item]] = deque()
     try:
         for item in items:
-            waiting.append((pool.submit(work, item), item))
-            while waiting and (len(waiting) > threads or waiting[0][0].done()):
+            waiting.append((pool.submit(lent, item), item))
+            while waiting and (len(waiting) > len(states) or waiting[0][0].done()):
                 done, first = waiting.popleft()
                 done.result()
                 yield first

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from queue import SimpleQueue
-from typing import TYPE_CHECKING
 
 from joblib import effective_n_jobs
 
@@ -13,9 +11,6 @@ from tanbark.schema import Encoder, Schema, Survey
 from tanbark.sources.errors import SourceError
 from tanbark.sources.gathering import gathered
 from tanbark.sources.source import Source
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Progress = Callable[[str, int, int | None], None]
 """Told what is being done, how many rows have gone by, and how many there are if that is known."""
@@ -49,19 +44,8 @@ def learn_schema(
         number += 1
         what = "looking for levels" if number == 1 else f"looking for cut points, pass {number}"
         workers = [survey.fresh() for _ in range(threads)]
-        free: SimpleQueue[Survey] = SimpleQueue()
-        for worker in workers:
-            free.put(worker)
-
-        def see(rows: pa.Table, free: SimpleQueue[Survey] = free) -> None:
-            mine = free.get()
-            try:
-                mine.see(rows)
-            finally:
-                free.put(mine)
-
         seen = 0
-        for part in feed(see, gathered(source.batches(survey.names)), threads):
+        for part in feed(Survey.see, gathered(source.batches(survey.names)), workers):
             seen += part.num_rows
             if progress is not None:
                 progress(what, seen, source.total)
