@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 Keys = NDArray[np.uint64]
 Integers = NDArray[np.int64]
 
+TOP = np.uint64(48)
 SIGN = np.uint64(1 << 63)
 INFINITY = np.uint64(0x7FF << 52)
 HASH = np.uint64(0x9E3779B97F4A7C15)
@@ -75,7 +76,10 @@ def count_within(keys: Keys, prefixes: Keys, shift: int, bits: int, counts: Inte
             counts[0, keys[i] >> below] += 1
         return
     above = np.uint64(shift)
+    wanted = _beginnings(prefixes, shift)
     for i in range(len(keys)):
+        if not wanted[keys[i] >> TOP]:
+            continue
         w = _place(keys[i] >> above, prefixes)
         if w >= 0:
             counts[w, (keys[i] >> below) & mask] += 1
@@ -85,12 +89,22 @@ def count_within(keys: Keys, prefixes: Keys, shift: int, bits: int, counts: Inte
 def gather_within(keys: Keys, prefixes: Keys, shift: int, out: Keys) -> int:
     """Write the keys that begin with one of the sorted `prefixes` to `out` and return how many there are."""
     above = np.uint64(shift)
+    wanted = _beginnings(prefixes, shift)
     many = 0
     for i in range(len(keys)):
-        if _place(keys[i] >> above, prefixes) >= 0:
+        if wanted[keys[i] >> TOP] and _place(keys[i] >> above, prefixes) >= 0:
             out[many] = keys[i]
             many += 1
     return many
+
+
+@njit(nogil=True, cache=True)
+def _beginnings(prefixes: Keys, shift: int) -> NDArray[np.bool_]:
+    """Return which patterns of the first 16 bits begin one of the prefixes, which are at least as long."""
+    wanted = np.zeros(1 << 16, np.bool_)
+    for prefix in prefixes:
+        wanted[(prefix << np.uint64(shift)) >> TOP] = True
+    return wanted
 
 
 @njit(nogil=True, cache=True)

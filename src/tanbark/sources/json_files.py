@@ -17,6 +17,9 @@ class JsonFiles(DuckFiles):
         together = ", union_by_name=true" if len(self.paths) > 1 else ""
         relation = f"read_json({self.listed()}, format='newline_delimited', sample_size=-1{together})"
         connection = connect()
+        if len(self.paths) > 1:
+            # Several threads would take a file each, and the rows would come in any order.
+            connection.execute("SET threads = 1")
         errors = reading_files(self)
         with errors:
             found = connection.sql(f"SELECT * FROM {relation}")

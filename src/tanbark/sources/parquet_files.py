@@ -15,6 +15,9 @@ from tanbark.sources.source import batch_rows
 if TYPE_CHECKING:
     import pyarrow as pa
 
+BUFFER = 2**20
+"""How many bytes of a column are read at a time."""
+
 
 class ParquetFiles(FileSource):
     """Parquet files of the same columns.
@@ -96,7 +99,8 @@ class _reading_parquet:
 def _opened(path: Path, texts: Sequence[str] = ()) -> Any:
     from pyarrow.parquet import ParquetFile
 
-    return ParquetFile(path, memory_map=True, read_dictionary=list(texts), page_checksum_verification=True)
+    # Pages that are mapped would count as memory in use; with a buffer a column is read bit by bit, however long.
+    return ParquetFile(path, buffer_size=BUFFER, read_dictionary=list(texts), page_checksum_verification=True)
 
 
 def _stored(found: pa.DataType) -> pa.DataType:
