@@ -6,7 +6,8 @@ structure). Version 1 of the format has the header fields ``format``, ``version`
 and arrays whose names begin with ``member_<i>_``), ``classes_listed`` (where no further class may come) and ``sha256``,
 and the arrays ``class_counts``,
 ``table``, ``log_table_<node>`` (with ``keys_<node>`` and ``default_<node>`` where it is sparse), what else the model
-learned, and for a parameter that is itself counts ``<name>_class_counts`` and ``<name>_table``.
+learned, and for a parameter that is itself counts ``<name>_class_counts`` and ``<name>_table``. A model that was told
+to remember which chunks it has learned (`chunk_ids_`) has their names in the header field ``chunks``.
 """
 
 from __future__ import annotations
@@ -56,14 +57,21 @@ def save(model: CountsClassifier, path: str | os.PathLike[str]) -> None:
     >>> model.predict(X[:2]).tolist()
     ['none', 'soft']
     """
-    from safetensors.numpy import save as to_bytes
+    written = to_bytes(model)
+    with replacing(Path(path)) as file:
+        file.write(written)
+
+
+def to_bytes(model: CountsClassifier) -> bytes:
+    """Return what the file of a fitted classifier holds."""
+    from safetensors.numpy import save as packed
 
     content, arrays = _content(model)
     header = {"format": FORMAT, "version": tanbark.__version__, **content}
+    if model.chunk_ids_:
+        header["chunks"] = list(model.chunk_ids_)
     header["sha256"] = _digest(header, arrays)
-    written = to_bytes(arrays, {"tanbark": json.dumps(header)})
-    with replacing(Path(path)) as file:
-        file.write(written)
+    return bytes(packed(arrays, {"tanbark": json.dumps(header)}))
 
 
 def _content(model: CountsClassifier) -> tuple[dict[str, Any], Arrays]:
@@ -109,7 +117,9 @@ def load(path: str | os.PathLike[str]) -> CountsClassifier:
     try:
         if header["sha256"] != _digest({k: v for k, v in header.items() if k != "sha256"}, arrays):
             raise ValueError("its checksum does not match")
-        return _restored(header, arrays)
+        model = _restored(header, arrays)
+        model.chunk_ids_ = _chunk_ids(header.get("chunks", []))
+        return model
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         raise ModelFileError(f"{path} is damaged ({error}); take another copy or fit the model again") from error
 
@@ -152,6 +162,13 @@ def _restored(header: dict[str, Any], arrays: Arrays) -> CountsClassifier:
     model._classes_listed = header.get("classes_listed", False)
     network = None if header["parents"] is None else network_from(schema, header["parents"], arrays)
     return model._restore(_counts(schema, arrays["class_counts"], arrays["table"]), network, state, arrays)
+
+
+def _chunk_ids(names: Any) -> tuple[str, ...]:
+    """Return the names of chunks, each of which must be a text of its own."""
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or len({*names}) < len(names):
+        raise ValueError("the names of its chunks cannot be")
+    return tuple(names)
 
 
 def _is_shared(key: str, array: NDArray[Any], arrays: Arrays) -> bool:

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import re
+import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[IO[bytes]]:
+def replacing(path: Path, suffix: str = "") -> Iterator[IO[bytes]]:
     """Yield a file that takes the place of `path` once all of it is on the disk; after an error nothing has changed.
+
+    It is written under a hidden name that ends in `suffix`. Once this is left, not even a power cut brings the old file
+    back. A link is followed, and a file that was there passes its permissions on.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder, replacing(Path(folder, "a")) as file:
     ...     _ = file.write(b"whole")
     """
+    real = Path(os.path.realpath(path))
     try:
-        descriptor, aside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        descriptor, aside = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.", suffix=suffix)
     except OSError as error:
         raise type(error)(error.errno, error.strerror, str(path)) from None
     try:
@@ -27,10 +34,47 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(aside, 0o666 & ~mask)
-        os.replace(aside, path)
-    except BaseException:
-        os.unlink(aside)
+        os.chmod(aside, _mode(real))
+        os.replace(aside, real)
+    except BaseException as error:
+        with suppress(FileNotFoundError):
+            os.unlink(aside)
+        if isinstance(error, OSError) and error.errno and error.filename is None:
+            raise type(error)(error.errno, error.strerror, str(path)) from error
         raise
+    _sync_folder(real.parent)
+
+
+def remove_leftovers(path: Path, suffix: str) -> None:
+    """Remove what runs that were killed had written aside for `path` under this suffix.
+
+    Only whoever knows that no such run is alive may call this.
+    """
+    real = Path(os.path.realpath(path))
+    named = re.compile(rf"\.{re.escape(real.name)}\.[a-z0-9_]{{8}}{re.escape(suffix)}")
+    for entry in os.scandir(real.parent):
+        if named.fullmatch(entry.name):
+            Path(entry).unlink(missing_ok=True)
+
+
+def _mode(path: Path) -> int:
+    """Return the permissions of a file, or those that a new one gets."""
+    with suppress(FileNotFoundError):
+        return stat.S_IMODE(path.stat().st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def _sync_folder(folder: Path) -> None:
+    """Put the names in a folder on the disk, where the system has a way to."""
+    if os.name == "nt":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
+    finally:
+        os.close(descriptor)

@@ -92,7 +92,7 @@ def test_hypothyroid_has_no_complete_row_and_still_one_joint(read_text):
 def test_raked_pairs_have_the_margins_of_the_values(random_table, ess):
     schema, codes, y = random_table(4, 80, (3, 5), 2, 0.5)
     counts = Counts.of(schema, codes, y)
-    table = raked_pair(counts, 0, 1, ess)
+    table = raked_pair(counts, 0, 1, ess, smoothed_values(counts, ess))
     np.testing.assert_allclose(
         table.sum(axis=2), smoothed_values(counts, ess)[:, schema.offset[0] : schema.offset[1]], rtol=1e-13
     )
@@ -100,7 +100,7 @@ def test_raked_pairs_have_the_margins_of_the_values(random_table, ess):
         table.sum(axis=1), smoothed_values(counts, ess)[:, schema.offset[1] : schema.offset[2]], rtol=1e-13
     )
     np.testing.assert_allclose(table.sum(axis=(1, 2)), counts.class_counts + ess / 2, rtol=1e-13)
-    assert np.array_equal(raked_pair(counts, 1, 0, ess), table.transpose(0, 2, 1))
+    assert np.array_equal(raked_pair(counts, 1, 0, ess, smoothed_values(counts, ess)), table.transpose(0, 2, 1))
 
 
 @settings(max_examples=60, deadline=None)

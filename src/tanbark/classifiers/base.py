@@ -86,6 +86,9 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
     _classes_listed = False
     """Whether `partial_fit` was told all classes when learning began."""
 
+    chunk_ids_: tuple[str, ...] = ()
+    """The chunks that were learned under a name, so that none is learned twice; a new start forgets them."""
+
     @abstractmethod
     def _learn(self, counts: Counts, rows: Rows | None) -> None:
         """Keep on the estimator what the counts and the rows teach, `class_log_prior_` included."""
@@ -135,6 +138,7 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
         with unchanged_on_error(self):
             self._check_parameters()
             self._start(X, y, sample_weight, classes=None)
+            self.chunk_ids_ = ()
         return self
 
     @offered_unless(_needs_rows)
@@ -172,9 +176,9 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
         if strange:
             raise ValueError(f"classes names {strange[0]!r}, which is not among {list(self.schema_.classes)}")
 
-    def _further_rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
-        """Return further rows under the schema, or under one that has what it lacks."""
-        schema = self.schema_
+    def _further_rows(self, X: Any, y: Any, sample_weight: Any = None, known: Schema | None = None) -> Rows:
+        """Return further rows under the schema, or another that is known, or under one that has what it lacks."""
+        schema = known = known or self.schema_
         table = self._read(X, reset=False)
         target = read_known_target(y, schema.class_labels)
         target.name_beside(schema.names)
@@ -185,7 +189,7 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
             schema = with_classes(schema, target)
         labels = target.codes_under(schema.classes)
         schema, codes = encode_growing(schema, table, self.encoder or Encoder(), self.n_jobs)
-        if schema != self.schema_:
+        if schema != known:
             self._checked_prior(len(schema.classes))
             self._check_schema(schema)
         return Rows(schema, codes, labels, weights)
@@ -196,6 +200,13 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
         if rows.weights is None:
             return so_far.plus(rows.codes, rows.classes, self.n_jobs)
         return so_far + self._count(rows)
+
+    def _learn_further(self, counts: Counts, kept: float = 1.0) -> None:
+        """Learn from the counts of further rows and those so far, of which a share may be kept only."""
+        with unchanged_on_error(self):
+            self._check_parameters()
+            so_far = self.counts_ if kept == 1.0 else self.counts_ * kept
+            self._set(so_far + counts, None)
 
     @offered_unless(_needs_rows)
     def fit_counts(self, counts: Counts) -> Self:
@@ -209,6 +220,7 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
             if not counts.class_counts.sum() > 0:
                 raise ValueError("the counts are all zero; there is nothing to learn")
             self._fit_rows(counts, None)
+            self.chunk_ids_ = ()
         return self
 
     def _fit_rows(self, counts: Counts, rows: Rows | None) -> Self:

@@ -13,6 +13,7 @@ from tanbark.cli.fit import fit
 from tanbark.cli.predict import predict
 from tanbark.cli.reproduce import reproduce
 from tanbark.cli.show import show
+from tanbark.cli.update import update
 
 app = typer.Typer(
     name="tanbark",
@@ -40,5 +41,5 @@ def main(
     """Bayesian network classifiers: honest probabilities, and a graph of what depends on what."""
 
 
-for command in (demo, fit, predict, show, reproduce):
+for command in (demo, fit, update, predict, show, reproduce):
     app.command()(command)

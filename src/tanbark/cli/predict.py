@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,16 +11,15 @@ import typer
 
 from tanbark.cli.console import err, listed, percent, progress, rows_read
 from tanbark.cli.errors import CommandError
+from tanbark.cli.inputs import Input, attribute_inputs, class_input, fault, refuse_faults, refuse_lacking
 from tanbark.cli.sink import open_sink
 from tanbark.sources import Source, files, sql
-from tanbark.sources.rows import Rows, present, quoted
+from tanbark.sources.rows import Rows, present
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from tanbark.classifiers.base import CountsClassifier
-
-# Integers beyond this are not all floats.
 
 _PLAIN = ("BIGINT", "INTEGER", "SMALLINT", "TINYINT", "UBIGINT", "UINTEGER", "USMALLINT", "UTINYINT")
 _WRITABLE = (*_PLAIN, "VARCHAR", "DOUBLE", "FLOAT", "BOOLEAN", "DATE", "TIMESTAMP")
@@ -96,57 +94,42 @@ class Tally:
 
 @dataclass(frozen=True)
 class Plan:
-    """Which SQL expressions to select, and what they are: columns to keep, the model's, flags, and the class.
+    """Which SQL expressions to select, and what they are: columns to keep, the model's, their faults, and the class.
 
     Parameters
     ----------
     expressions : tuple of str
-        One per column to keep, one per column of the model, whether a value of those could not be converted, and, if
+        One per column to keep, one per column of the model, a value of those that could not be converted, and, if
         there is a true class, that class and whether it is known.
     kept : tuple of str
         The names of the columns to keep.
+    inputs : tuple of Input
+        The columns of the model.
     target_name : str, optional
-    missing : tuple of str
-        What stands for no value in the columns to keep.
     """
 
     expressions: tuple[str, ...]
     kept: tuple[str, ...]
+    inputs: tuple[Input, ...]
     target_name: str | None
-    missing: tuple[str, ...]
 
 
 def _plan(model: CountsClassifier, rows: Rows, target: str | None, as_text: bool) -> Plan:
     schema = model.schema_
-    at = {name: i for i, name in enumerate(rows.names)}
-    absent = [name for name in schema.names if name not in at]
-    if absent:
-        raise CommandError(f"{rows.source.name} lacks {_columns(len(absent))} {listed(absent)}, which the model needs")
-    if target is not None and target not in at:
+    refuse_lacking(rows, schema.names)
+    if target is not None and target not in rows.names:
         raise CommandError(f"{rows.source.name} has no column {target!r}; it has {listed(rows.names, 40)}")
-    taken = [name for name in ("prediction", *map(_probability, schema.classes)) if name in at]
+    taken = [name for name in ("prediction", *map(_probability, schema.classes)) if name in rows.names]
     if taken:
         raise CommandError(f"{rows.source.name} already has a column {taken[0]!r}; rename it")
-    missing = rows.source.missing if rows.source.kind in ("csv", "json") else ()
-    kept = _kept(rows, as_text)
-    inputs, failed = [], ["false"]
-    for column in schema.columns:
-        i = at[column.name]
-        levels = getattr(column, "levels", None)
-        value, wanted = f"c{i}", "DOUBLE" if levels is None else _sql_type(levels)
-        # What the model learned as a level is no missing value.
-        known = present(value, rows.types[i], [t for t in missing if t not in (levels or ())])
-        converted = _converted(known, rows.types[i], wanted, levels or ())
-        inputs.append(converted)
-        if converted != known:
-            failed.append(f"({known} IS NOT NULL AND {converted} IS NULL)")
+    inputs = attribute_inputs(schema, rows)
     name = target or schema.class_name
     truth = []
-    if name in at:
-        i = at[name]
-        known = present(f"c{i}", rows.types[i], [t for t in missing if t not in schema.classes])
-        truth = [_converted(known, rows.types[i], _sql_type(schema.classes), schema.classes), f"({known} IS NOT NULL)"]
-    return Plan((*kept, *inputs, " OR ".join(failed), *truth), rows.names, name if truth else None, tuple(missing))
+    if name in rows.names:
+        true_class = class_input(schema, rows, name)
+        truth = [true_class.converted, f"({true_class.known} IS NOT NULL)"]
+    expressions = (*_kept(rows, as_text), *(one.converted for one in inputs), fault(inputs), *truth)
+    return Plan(expressions, rows.names, tuple(inputs), name if truth else None)
 
 
 def _kept(rows: Rows, as_text: bool) -> list[str]:
@@ -171,48 +154,15 @@ def _suggested(source: Source) -> list[str]:
     ]
 
 
-def _sql_type(labels: Sequence[Any]) -> str:
-    """Return the SQL type of labels."""
-    if not labels or any(isinstance(v, str) for v in labels):
-        return "VARCHAR"
-    if all(isinstance(v, bool) for v in labels):
-        return "BOOLEAN"
-    from tanbark.schema.objects import EXACT
-
-    # A cast to an integer would round 3.7 to the level 4.
-    return "BIGINT" if any(isinstance(v, int) and abs(v) > EXACT for v in labels) else "DOUBLE"
-
-
-def _converted(expression: str, found: str, wanted: str, labels: Sequence[Any]) -> str:
-    """Return an SQL expression of the wanted type, null where the value cannot be converted."""
-    if found == wanted:
-        return expression
-    if found == "BOOLEAN" and wanted == "VARCHAR":
-        # Text may spell them true, True or TRUE; take the spelling that was learned.
-        yes, no = next(
-            ((y, n) for y, n in (("true", "false"), ("True", "False"), ("TRUE", "FALSE")) if {y, n} & set(labels)),
-            ("true", "false"),
-        )
-        return f"CASE {expression} WHEN true THEN {quoted(yes)} WHEN false THEN {quoted(no)} END"
-    if found in ("DOUBLE", "FLOAT") and wanted == "VARCHAR":
-        # A whole number is spelled as a file spells it: 3, not 3.0.
-        whole = f"TRY_CAST({expression} AS BIGINT)"
-        return f"CASE WHEN {whole} = {expression} THEN CAST({whole} AS VARCHAR) ELSE CAST({expression} AS VARCHAR) END"
-    return f"TRY_CAST({expression} AS {wanted})"
-
-
 def _predicted(model: CountsClassifier, plan: Plan, batch: pa.RecordBatch, tally: Tally) -> pa.RecordBatch:
     """Return the columns to keep with the prediction and the probabilities."""
     import numpy as np
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     schema = model.schema_
     many = len(plan.kept)
     inputs = batch.columns[many : many + len(schema.names)]
-    failed = batch.column(many + len(schema.names))
-    if pc.any(failed).as_py():
-        raise _not_convertible(model, plan, batch, pc.index(failed, True).as_py(), tally.rows)
+    refuse_faults(plan.inputs, batch.column(many + len(schema.names)), tally.rows)
     X = pa.table(inputs, names=list(schema.names))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -233,26 +183,5 @@ def _predicted(model: CountsClassifier, plan: Plan, batch: pa.RecordBatch, tally
     )
 
 
-def _not_convertible(model: CountsClassifier, plan: Plan, batch: pa.RecordBatch, row: int, before: int) -> CommandError:
-    """Return a sentence about the value of a row that is not of the type that the model learned."""
-    for u, column in enumerate(model.schema_.columns):
-        value = batch.column(plan.kept.index(column.name))[row].as_py()
-        if value is not None and value not in plan.missing and not batch.column(len(plan.kept) + u)[row].is_valid:
-            return CommandError(
-                f"column {column.name!r} holds {value!r} in row {before + row + 1}, where the model learned "
-                f"{_kind(column)}; if that means missing, say so with --missing"
-            )
-    return CommandError(f"row {before + row + 1} holds a value that is not of the type that the model learned")
-
-
-def _kind(column: Any) -> str:
-    levels = getattr(column, "levels", None)
-    return "true or false" if levels and _sql_type(levels) == "BOOLEAN" else "numbers"
-
-
 def _probability(label: Any) -> str:
     return f"p({label})"
-
-
-def _columns(many: int) -> str:
-    return "the column" if many == 1 else "the columns"

@@ -12,17 +12,30 @@ CLOSE = 1e-14
 
 
 @njit(nogil=True, cache=True)
-def _scale(table: Floats, rows: Floats, columns: Floats) -> float:
-    """Scale each row, then each column, to its sum; return the largest relative distance met."""
+def _scale(table: Floats, rows: Floats, columns: Floats, sums: Floats) -> float:
+    """Scale each row, then each column, to its sum; return the largest relative distance met.
+
+    `sums` has room for a number for each column. Memory is walked along the rows only.
+    """
     worst = 0.0
+    sums[:] = 0.0
     for i in range(table.shape[0]):
-        total = table[i].sum()
+        line = table[i]
+        total = 0.0
+        for j in range(len(line)):
+            total += line[j]
         worst = max(worst, abs(total / rows[i] - 1.0))
-        table[i] *= rows[i] / total
+        factor = rows[i] / total
+        for j in range(len(line)):
+            line[j] *= factor
+            sums[j] += line[j]
     for j in range(table.shape[1]):
-        total = table[:, j].sum()
-        worst = max(worst, abs(total / columns[j] - 1.0))
-        table[:, j] *= columns[j] / total
+        worst = max(worst, abs(sums[j] / columns[j] - 1.0))
+        sums[j] = columns[j] / sums[j]
+    for i in range(table.shape[0]):
+        line = table[i]
+        for j in range(len(line)):
+            line[j] *= sums[j]
     return worst
 
 
@@ -35,8 +48,9 @@ def rake(table: Floats, rows: Floats, columns: Floats) -> None:
     hold to rounding however slowly the fitting converges.
     """
     r, s = table.shape
+    sums = np.empty(s)
     for _ in range(ROUNDS):
-        if _scale(table, rows, columns) < CLOSE:
+        if _scale(table, rows, columns, sums) < CLOSE:
             return
     for i in range(r):
         table[i] *= min(1.0, rows[i] / table[i].sum())
@@ -53,7 +67,7 @@ def rake(table: Floats, rows: Floats, columns: Floats) -> None:
         for i in range(r):
             for j in range(s):
                 table[i, j] += short_rows[i] * short_columns[j] / total
-    _scale(table, rows, columns)
+    _scale(table, rows, columns, sums)
 
 
 @njit(nogil=True, cache=True)

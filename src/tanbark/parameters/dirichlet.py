@@ -26,13 +26,16 @@ def smoothed_values(counts: Counts, ess: float) -> Array:
     return np.asarray(seen * np.repeat(scale, schema.arity, axis=1), np.float64)
 
 
-def raked_pair(counts: Counts, u: int, v: int, ess: float) -> Array:
-    """Return ``N'*(i, j, k)`` of two attributes, of shape (classes, arity u, arity v), with the values' margins."""
+def raked_pair(counts: Counts, u: int, v: int, ess: float, values: Array) -> Array:
+    """Return ``N'*(i, j, k)`` of two attributes, of shape (classes, arity u, arity v).
+
+    Its margins are those of `values`, which are `smoothed_values`.
+    """
     if u > v:
-        return raked_pair(counts, v, u, ess).transpose(0, 2, 1)
+        return raked_pair(counts, v, u, ess, values).transpose(0, 2, 1)
     seen = counts.pair(u, v)
     table = np.ascontiguousarray(seen + ess / seen.size, np.float64)
-    offset, values = counts.schema.offset, smoothed_values(counts, ess)
+    offset = counts.schema.offset
     of_u, of_v = (values[:, offset[w] : offset[w + 1]] for w in (u, v))
     for k in range(len(table)):
         rake(table[k], of_u[k], of_v[k])

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tanbark.counts import Counts
 from tanbark.kernels.shares import log_conditional
 from tanbark.parameters.conditional import PARAMETERS, conditional
-from tanbark.parameters.dirichlet import raked_pair
+from tanbark.parameters.dirichlet import raked_pair, smoothed_values
 
 Array = NDArray[np.float64]
 
@@ -21,15 +21,22 @@ def tree_tables(counts: Counts, parent: Sequence[int], parameters: str, ess: flo
     Where training values are missing, a table comes from the rows that have the whole family, except with Dirichlet
     parameters, whose tables are made to agree with each other.
     """
-    tables = [attribute_table(counts, u, above, parameters, ess) for u, above in enumerate(parent)]
+    values = smoothed_values(counts, ess) if parameters == "dirichlet" and counts.has_missing().any() else None
+    tables = [attribute_table(counts, u, above, parameters, ess, values) for u, above in enumerate(parent)]
     return (*tables, class_table(counts, parameters, ess))
 
 
-def attribute_table(counts: Counts, u: int, above: int, parameters: str, ess: float) -> Array:
-    """Return the log table of one attribute under the class and the attribute `above` (-1: none)."""
+def attribute_table(
+    counts: Counts, u: int, above: int, parameters: str, ess: float, values: Array | None = None
+) -> Array:
+    """Return the log table of one attribute under the class and the attribute `above` (-1: none).
+
+    `values` are the `smoothed_values`, where they are known already.
+    """
     holes = counts.has_missing()
     if above >= 0 and parameters == "dirichlet" and (holes[u] or holes[above]):
-        joint = raked_pair(counts, above, u, ess).transpose(1, 0, 2)
+        values = smoothed_values(counts, ess) if values is None else values
+        joint = raked_pair(counts, above, u, ess, values).transpose(1, 0, 2)
         return np.asarray(np.log(joint / joint.sum(axis=2, keepdims=True)))
     seen = counts.value(u)[:, None, :] if above < 0 else counts.pair(above, u)
     classes, configurations, values = seen.shape

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import datetime
 import numbers
-from bisect import bisect_left
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from itertools import compress
-from math import isfinite
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -38,11 +37,13 @@ class Objects:
         return read_objects(self.values, self.name)
 
     @cached_property
-    def _plain_numbers(self) -> bool:
-        """Whether there are values, and all of them finite numbers of the usual types."""
-        if not self.values or not set(map(type, self.values)) <= _MEASURES:
-            return False
-        return all(map(isfinite, self.values))
+    def _numbers(self) -> NDArray[Any] | None:
+        """The values as an array where there are some, and all are finite numbers of the usual types."""
+        if not set(map(type, self.values)) <= _MEASURES:
+            return None
+        numbers = np.array(self.values)
+        plain_numbers = numbers.dtype.kind in "if" and len(numbers) and np.isfinite(numbers).all()
+        return numbers if plain_numbers else None
 
     @property
     def has_missing(self) -> bool:
@@ -73,7 +74,8 @@ class Objects:
 
     def extent(self) -> tuple[float, float] | None:
         """Return its least and its greatest number, None where it has none."""
-        return (float(min(self.values)), float(max(self.values))) if self._plain_numbers else self.parsed.extent()
+        numbers = self._numbers
+        return self.parsed.extent() if numbers is None else (float(numbers.min()), float(numbers.max()))
 
     def encode(self, column: Column, missing: int, out: Codes) -> bool:
         """Write the code of each row to `out`; return whether a value never seen was met."""
@@ -82,8 +84,8 @@ class Objects:
             if codes is not None:
                 out[:] = codes
                 return False
-        elif self._plain_numbers:
-            out[:] = [bisect_left(column.cuts, value) for value in self.values]
+        elif self._numbers is not None:
+            out[:] = np.searchsorted(column.cuts, self._numbers)
             return False
         return self.parsed.encode(column, missing, out)
 
@@ -99,18 +101,16 @@ def _known_codes(
     try:
         if dtype == np.uint8:
             # The quickest way for labels that are all known; None, which get says of others, is no byte.
-            found: Iterable[Any] = map(code.get, values)
+            found: Iterable[Any] = map({**code, None: absent}.get, values)
             return np.frombuffer(bytes(found), np.uint8)
     except TypeError:
         pass
-    codes = []
-    for value in values:
-        if is_missing(value):
-            codes.append(absent)
-        elif isinstance(value, Hashable) and value in code:
-            codes.append(code[value])
-        else:
+    codes = list(values)
+    for at, value in enumerate(values):
+        known = code.get(value) if isinstance(value, str | Real) else None
+        if known is None and not is_missing(value):
             return None
+        codes[at] = absent if known is None else known
     return np.array(codes, dtype)
 
 

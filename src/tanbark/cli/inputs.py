@@ -1,0 +1,111 @@
+"""The columns of a model in files: found by name, and converted to what the model learned there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tanbark.cli.console import listed
+from tanbark.cli.errors import CommandError
+from tanbark.sources.rows import Rows, present, quoted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from tanbark.schema import Schema
+
+
+@dataclass(frozen=True)
+class Input:
+    """A column as SQL: where it is known, and its value in the type that the model learned, null if that cannot be."""
+
+    name: str
+    kind: str
+    known: str
+    converted: str
+
+
+def attribute_inputs(schema: Schema, rows: Rows) -> list[Input]:
+    """Return the columns of the model but for the class."""
+    return [_input(rows, column.name, getattr(column, "levels", None)) for column in schema.columns]
+
+
+def class_input(schema: Schema, rows: Rows, name: str) -> Input:
+    """Return the class, which may be named otherwise."""
+    return _input(rows, name, schema.classes)
+
+
+def refuse_lacking(rows: Rows, wanted: Sequence[str]) -> None:
+    """Raise a sentence that names the columns that the files lack."""
+    absent = [name for name in wanted if name not in rows.names]
+    if absent:
+        columns = "the column" if len(absent) == 1 else "the columns"
+        raise CommandError(f"{rows.source.name} lacks {columns} {listed(absent)}, which the model needs")
+
+
+def fault(inputs: Sequence[Input]) -> str:
+    """Return an SQL expression: null, or the place among the inputs of one that cannot be converted, and its value."""
+    cases = [
+        f"CASE WHEN {one.known} IS NOT NULL AND {one.converted} IS NULL THEN '{u} ' || CAST({one.known} AS VARCHAR) END"
+        for u, one in enumerate(inputs)
+        if one.converted != one.known
+    ]
+    return f"COALESCE({', '.join(['CAST(NULL AS VARCHAR)', *cases])})"
+
+
+def refuse_faults(inputs: Sequence[Input], faults: pa.Array, before: int) -> None:
+    """Raise a sentence about the first value that is not of the type that the model learned.
+
+    `faults` are values of `fault`, and `before` is how many rows came before them.
+    """
+    import pyarrow.compute as pc
+
+    row = pc.index(faults.is_valid(), True).as_py()
+    if row >= 0:
+        place, _, value = faults[row].as_py().partition(" ")
+        one = inputs[int(place)]
+        raise CommandError(
+            f"column {one.name!r} holds {value!r} in row {before + row + 1}, where the model learned {one.kind}; if "
+            "that means missing, say so with --missing"
+        )
+
+
+def _input(rows: Rows, name: str, labels: Sequence[Any] | None) -> Input:
+    at = rows.names.index(name)
+    wanted = "DOUBLE" if labels is None else _sql_type(labels)
+    missing = rows.source.missing if rows.source.kind in ("csv", "json") else ()
+    # What the model learned as a label is no missing value.
+    known = present(f"c{at}", rows.types[at], [token for token in missing if token not in (labels or ())])
+    kind = {"VARCHAR": "text", "BOOLEAN": "true or false"}.get(wanted, "numbers")
+    return Input(name, kind, known, _converted(known, rows.types[at], wanted, labels or ()))
+
+
+def _sql_type(labels: Sequence[Any]) -> str:
+    """Return the SQL type of labels."""
+    if not labels or any(isinstance(v, str) for v in labels):
+        return "VARCHAR"
+    if all(isinstance(v, bool) for v in labels):
+        return "BOOLEAN"
+    from tanbark.schema.objects import EXACT
+
+    # A cast to an integer would round 3.7 to the level 4.
+    return "BIGINT" if any(isinstance(v, int) and abs(v) > EXACT for v in labels) else "DOUBLE"
+
+
+def _converted(expression: str, found: str, wanted: str, labels: Sequence[Any]) -> str:
+    """Return an SQL expression of the wanted type, null where the value cannot be converted."""
+    if found == wanted:
+        return expression
+    if found == "BOOLEAN" and wanted == "VARCHAR":
+        # Text may spell them true, True or TRUE; take the spelling that was learned.
+        yes, no = next(
+            ((y, n) for y, n in (("true", "false"), ("True", "False"), ("TRUE", "FALSE")) if {y, n} & set(labels)),
+            ("true", "false"),
+        )
+        return f"CASE {expression} WHEN true THEN {quoted(yes)} WHEN false THEN {quoted(no)} END"
+    if found in ("DOUBLE", "FLOAT") and wanted == "VARCHAR":
+        # A whole number is spelled as a file spells it: 3, not 3.0.
+        whole = f"TRY_CAST({expression} AS BIGINT)"
+        return f"CASE WHEN {whole} = {expression} THEN CAST({whole} AS VARCHAR) ELSE CAST({expression} AS VARCHAR) END"
+    return f"TRY_CAST({expression} AS {wanted})"

@@ -1,0 +1,92 @@
+"""Further rows for a model: their counts, and how well the model foresaw their classes."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tanbark.cli.console import rows_read
+from tanbark.cli.inputs import attribute_inputs, class_input, fault, refuse_faults, refuse_lacking
+from tanbark.sources.rows import Rows
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from rich.progress import Progress
+
+    from tanbark.classifiers.base import CountsClassifier
+    from tanbark.counts import Counts
+
+
+@dataclass
+class News:
+    """What further rows hold.
+
+    Parameters
+    ----------
+    counts : Counts, optional
+    rows, unlabelled : int
+        How many have a class, and how many do not and are left out.
+    foreseeable, right : int
+        How many are of a class that the model knew, and how many of them it predicted rightly.
+    loss : float
+        The negative log probability, in nats, that it gave to the classes of those foreseeable, summed.
+    ignored : tuple of str
+        Columns that the model does not have.
+    notes : list of str
+        What the library has to say about the rows.
+    """
+
+    counts: Counts | None = None
+    rows: int = 0
+    unlabelled: int = 0
+    foreseeable: int = 0
+    right: int = 0
+    loss: float = 0.0
+    ignored: tuple[str, ...] = ()
+    notes: list[str] = field(default_factory=list)
+
+
+def read_news(model: CountsClassifier, rows: Rows, bar: Progress) -> News:
+    """Return what the rows of files hold; the model, which knows nothing of them, stays as it is."""
+    schema = model.schema_
+    wanted = (*schema.names, schema.class_name)
+    refuse_lacking(rows, wanted)
+    inputs = [*attribute_inputs(schema, rows), class_input(schema, rows, schema.class_name)]
+    expressions = [*(one.converted for one in inputs), fault(inputs)]
+    news = News(ignored=tuple(name for name in rows.names if name not in wanted))
+    before = 0
+    for batch in rows_read(bar, "reading", rows.select(expressions), rows.source.total):
+        refuse_faults(inputs, batch.column(len(inputs)), before)
+        before += batch.num_rows
+        labelled = batch.filter(batch.column(len(schema.names)).is_valid())
+        news.unlabelled += batch.num_rows - labelled.num_rows
+        if labelled.num_rows:
+            _take(news, model, labelled)
+    return news
+
+
+def _take(news: News, model: CountsClassifier, batch: pa.RecordBatch) -> None:
+    """Add rows that have a class."""
+    import numpy as np
+    import pyarrow as pa
+
+    names = model.schema_.names
+    X, y = pa.table(batch.columns[: len(names)], names=list(names)), batch.column(len(names))
+    place = {label: i for i, label in enumerate(model.schema_.classes)}
+    truth = np.array([place.get(label, -1) for label in y.to_pylist()])
+    known = np.flatnonzero(truth >= 0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warnings.filterwarnings("ignore", message="X has feature names")
+        rows = model._further_rows(X, y, known=None if news.counts is None else news.counts.schema)
+    news.notes = list(dict.fromkeys([*news.notes, *(str(warning.message) for warning in caught)]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        log_probabilities = model.predict_log_proba(X)
+    news.rows += len(truth)
+    news.foreseeable += len(known)
+    news.right += int((log_probabilities.argmax(axis=1) == truth).sum())
+    news.loss -= float(log_probabilities[known, truth[known]].sum())
+    counts = model._count(rows)
+    news.counts = counts if news.counts is None else news.counts + counts

@@ -1,0 +1,118 @@
+"""``tanbark update``: a model learns from further rows."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tanbark.cli.changes import Snapshot, tell
+from tanbark.cli.console import out, progress
+from tanbark.cli.errors import CommandError
+from tanbark.cli.lock import alone
+from tanbark.cli.news import News, read_news
+from tanbark.sources import files, sql
+from tanbark.writing import remove_leftovers, replacing
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tanbark.classifiers.base import CountsClassifier
+    from tanbark.sources.database import Query
+    from tanbark.sources.file_source import FileSource
+
+ASIDE = ".update"
+"""How the name ends under which an update writes before it replaces the model."""
+
+
+def update(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that `tanbark fit` wrote.")],
+    data: Annotated[
+        str,
+        typer.Argument(metavar="DATA", help="A CSV, Parquet, ARFF or JSON-lines file, a pattern, or an SQL query."),
+    ],
+    chunk_id: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="A name for these rows, which the model remembers and learns once only."),
+    ] = None,
+    half_life: Annotated[
+        float | None,
+        typer.Option(metavar="ROWS", help="After so many new rows an old one counts half.", show_default="none"),
+    ] = None,
+    wait: Annotated[float, typer.Option(metavar="SECONDS", help="How long to wait for another update.")] = 60.0,
+    database: Annotated[
+        str | None,
+        typer.Option(metavar="DB", help="What the query DATA is put to: a DuckDB or SQLite file, or postgresql://..."),
+    ] = None,
+    missing: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TOKEN", help="What is missing instead of NA, NaN, null and ?. Repeatable."),
+    ] = None,
+) -> None:
+    """Learn from further rows and write the model back.
+
+    The file is replaced whole: whatever happens, it is the old model or the new one, and the new one once this command
+    has ended well. With a name for the rows the command can be repeated until it ends well. Of two updates of a model
+    at once, the second waits.
+    """
+    if half_life is not None and not 0 < half_life < float("inf"):
+        raise CommandError(f"--half-life must be a number of rows above 0, got {half_life:g}")
+    if not wait >= 0:
+        raise CommandError(f"--wait must be a number of seconds of at least 0, got {wait:g}")
+    if chunk_id is not None and not chunk_id.strip():
+        raise CommandError("--chunk-id must not be empty")
+    source = sql(data, database) if database else files(data, missing)
+    if not model.is_file():
+        raise CommandError(f"{model} is a folder, not a model" if model.is_dir() else f"there is no file {model}")
+    path = Path(os.path.realpath(model))
+    with alone(path, wait):
+        remove_leftovers(path, ASIDE)
+        _update(out(), model, path, source, chunk_id, half_life)
+
+
+def _update(
+    console: Console,
+    model: Path,
+    path: Path,
+    source: FileSource | Query,
+    chunk_id: str | None,
+    half_life: float | None,
+) -> None:
+    """Do what the command does while no other update of the model can run."""
+    with progress() as bar:
+        task = bar.add_task("starting", total=None, detail="")
+        from tanbark.files import load, to_bytes
+
+        fitted = load(path)
+        threads = fitted.n_jobs
+        if chunk_id in fitted.chunk_ids_:
+            console.print(f"{model} has learned the chunk {chunk_id!r} already; nothing was counted", soft_wrap=True)
+            return
+        _refuse_rows_only(fitted, model)
+        bar.remove_task(task)
+        before = Snapshot.of(fitted.set_params(n_jobs=-1))
+        # A file of no bytes does not even name columns.
+        news = News() if source.nbytes == 0 else read_news(fitted, source.as_written(), bar)
+        if news.counts is None:
+            lack = f" with a {fitted.schema_.class_name}" if news.unlabelled else ""
+            console.print(f"{source.name} has no rows{lack}; {model} stays as it was", soft_wrap=True)
+            return
+        bar.add_task("learning", total=None, detail=f"{news.rows:,} rows")
+        kept = 1.0 if half_life is None else 0.5 ** (news.rows / half_life)
+        fitted._learn_further(news.counts, kept)
+        if chunk_id is not None:
+            fitted.chunk_ids_ = (*fitted.chunk_ids_, chunk_id)
+        written = to_bytes(fitted.set_params(n_jobs=threads))
+        with replacing(path, ASIDE) as file:
+            file.write(written)
+    tell(console, model, before, Snapshot.of(fitted), news, kept, chunk_id)
+
+
+def _refuse_rows_only(model: CountsClassifier, path: Path) -> None:
+    """Raise the model's own reason where it does not learn from counts."""
+    try:
+        model.partial_fit  # noqa: B018 (where it is not there, the error says why)
+    except AttributeError as error:
+        raise CommandError(f"{path} cannot be updated: {error}") from error

@@ -1,0 +1,92 @@
+"""A file is replaced whole or not at all."""
+
+import os
+import stat
+
+import pytest
+
+from tanbark.writing import remove_leftovers, replacing
+
+
+def _write_and_raise(file, error):
+    file.write(b"ne")
+    raise error
+
+
+def listed(folder):
+    return sorted(p.name for p in folder.iterdir())
+
+
+def test_the_old_file_is_there_until_the_new_one_is_whole(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    with replacing(path) as file:
+        file.write(b"new")
+        file.flush()
+        assert path.read_bytes() == b"old"
+    assert path.read_bytes() == b"new"
+    assert listed(tmp_path) == ["a"]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
+def test_after_an_error_nothing_has_changed(tmp_path, error):
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    with pytest.raises(error), replacing(path) as file:
+        _write_and_raise(file, error)
+    assert path.read_bytes() == b"old"
+    assert listed(tmp_path) == ["a"]
+
+
+def test_file_and_folder_are_on_the_disk_before_the_end(tmp_path, monkeypatch):
+    done = []
+    sync, replace = os.fsync, os.replace
+
+    def synced(descriptor):
+        done.append("folder" if stat.S_ISDIR(os.fstat(descriptor).st_mode) else "file")
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(os, "replace", lambda *names: (done.append("rename"), replace(*names)))
+    with replacing(tmp_path / "a") as file:
+        file.write(b"new")
+    assert done == ["file", "rename", "folder"]
+
+
+def test_a_link_stays_a_link_and_its_file_is_replaced(tmp_path):
+    (tmp_path / "far").mkdir()
+    (tmp_path / "far" / "a").write_bytes(b"old")
+    (tmp_path / "link").symlink_to("far/a")
+    with replacing(tmp_path / "link") as file:
+        file.write(b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "far" / "a").read_bytes() == b"new"
+    assert listed(tmp_path / "far") == ["a"]
+
+
+def test_a_file_keeps_its_permissions(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    path.chmod(0o640)
+    with replacing(path) as file:
+        file.write(b"new")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_leftovers_of_this_file_and_suffix_are_removed_and_nothing_else(tmp_path):
+    kept = [".a.abcdefgh", ".a.abcdefg.part", ".b.abcdefgh.part", ".a.ABCDEFGH.part", "a", ".ab.abcdefgh.part"]
+    for name in [*kept, ".a.abcdefgh.part", ".a.0_345678.part"]:
+        (tmp_path / name).touch()
+    remove_leftovers(tmp_path / "a", ".part")
+    assert listed(tmp_path) == sorted(kept)
+
+
+def test_the_names_that_are_written_are_those_that_are_removed(tmp_path):
+    with replacing(tmp_path / "a+b", ".part"):
+        during = set(listed(tmp_path))
+        remove_leftovers(tmp_path / "a+b", "")
+        assert set(listed(tmp_path)) == during
+        remove_leftovers(tmp_path / "a+b", ".part")
+        assert listed(tmp_path) == []
+        (tmp_path / during.pop()).touch()
+    assert listed(tmp_path) == ["a+b"]
