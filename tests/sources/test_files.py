@@ -143,3 +143,16 @@ def test_files_that_are_not_there_are_named(tmp_path, data, message):
     (tmp_path / "t.xls").write_text("")
     with pytest.raises(SourceError, match=message):
         files(tmp_path / data)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl"])
+def test_rows_come_in_the_order_of_the_files(tmp_path, suffix):
+    # A few rows between many are what an engine would rather put elsewhere.
+    first = 0
+    for part, rows in enumerate([300, 20_000, 10, 40_000, 1]):
+        write(pa.table({"i": range(first, first + rows), "t": ["x"] * rows}), tmp_path / f"{part}.{suffix}")
+        first += rows
+    source = files(tmp_path / f"*.{suffix}")
+    assert pa.Table.from_batches(source.batches())["i"].to_pylist() == list(range(first))
+    written = source.as_written().select(["CASE WHEN c1 = 'y' THEN NULL ELSE c0 END"])
+    assert list(map(int, pa.Table.from_batches(written)["0"].to_pylist())) == list(range(first))

@@ -29,22 +29,22 @@ class CsvFiles(DuckFiles):
 
     def as_written(self) -> Rows:
         """Return the rows with every value as text."""
-        return self._rows(["all_varchar=true"])
+        return self._described(["all_varchar=true"])[0]
 
     def typed(self) -> Rows:
         """Return the rows in types that all of the files' lines allow."""
         null = f"nullstr=[{', '.join(map(quoted, spelled(self.missing)))}]"
-        found = self._rows([f"sample_size=-1, auto_type_candidates={_TYPES}", null])
-        columns = found.connection.sql(f"SELECT * FROM {found.relation}").columns
+        found, columns = self._described([f"sample_size=-1, auto_type_candidates={_TYPES}", null])
         kinds = [
             "VARCHAR" if name in self.labels and kind != "BIGINT" else kind
             for name, kind in zip(found.names, found.types)
         ]
         # With the types spelled out they need not be looked for again each time the files are read.
         types = ", ".join(f"{quoted(column)}: {quoted(kind)}" for column, kind in zip(columns, kinds))
-        return self._rows([null, f"types={{{types}}}"])
+        return self._described([null, f"types={{{types}}}"])[0]
 
-    def _rows(self, options: list[str]) -> Rows:
+    def _described(self, options: list[str]) -> tuple[Rows, list[str]]:
+        """Return the rows as read with some options, and what DuckDB calls the columns."""
         delimiter = _delimiter(self.paths[0])
         names = _header(self.paths[0], delimiter)
         for path in self.paths[1:]:
@@ -55,8 +55,8 @@ class CsvFiles(DuckFiles):
         relation = f"read_csv({', '.join([self.listed(), dialect, *options, *together])})"
         errors = _reading_csv(self)
         with errors:
-            types = connection.sql(f"SELECT * FROM {relation}").types
-        return Rows(self, connection, relation, names, tuple(map(str, types)), errors)
+            found = connection.sql(f"SELECT * FROM {relation}")
+        return Rows(self, connection, relation, names, tuple(map(str, found.types)), errors), found.columns
 
 
 class _reading_csv(reading_files):

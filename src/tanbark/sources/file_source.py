@@ -70,8 +70,7 @@ class DuckFiles(FileSource):
         """The columns' names and types."""
         import pyarrow as pa
 
-        with self._typed.errors:
-            found = self._anew().reader(self._expressions(self._typed.names)).schema
+        found = self._anew().schema(self._expressions(self._typed.names))
         return pa.schema([field.with_name(name) for field, name in zip(found, self._typed.names)])
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:

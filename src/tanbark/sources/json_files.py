@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import glob
+
 from tanbark.sources.file_source import DuckFiles, reading_files
-from tanbark.sources.rows import Rows, connect
+from tanbark.sources.rows import Rows, connect, quoted
 
 
 class JsonFiles(DuckFiles):
@@ -15,12 +17,15 @@ class JsonFiles(DuckFiles):
     def as_written(self) -> Rows:
         """Return the rows in types that all lines allow."""
         together = ", union_by_name=true" if len(self.paths) > 1 else ""
-        relation = f"read_json({self.listed()}, format='newline_delimited', sample_size=-1{together})"
+        lines = "format='newline_delimited'"
+        relation = f"read_json({self.listed()}, {lines}, sample_size=-1{together})"
         connection = connect()
-        if len(self.paths) > 1:
-            # Several threads would take a file each, and the rows would come in any order.
-            connection.execute("SET threads = 1")
+        # Several threads would take parts of the files as they come, and so would the rows come: in any order.
+        connection.execute("SET threads = 1")
         errors = reading_files(self)
         with errors:
             found = connection.sql(f"SELECT * FROM {relation}")
-        return Rows(self, connection, relation, tuple(found.columns), tuple(map(str, found.types)), errors)
+        names, types = tuple(found.columns), tuple(map(str, found.types))
+        columns = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind in zip(names, types))
+        each = [f"read_json({quoted(glob.escape(str(p)))}, {lines}, columns={{{columns}}})" for p in self.paths]
+        return Rows(self, connection, relation, names, types, errors, tuple(each) if len(each) > 1 else ())

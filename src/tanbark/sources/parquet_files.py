@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 BUFFER = 2**20
 """How many bytes of a column are read at a time."""
+TOGETHER = 2**24
+"""Up to so many bytes, small row groups are read together."""
 
 
 class ParquetFiles(FileSource):
@@ -65,8 +67,9 @@ class ParquetFiles(FileSource):
         texts = [field.name for field in wanted if pa.types.is_dictionary(field.type)]
         for path in self.paths:
             with _reading_parquet(path), _opened(path, texts) as file:
-                for batch in file.iter_batches(2 * batch_rows(len(names)), columns=names):
-                    yield pa.record_batch([_as(batch.column(f.name), f.type) for f in wanted], schema=wanted)
+                for groups in _row_groups(file.metadata):
+                    for batch in file.iter_batches(2 * batch_rows(len(names)), groups, names):
+                        yield pa.record_batch([_as(batch.column(f.name), f.type) for f in wanted], schema=wanted)
 
     def as_written(self) -> Rows:
         """Return the rows in the types that the files have."""
@@ -99,8 +102,22 @@ class _reading_parquet:
 def _opened(path: Path, texts: Sequence[str] = ()) -> Any:
     from pyarrow.parquet import ParquetFile
 
-    # Pages that are mapped would count as memory in use; with a buffer a column is read bit by bit, however long.
+    # With a buffer a column is read bit by bit, however long it is.
     return ParquetFile(path, buffer_size=BUFFER, read_dictionary=list(texts), page_checksum_verification=True)
+
+
+def _row_groups(metadata: Any) -> Iterator[list[int]]:
+    """Yield row groups that are read together: what was read of one is kept until all of them have been."""
+    together: list[int] = []
+    size = 0
+    for group in range(metadata.num_row_groups):
+        if together and size + metadata.row_group(group).total_byte_size > TOGETHER:
+            yield together
+            together, size = [], 0
+        together.append(group)
+        size += metadata.row_group(group).total_byte_size
+    if together:
+        yield together
 
 
 def _stored(found: pa.DataType) -> pa.DataType:

@@ -30,6 +30,8 @@ class Rows:
         The columns' names in the source, and their SQL types.
     errors : context manager
         Turns what DuckDB says into sentences about the source.
+    parts : tuple of str
+        What comes after FROM for each part of the rows, where only parts are sure to come in order.
     """
 
     source: Source
@@ -38,17 +40,23 @@ class Rows:
     names: tuple[str, ...]
     types: tuple[str, ...]
     errors: AbstractContextManager[None]
+    parts: tuple[str, ...] = ()
 
     def select(self, expressions: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Yield the values of SQL expressions in the order of the rows, as columns named 0, 1, ..."""
-        with self.errors:
-            yield from self.reader(expressions)
+        for relation in self.parts or (self.relation,):
+            with self.errors:
+                yield from self._reader(expressions, relation)
 
-    def reader(self, expressions: Sequence[str]) -> pa.RecordBatchReader:
-        """Return a stream of the values of SQL expressions."""
+    def schema(self, expressions: Sequence[str]) -> pa.Schema:
+        """Return the types of SQL expressions."""
+        with self.errors:
+            return self._reader(expressions, self.relation).schema
+
+    def _reader(self, expressions: Sequence[str], relation: str) -> pa.RecordBatchReader:
         named = ", ".join(f'{expression} AS "{i}"' for i, expression in enumerate(expressions))
         columns = ", ".join(f"c{i}" for i in range(len(self.names)))
-        query = f"SELECT {named} FROM {self.relation} AS rows({columns})"
+        query = f"SELECT {named} FROM {relation} AS rows({columns})"
         return self.connection.sql(query).to_arrow_reader(batch_rows(len(expressions)))
 
 
