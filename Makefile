@@ -12,7 +12,7 @@ test: .venv/.developer
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest -n 2 --dist loadgroup
+	$(BIN)/pytest -n 2 --dist loadfile
 
 peers:
 	$(PYTHON) -m venv bench/.peers/pyagrum && bench/.peers/pyagrum/bin/pip install --quiet pyagrum scikit-learn pandas
@@ -27,6 +27,8 @@ bench: .venv/.developer
 	$(BIN)/python -m bench.greedy
 	$(BIN)/python -m bench.exact
 	$(BIN)/python -m bench.scale
+	$(BIN)/python -m bench.streams
+	$(BIN)/python -m bench.scale --rows 5000000
 	$(BIN)/python -m bench.engines
 
 format: .venv/.developer

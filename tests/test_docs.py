@@ -11,7 +11,15 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = ["README.md", "docs/first_hour.md", "docs/averaging.md", "docs/ensembles.md", "docs/networks.md"]
+PAGES = [
+    "README.md",
+    "docs/first_hour.md",
+    "docs/averaging.md",
+    "docs/ensembles.md",
+    "docs/networks.md",
+    "docs/streams.md",
+    "docs/scale.md",
+]
 BLOCK = re.compile(r"^```(python|console)\n(.*?)\n```$", re.M | re.S)
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 

@@ -19,7 +19,6 @@ from contextlib import redirect_stdout, suppress
 from importlib import import_module
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 
 import tanbark
@@ -37,9 +36,9 @@ def warm(model):
         app(["update", model, str(empty)])
     empty.unlink()
     learning = tanbark.load(model)
-    X = pa.table({name: pa.array([None], pa.string()) for name in learning.schema_.names})
-    learning.partial_fit(X, np.array(learning.schema_.classes[:1], object))
+    X = pa.table({column.name: pa.array(column.levels[:1]) for column in learning.schema_.columns})
     learning.predict_log_proba(X)
+    learning._learn_further(learning._count(learning._further_rows(X, pa.array(learning.schema_.classes[:1]))))
     to_bytes(learning)
     for module in ("duckdb", "pyarrow.compute", "rich.table"):
         import_module(module)
@@ -47,8 +46,7 @@ def warm(model):
 
 def command(words, output, most_bytes):
     """Run a command in this process, and end it."""
-    os.dup2(output, 1)
-    os.dup2(output, 2)
+    sys.stdout = sys.stderr = os.fdopen(output, "w")
     if most_bytes is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
     code = 0

@@ -21,8 +21,6 @@ dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
 
-pytestmark = pytest.mark.xdist_group("dask")
-
 SCHEMA = Schema([Category("a", ("p", "q")), Number("b", (0.5,)), Category("c", (1, 2, 3))], ("no", "yes"), "y")
 
 
@@ -36,7 +34,7 @@ def client(tmp_path_factory):
             threads_per_worker=1,
             processes=True,
             host="127.0.0.1",
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",
             memory_limit="1GiB",
         ) as cluster,
         distributed.Client(cluster) as client,

@@ -22,10 +22,7 @@ pyspark = pytest.importorskip("pyspark")
 if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
     pytest.skip("Spark needs Java, which is not there", allow_module_level=True)
 
-pytestmark = [
-    pytest.mark.xdist_group("spark"),
-    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 
 SCHEMA = Schema(
     [Category("a", ("p", "q")), Number("b.c", (0.5,)), Category("d`", (1, 2, 3))], ("no", "yes", "never"), "y"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-class Stream(Source):
+class ArrowStream(Source):
     """Rows of which a function opens a stream anew, or which can be read only once.
 
     Parameters
@@ -80,11 +80,11 @@ def as_source(given: Any) -> Source:
     if isinstance(given, pa.RecordBatch):
         given = [given]
     if hasattr(given, "__arrow_c_stream__"):
-        return Stream(lambda: given, isinstance(given, pa.RecordBatchReader), getattr(given, "num_rows", None))
+        return ArrowStream(lambda: given, isinstance(given, pa.RecordBatchReader), getattr(given, "num_rows", None))
     if callable(given):
-        return Stream(given)
+        return ArrowStream(given)
     if isinstance(given, Iterable) and not isinstance(given, str | bytes):
-        return Stream(lambda: given, iter(given) is given)
+        return ArrowStream(lambda: given, iter(given) is given)
     raise TypeError(
         f"rows must come as Arrow data: a table, a data frame, record batches, a function that returns them, or what "
         f"tanbark.sources finds, got {type(given).__name__!r}"
