@@ -10,6 +10,7 @@ from pathlib import Path
 # Without it scikit-learn skips one of its estimator checks; scipy reads it when it is imported.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
+import hypothesis
 import numpy as np
 import pytest
 
@@ -18,6 +19,10 @@ from tanbark.kernels import threads
 
 HERE = Path(__file__).parent
 DATA = HERE.parent.parent / "shared" / "data"
+
+# Laws do not depend on how busy the machine is.
+hypothesis.settings.register_profile("unhurried", deadline=None)
+hypothesis.settings.load_profile("unhurried")
 
 
 @pytest.fixture(scope="session")
