@@ -39,9 +39,9 @@ def attribute_table(
         joint = raked_pair(counts, above, u, ess, values).transpose(1, 0, 2)
         return np.asarray(np.log(joint / joint.sum(axis=2, keepdims=True)))
     seen = counts.value(u)[:, None, :] if above < 0 else counts.pair(above, u)
-    classes, configurations, values = seen.shape
-    overall = counts.value(u).sum(axis=0).astype(np.float64) if parameters == "softened" else np.empty(values)
-    table = np.empty((configurations, classes, values))
+    classes, configurations, arity = seen.shape
+    overall = counts.value(u).sum(axis=0).astype(np.float64) if parameters == "softened" else np.empty(arity)
+    table = np.empty((configurations, classes, arity))
     log_conditional(seen, PARAMETERS[parameters](overall, ess, seen.size), table)
     return table if above >= 0 else table[0]
 
