@@ -159,20 +159,21 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
         """
         with unchanged_on_error(self):
             self._check_parameters()
+            if has_no_rows(X):
+                return self
             if not hasattr(self, "counts_"):
-                if getattr(X, "shape", (1,))[0]:
-                    self._start(X, y, sample_weight, classes)
+                self._start(X, y, sample_weight, classes)
                 return self
             self._check_classes(classes)
             rows = self._further_rows(X, y, sample_weight)
             if len(rows.classes):
-                self._set(self._counts_with(rows), None)
+                self._set(self._with_rows(self.counts_, rows), None)
         return self
 
     def _check_classes(self, classes: Any) -> None:
         """Raise where classes are listed that were not when learning began."""
         known = set(self.schema_.classes)
-        strange = [c for c in np.asarray([] if classes is None else classes).tolist() if c not in known]
+        strange = [c for c in np.asarray([] if classes is None else list(classes)).tolist() if c not in known]
         if strange:
             raise ValueError(f"classes names {strange[0]!r}, which is not among {list(self.schema_.classes)}")
 
@@ -182,7 +183,7 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
         table = self._read(X, reset=False)
         target = read_known_target(y, schema.class_labels)
         target.name_beside(schema.names)
-        table, target, weights = usable_rows(table, target, sample_weight)
+        table, target, weights = usable_rows(table, target, sample_weight, some=False)
         if isinstance(self.encoder, Schema):
             return self._rows(schema, table, target, weights)
         if not self._classes_listed:
@@ -194,12 +195,20 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
             self._check_schema(schema)
         return Rows(schema, codes, labels, weights)
 
-    def _counts_with(self, rows: Rows) -> Counts:
-        """Return the counts so far and those of further rows."""
-        so_far = self.counts_.under(rows.schema)
+    def _with_rows(self, counts: Counts, rows: Rows) -> Counts:
+        """Return counts with those of further rows."""
+        so_far = counts.under(rows.schema)
         if rows.weights is None:
             return so_far.plus(rows.codes, rows.classes, self.n_jobs)
         return so_far + self._count(rows)
+
+    def _faded(self, counts: Counts, rows: Rows, half_life: float) -> Counts:
+        """Return counts with further rows, each row's share of them halved by every `half_life` rows that follow it."""
+        many = len(rows.classes)
+        age = np.arange(many - 1, -1, -1, dtype=np.float64)
+        aged = Rows(rows.schema, rows.codes, rows.classes, rows.each * 0.5 ** (age / half_life))
+        faded: Counts = counts.under(rows.schema) * float(0.5 ** (many / half_life))
+        return faded + self._count(aged)
 
     def _learn_further(self, counts: Counts, kept: float = 1.0) -> None:
         """Learn from the counts of further rows and those so far, of which a share may be kept only."""
@@ -256,6 +265,12 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
         return self
 
     def _start(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> None:
+        rows = self._first_rows(X, y, sample_weight, classes)
+        self._start_over()
+        self._set(self._count(rows), rows)
+
+    def _first_rows(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> Rows:
+        """Return rows under the schema that is given or that they teach."""
         table = self._read(X, reset=True)
         target = read_target(y)
         table, target, weights = usable_rows(table, target, sample_weight)
@@ -269,10 +284,8 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
             schema = (self.encoder or Encoder()).learn(table, target, weights)
         self._checked_prior(len(schema.classes))
         self._check_schema(schema)
-        rows = self._rows(schema, table, target, weights)
         self._classes_listed = classes is not None
-        self._start_over()
-        self._set(self._count(rows), rows)
+        return self._rows(schema, table, target, weights)
 
     def _rows(self, schema: Schema, table: Table, target: Target, weights: Array | None) -> Rows:
         codes = schema.encode_table(table, self.n_jobs)
@@ -387,6 +400,11 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
         tags.input_tags.string = False
         tags.input_tags.categorical = False
         return tags
+
+
+def has_no_rows(X: Any) -> bool:
+    """Return whether a table has no rows, whatever its columns."""
+    return not len(X) if isinstance(X, list | tuple) else not getattr(X, "shape", (1,))[0]
 
 
 @contextmanager

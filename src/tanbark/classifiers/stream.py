@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from contextlib import ExitStack
+from copy import copy
 from numbers import Real
 from typing import Any, Self
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from tanbark.classifiers.base import Array, CountsClassifier, check_number, unchanged_on_error
+from tanbark.classifiers.base import Array, CountsClassifier, check_number, has_no_rows, unchanged_on_error
 from tanbark.classifiers.surprise import Surprise
 from tanbark.counts import Counts, Rows
 from tanbark.schema.growth import codes_before
@@ -30,7 +31,8 @@ class Stream(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     Parameters
     ----------
     model : classifier
-        Any of tanbark's that learns from counts (those with `partial_fit`).
+        Any of tanbark's that learns from counts (those with `partial_fit`). It stays as it is; what learns is a copy.
+        From one that is fitted already, `partial_fit` goes on (but not with a window), and `fit` begins anew.
     window : int, optional
         Only so many of the last rows are remembered: counts of older ones are subtracted, exactly for whole weights.
     half_life : float, optional
@@ -74,7 +76,7 @@ class Stream(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Forget everything, and learn from a table whose rows are in the order in which they came."""
         with unchanged_on_error(self):
             self._check_parameters()
-            self._begin(clone(self.model).fit(X, y, sample_weight), X, y, sample_weight)
+            self._begin(X, y, None, sample_weight)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -85,19 +87,20 @@ class Stream(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         with ExitStack() as stack:
             stack.enter_context(unchanged_on_error(self))
             self._check_parameters()
-            if not hasattr(self, "model_"):
-                model = clone(self.model).partial_fit(X, y, classes, sample_weight)
-                if hasattr(model, "counts_"):
-                    self._begin(model, X, y, sample_weight)
+            if has_no_rows(X):
                 return self
+            if not hasattr(self, "model_"):
+                if not hasattr(self.model, "counts_"):
+                    self._begin(X, y, classes, sample_weight)
+                    return self
+                self._go_on()
             model = self.model_
             stack.enter_context(unchanged_on_error(model))
             model._check_classes(classes)
             rows = model._further_rows(X, y, sample_weight)
             if len(rows.classes):
                 self._foresee(rows)
-                model._set(self._remembered(rows), None)
-                self._take(rows)
+                self._learn(model.counts_, rows)
         return self
 
     def _check_parameters(self) -> None:
@@ -114,21 +117,36 @@ class Stream(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if self.window is not None and life is not None:
             raise ValueError("give window or half_life, not both")
 
-    def _begin(self, model: CountsClassifier, X: Any, y: Any, sample_weight: Any) -> None:
-        """Take a model that has just learned its schema from the first chunk."""
+    def _begin(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
+        """Learn the first chunk, and from it the schema."""
+        model = clone(self.model)
+        model._check_parameters()
+        rows = model._first_rows(X, y, sample_weight, classes)
+        self._watch(model)
+        model._start_over()
+        self._learn(Counts.zero(rows.schema, model._order), rows)
+
+    def _go_on(self) -> None:
+        """Take a copy of a model that has been fitted already."""
+        if self.window is not None:
+            raise ValueError(
+                "a window needs the rows that were learned, but a fitted model has their counts only; use half_life, "
+                "or give a model that is not fitted"
+            )
+        self._watch(copy(self.model))
+        self.rows_ = int(self.model_.counts_.class_counts.sum())
+
+    def _watch(self, model: CountsClassifier) -> None:
+        """Begin with a model, of whose foresight nothing is known yet."""
         self.model_ = model
         self.rows_ = 0
         self.log_loss_ = self.accuracy_ = self.drift_ = float("nan")
         self._surprise = Surprise(float(self.window or self.half_life or USUAL_MEMORY))
-        self._kept: deque[Rows] = deque()
-        rows = model._further_rows(X, y, sample_weight)
-        if self.window is not None or self.half_life is not None:
-            model.counts_ = Counts.zero(rows.schema, model.counts_.order)
-            model._start_over()
-            model._set(self._remembered(rows), None)
-        self._take(rows)
+        self._kept: deque[Rows] | None = None if self.window is None else deque()
 
-    def _take(self, rows: Rows) -> None:
+    def _learn(self, counts: Counts, rows: Rows) -> None:
+        """Learn from the counts so far and further rows."""
+        self.model_._set(self._remembered(counts, rows), None)
         self.rows_ += len(rows.classes)
         self.classes_ = self.model_.classes_
         self.n_features_in_ = self.model_.n_features_in_
@@ -150,26 +168,27 @@ class Stream(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.drift_ = self._surprise.of(losses, rows.each)
         self._surprise = self._surprise.with_losses(losses, rows.each)
 
-    def _remembered(self, rows: Rows) -> Counts:
-        """Return the counts with further rows, and without what is to be forgotten."""
+    def _remembered(self, counts: Counts, rows: Rows) -> Counts:
+        """Return counts with further rows, and without what is to be forgotten."""
         model = self.model_
-        many = len(rows.classes)
         if self.half_life is not None:
-            age = np.arange(many - 1, -1, -1, dtype=np.float64)
-            aged = Rows(rows.schema, rows.codes, rows.classes, rows.each * 0.5 ** (age / self.half_life))
-            faded: Counts = model.counts_.under(rows.schema) * float(0.5 ** (many / self.half_life))
-            return faded + model._count(aged)
-        counts = model._counts_with(rows)
-        if self.window is not None:
-            kept = deque([*self._kept, rows])
-            self._kept, excess = kept, min(self.rows_, self.window) + many - self.window
-            while excess > 0:
-                oldest = kept.popleft()
-                gone = min(excess, len(oldest.classes))
-                counts = counts - model._count(oldest.take(slice(0, gone)))
-                if gone < len(oldest.classes):
-                    kept.appendleft(oldest.take(slice(gone, None)))
-                excess -= gone
+            return model._faded(counts, rows, float(self.half_life))
+        counts = model._with_rows(counts, rows)
+        if self.window is None:
+            self._kept = None
+            return counts
+        if self._kept is None:
+            raise ValueError("window was set after rows had been learned without one; fit anew, or use half_life")
+        kept = deque([*self._kept, rows])
+        excess = sum(len(some.classes) for some in kept) - self.window
+        while excess > 0:
+            oldest = kept.popleft()
+            gone = min(excess, len(oldest.classes))
+            counts = counts - model._count(oldest.take(slice(0, gone)))
+            if gone < len(oldest.classes):
+                kept.appendleft(oldest.take(slice(gone, None)))
+            excess -= gone
+        self._kept = kept
         return counts
 
     def predict(self, X: Any) -> NDArray[Any]:

@@ -115,6 +115,7 @@ class TAN(TreeClassifier):
     def _edges(self, counts: Counts) -> list[tuple[int, int, float]]:
         ess, former = float(self.ess), [(u, v) for u, v, _ in getattr(self, "tree_edges_", ())]
         if self.criterion == "acll":
+            self.__dict__.pop("restructure_stats_", None)
             weights = EDGE_WEIGHTS["acll"](counts, ess)
             return [(u, v, float(weights[u, v])) for u, v in maximum_arborescence(weights)]
         learned = revised_tree if self.restructure == "aco" and former else weighed_tree

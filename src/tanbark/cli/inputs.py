@@ -73,6 +73,8 @@ def refuse_faults(inputs: Sequence[Input], faults: pa.Array, before: int) -> Non
 
 def _input(rows: Rows, name: str, labels: Sequence[Any] | None) -> Input:
     at = rows.names.index(name)
+    if rows.types[at].endswith("]") or rows.types[at].startswith(("STRUCT", "MAP", "UNION")):
+        raise CommandError(f"column {name!r} of {rows.source.name} holds lists or structures, not values; flatten it")
     wanted = "DOUBLE" if labels is None else _sql_type(labels)
     missing = rows.source.missing if rows.source.kind in ("csv", "json") else ()
     # What the model learned as a label is no missing value.
@@ -108,4 +110,7 @@ def _converted(expression: str, found: str, wanted: str, labels: Sequence[Any]) 
         # A whole number is spelled as a file spells it: 3, not 3.0.
         whole = f"TRY_CAST({expression} AS BIGINT)"
         return f"CASE WHEN {whole} = {expression} THEN CAST({whole} AS VARCHAR) ELSE CAST({expression} AS VARCHAR) END"
+    if wanted == "BOOLEAN" and found != "VARCHAR":
+        # A cast would take any number but 0 for true.
+        return f"CASE WHEN {expression} = 1 THEN true WHEN {expression} = 0 THEN false END"
     return f"TRY_CAST({expression} AS {wanted})"

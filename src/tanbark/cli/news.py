@@ -47,8 +47,11 @@ class News:
     notes: list[str] = field(default_factory=list)
 
 
-def read_news(model: CountsClassifier, rows: Rows, bar: Progress) -> News:
-    """Return what the rows of files hold; the model, which knows nothing of them, stays as it is."""
+def read_news(model: CountsClassifier, rows: Rows, half_life: float | None, bar: Progress) -> News:
+    """Return what the rows of files hold; the model, which knows nothing of them, stays as it is.
+
+    With a half-life a row counts half after so many further ones.
+    """
     schema = model.schema_
     wanted = (*schema.names, schema.class_name)
     refuse_lacking(rows, wanted)
@@ -62,14 +65,16 @@ def read_news(model: CountsClassifier, rows: Rows, bar: Progress) -> News:
         labelled = batch.filter(batch.column(len(schema.names)).is_valid())
         news.unlabelled += batch.num_rows - labelled.num_rows
         if labelled.num_rows:
-            _take(news, model, labelled)
+            _take(news, model, labelled, half_life)
     return news
 
 
-def _take(news: News, model: CountsClassifier, batch: pa.RecordBatch) -> None:
+def _take(news: News, model: CountsClassifier, batch: pa.RecordBatch, half_life: float | None) -> None:
     """Add rows that have a class."""
     import numpy as np
     import pyarrow as pa
+
+    from tanbark.counts import Counts
 
     names = model.schema_.names
     X, y = pa.table(batch.columns[: len(names)], names=list(names)), batch.column(len(names))
@@ -88,5 +93,5 @@ def _take(news: News, model: CountsClassifier, batch: pa.RecordBatch) -> None:
     news.foreseeable += len(known)
     news.right += int((log_probabilities.argmax(axis=1) == truth).sum())
     news.loss -= float(log_probabilities[known, truth[known]].sum())
-    counts = model._count(rows)
-    news.counts = counts if news.counts is None else news.counts + counts
+    so_far = news.counts or Counts.zero(rows.schema, model.counts_.order)
+    news.counts = so_far + model._count(rows) if half_life is None else model._faded(so_far, rows, half_life)

@@ -102,7 +102,9 @@ def _print_work(console: Console, found: list[Run]) -> None:
     columns = ["set", "order", "calculated\nbatch", "\nACO", "\nACO, paper"]
     table = _table([*columns, "recalled\nbatch", "\nACO", "\nACO, paper"])
     for (name, order), group in _grouped(found).items():
-        paper = ["illegible" if figure is None else f"{figure:,.0f}" for figure in PRINTED[name, order]]
+        unknown = "illegible" if group[0].whole else "cut short"
+        printed = PRINTED[name, order] if group[0].whole else (None, None)
+        paper = [unknown if figure is None else f"{figure:,.0f}" for figure in printed]
         work = [
             [_spread([float(run.total(learner, what)) for run in group]) for learner in ("batch", "aco")]
             for what in ("calculated", "recalled")

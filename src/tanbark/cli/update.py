@@ -39,7 +39,7 @@ def update(
     ] = None,
     half_life: Annotated[
         float | None,
-        typer.Option(metavar="ROWS", help="After so many new rows an old one counts half.", show_default="none"),
+        typer.Option(metavar="ROWS", help="A row counts half after so many further ones.", show_default="none"),
     ] = None,
     wait: Annotated[float, typer.Option(metavar="SECONDS", help="How long to wait for another update.")] = 60.0,
     database: Annotated[
@@ -94,7 +94,7 @@ def _update(
         bar.remove_task(task)
         before = Snapshot.of(fitted.set_params(n_jobs=-1))
         # A file of no bytes does not even name columns.
-        news = News() if source.nbytes == 0 else read_news(fitted, source.as_written(), bar)
+        news = News() if source.nbytes == 0 else read_news(fitted, source.as_written(), half_life, bar)
         if news.counts is None:
             lack = f" with a {fitted.schema_.class_name}" if news.unlabelled else ""
             console.print(f"{source.name} has no rows{lack}; {model} stays as it was", soft_wrap=True)

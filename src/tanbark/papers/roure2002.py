@@ -96,6 +96,8 @@ class Run:
     order: str
     repeat: int
     attributes: int
+    whole: bool
+    """Whether all rows of the table took part."""
     steps: tuple[Step, ...]
 
     def total(self, learner: str, quantity: str) -> int:
@@ -145,7 +147,7 @@ def _run(data: Dataset, name: str, order: str, repeat: int, most_rows: int | Non
     sequence = _sequence(schema.encode(train), schema.encode_target(y[:cut]), order)
     X = np.stack([np.array(column.to_pylist(), object) for column in table.columns], axis=1)[shuffled]
     steps = _steps(schema, X[:cut][sequence], y[:cut][sequence], X[cut:], y[cut:])
-    return Run(name, order, repeat, len(kept), tuple(steps))
+    return Run(name, order, repeat, len(kept), len(shuffled) == data.table.num_rows, tuple(steps))
 
 
 def _sequence(codes: NDArray[Any], y: NDArray[np.int64], order: str) -> NDArray[np.int64]:

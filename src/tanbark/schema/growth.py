@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tanbark.schema.columns import UNKNOWN, Category, Codes, Column, Number, holds, union
 from tanbark.schema.encoder import Encoder
-from tanbark.schema.raw import RawColumn
+from tanbark.schema.raw import AUTO_LEVELS, RawColumn
 from tanbark.schema.schema import Schema
 from tanbark.schema.table import Table
 from tanbark.schema.target import Target
@@ -40,7 +40,7 @@ def encode_growing(schema: Schema, table: Table, encoder: Encoder, n_jobs: int |
     columns = list(schema.columns)
     for u, (column, raw) in enumerate(zip(schema.columns, table.columns)):
         if unseen[u] and isinstance(column, Category):
-            columns[u] = _with_levels(column, raw, encoder.max_levels)
+            columns[u] = _with_levels(column, raw, encoder)
         new_state = encoder.missing == "state" and not column.missing
         if new_state and (codes[u] == schema.missing_code).any() and raw.has_missing:
             columns[u] = replace(columns[u], missing=True)
@@ -49,16 +49,18 @@ def encode_growing(schema: Schema, table: Table, encoder: Encoder, n_jobs: int |
     if columns == list(schema.columns):
         return schema, codes
     grown = replace(schema, columns=tuple(columns))
-    if (grown.arity == schema.arity).all():
+    if not any(unseen) and (grown.arity == schema.arity).all():
         return grown, codes
     return grown, grown.encode_columns(table, n_jobs)[0]
 
 
-def _with_levels(column: Category, raw: RawColumn, max_levels: int) -> Column:
+def _with_levels(column: Category, raw: RawColumn, encoder: Encoder) -> Column:
     """Return a category that has the new labels of some rows too."""
     levels = raw.levels()
     new = [v for v, code in zip(levels, column.codes_of(levels)) if code == UNKNOWN]
-    room = max(max_levels - column.missing - len(column.levels), 0)
+    if encoder.categorical == "auto" and raw.measurable:
+        _warn_of_measurements(column, new)
+    room = max(encoder.max_levels - column.missing - len(column.levels), 0)
     if len(new) <= room:
         return replace(column, levels=union(column.levels, tuple(new)))
     room = max(room - 1, 0)
@@ -71,6 +73,17 @@ def _with_levels(column: Category, raw: RawColumn, max_levels: int) -> Column:
         "(max_levels)"
     )
     return replace(column, levels=union(column.levels, tuple(v for v in new if v in set(kept))), other=True)
+
+
+def _warn_of_measurements(column: Category, new: list[Any]) -> None:
+    """Warn where a column that was taken for categories turns out to hold measurements."""
+    many = len(column.levels) + len(new)
+    fractions = any(v != int(v) for v in new) and all(v == int(v) for v in column.levels if not isinstance(v, str))
+    if fractions or len(column.levels) <= AUTO_LEVELS < many:
+        warn(
+            f"column {column.name!r} was taken for categories from its first values and has {many} by now; if it holds "
+            "measurements, begin with more rows, or give a Schema with its cut points as encoder"
+        )
 
 
 def _reaching(column: Number, raw: RawColumn) -> Column:

@@ -14,8 +14,10 @@ from tanbark.schema.warn import warn
 Weights = NDArray[np.float64]
 
 
-def usable_rows(table: Table, target: Target, sample_weight: Any) -> tuple[Table, Target, Weights | None]:
-    """Return the rows that have a class and a weight above zero, and their weights."""
+def usable_rows(
+    table: Table, target: Target, sample_weight: Any, some: bool = True
+) -> tuple[Table, Target, Weights | None]:
+    """Return the rows that have a class and a weight above zero, and their weights; `some` refuses weights all zero."""
     if len(target.codes) != table.rows:
         raise ValueError(
             f"Found input variables with inconsistent numbers of samples: X has {table.rows}, y has {len(target.codes)}"
@@ -25,7 +27,7 @@ def usable_rows(table: Table, target: Target, sample_weight: Any) -> tuple[Table
     warn_of_dropped(int((~keep).sum()))
     if weights is not None:
         keep = keep & (weights > 0)
-        if not keep.any():
+        if some and not keep.any():
             raise ValueError("sample_weight is zero for every row; there is nothing to learn")
         weights = weights[keep]
     if not keep.all():

@@ -13,6 +13,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import column_or_1d
 
 from tanbark.schema.columns import UNKNOWN
+from tanbark.schema.objects import is_missing
 from tanbark.schema.raw import Labels, Numbers
 from tanbark.schema.table import read_column, unmasked
 from tanbark.schema.warn import warn
@@ -46,7 +47,7 @@ class Target:
 
     def among(self, classes: Any) -> Target:
         """Return the same rows with the given classes, which must hold all of them."""
-        given = read_target(np.asarray(classes))
+        given = read_target(np.asarray(list(classes)))
         return Target(given.labels, self.codes_under(given.labels.tolist()), self.name)
 
     def codes_under(self, classes: Sequence[Any]) -> NDArray[np.int64]:
@@ -80,8 +81,8 @@ def read_known_target(y: Any, labels: NDArray[Any]) -> Target:
         try:
             codes = [code.get(value, UNKNOWN) for value in values]
         except TypeError:
-            codes = [UNKNOWN]
-        if UNKNOWN not in codes:
+            return read_target(y)
+        if all(code >= 0 or is_missing(value) for code, value in zip(codes, values)):
             name = getattr(y, "name", None)
             return Target(labels, np.array(codes, np.int64), name if isinstance(name, str) and name else None)
     return read_target(y)

@@ -29,7 +29,7 @@ def cmi_weights(counts: Counts, ess: float) -> Matrix:
     """
     out = np.zeros((len(counts.schema.columns),) * 2)
     conditional_information(counts.table, counts.schema.offset, LOGARITHMS, out)
-    return out / max(float(counts.class_counts.sum()), 1.0)
+    return out / (float(counts.class_counts.sum()) or 1.0)
 
 
 def bdeu_weights(counts: Counts, ess: float) -> Matrix:
@@ -86,4 +86,4 @@ def class_information(counts: Counts) -> Matrix:
         + xlogy(total, total)
     )
     gain: Matrix = np.maximum(information, 0.0)
-    return gain / max(float(counts.class_counts.sum()), 1.0)
+    return gain / (float(counts.class_counts.sum()) or 1.0)

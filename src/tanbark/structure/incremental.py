@@ -82,7 +82,7 @@ def revised_tree(
 
 def _scaled(weights: NDArray[np.float64], counts: Counts, criterion: str) -> NDArray[np.float64]:
     """Return weights as `EDGE_WEIGHTS` has them: information is that of one row."""
-    return weights / max(float(counts.class_counts.sum()), 1.0) if criterion == "cmi" else weights
+    return weights / (float(counts.class_counts.sum()) or 1.0) if criterion == "cmi" else weights
 
 
 def _changed(tree: Sequence[Edge], former: Sequence[Edge]) -> int:
