@@ -91,9 +91,33 @@ def test_a_chunk_of_no_rows_changes_nothing():
     assert not hasattr(TAN().partial_fit(X[:0], y[:0]), "counts_")
     model = TAN().partial_fit(X, y)
     network, counts = model.network_, model.counts_
-    model.partial_fit(X[:0], y[:0])
+    for nothing in ((X[:0], y[:0]), ([], []), (pd.DataFrame(), []), (X.to_numpy(object)[:0], [])):
+        model.partial_fit(*nothing)
+    model.partial_fit(X, y, sample_weight=np.zeros(50))
+    with pytest.warns(UserWarning, match="50 rows without a class are dropped"):
+        model.partial_fit(X, [None] * 50)
     assert model.network_ is network
     assert model.counts_ is counts
+
+
+def test_a_column_all_missing_at_first_loses_no_count():
+    model = NaiveBayes().partial_fit([[None], [None]], ["a", "b"])
+    model.partial_fit([["p"], ["p"], ["p"]], ["a", "a", "b"])
+    assert model.counts_.values.tolist() == [[2], [1]]
+    assert model.counts_.class_counts.tolist() == [3, 2]
+
+
+def test_measurements_that_looked_like_categories_are_noticed():
+    model = NaiveBayes().partial_fit([[1], [2], [3]], [0, 1, 1])
+    with pytest.warns(UserWarning, match="column 'x0' was taken for categories from its first values and has 4 by now"):
+        model.partial_fit([[2.5]], [0])
+    model = NaiveBayes().partial_fit([[1], [2], [3]], [0, 1, 1])
+    with pytest.warns(UserWarning, match="has 12 by now; if it holds measurements, begin with more rows"):
+        model.partial_fit(np.arange(12).reshape(-1, 1) + 1, [0, 1] * 6)
+
+
+def test_classes_may_be_listed_as_a_set():
+    assert NaiveBayes().partial_fit([["a"]], ["p"], classes={"q", "p"}).classes_.tolist() == ["p", "q"]
 
 
 def test_listed_classes_are_all_there_are_also_after_saving(tmp_path):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -104,9 +105,57 @@ def test_drift_is_standard_normal_while_nothing_changes_and_large_when_it_does()
         found.append(stream.drift_)
     steady = np.array(found[20:])
     assert np.abs(steady).max() < 5
+    # Of 50 rows and the 50 before them every second figure is new.
+    steady = steady[::2]
     assert stats.kstest(steady, "norm").pvalue > 0.001
     changed = y.map({"p": "q", "q": "r", "r": "p"})
     assert stream.partial_fit(X[:50], changed[:50]).drift_ > 8
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 100, 300])
+def test_false_alarms_are_rare_whatever_the_chunks(chunk):
+    X, y = table(3000, 11)
+    stream = Stream(NaiveBayes(encoder=Encoder().fit(X, y).schema_))
+    found = []
+    for start in range(0, 3000, chunk):
+        stream.partial_fit(X.iloc[start : start + chunk], y.iloc[start : start + chunk])
+        found.append(stream.drift_)
+    settled = np.array(found[1000 // chunk :])
+    assert (settled > 5).mean() < 0.001
+    assert abs(settled.mean()) < 1
+
+
+def test_a_window_may_be_narrowed_but_not_set_once_rows_have_been_forgotten():
+    X, y = table(100, 12)
+    schema = Encoder().fit(X, y).schema_
+    stream = Stream(NaiveBayes(encoder=schema), window=60).partial_fit(X[:70], y[:70])
+    stream.set_params(window=40).partial_fit(X[70:], y[70:])
+    assert stream.model_.counts_ == NaiveBayes(encoder=schema).fit(X[-40:], y[-40:]).counts_
+    late = Stream(NaiveBayes()).partial_fit(X[:70], y[:70]).set_params(window=40)
+    with pytest.raises(ValueError, match=r"^window was set after rows had been learned without one"):
+        late.partial_fit(X[70:], y[70:])
+    assert late.model_.counts_.class_counts.sum() == 70
+
+
+def test_it_goes_on_from_a_model_that_is_fitted():
+    X, y = table(100, 13)
+    model = NaiveBayes().fit(X[:60], y[:60])
+    stream = Stream(model).partial_fit(X[60:], y[60:])
+    assert stream.model_.counts_.class_counts.sum() == 100
+    assert stream.log_loss_ == pytest.approx(log_loss(y[60:], model.predict_proba(X[60:])))
+    assert model.counts_.class_counts.sum() == 60
+    assert Stream(model).fit(X[60:], y[60:]).model_.counts_.class_counts.sum() == 40
+    with pytest.raises(ValueError, match=r"^a window needs the rows that were learned"):
+        Stream(model, window=10).partial_fit(X, y)
+
+
+def test_the_first_chunk_is_read_once():
+    X, y = table(20, 14)
+    reader = pa.Table.from_pandas(X, preserve_index=False).to_reader()
+    assert Stream(TAN(), window=5).partial_fit(reader, y).rows_ == 20
+    with pytest.warns(UserWarning, match="1 row without a class is dropped") as said:
+        Stream(NaiveBayes(), window=3).partial_fit(X[:3], [None, "p", "q"])
+    assert len(said) == 1
 
 
 def test_a_window_recovers_from_a_change_and_a_long_memory_does_not():

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import stat
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from filelock import FileLock
 from typer.testing import CliRunner
@@ -142,14 +144,39 @@ def test_a_model_that_starts_anew_forgets_its_chunks(write, run, table, model, t
     assert model.chunk_ids_ == ()
 
 
-def test_old_rows_count_half_after_a_half_life(write, run, table, model, tmp_path):
-    write(table.slice(25), tmp_path / "new.csv")
-    said = run("update", "m.tanbark", "new.csv", "--half-life", 7.5).stdout
-    again = tanbark.load("m.tanbark")
-    # 15 new rows are two half-lives.
-    expected = counts_of(again, table.slice(0, 25)) / 4 + counts_of(again, table.slice(25))
-    np.testing.assert_allclose(again.counts_.table, expected, rtol=1e-12)
-    assert "25 rows before, which count as 6.2, 21.2 now" in said
+def test_a_row_counts_half_after_a_half_life_however_rows_are_cut_into_files(
+    write, run, table, model, tmp_path, monkeypatch
+):
+    before = (tmp_path / "m.tanbark").read_bytes()
+    # 15 new rows are two half-lives; the last of them counts whole.
+    expected = counts_of(model, table.slice(0, 25)) / 4
+    for at in range(25, 40):
+        expected = expected + counts_of(model, table.slice(at, 1)) * 0.5 ** ((39 - at) / 7.5)
+    monkeypatch.setattr("tanbark.sources.source.MOST_BATCH_ROWS", 4)
+    for cuts in ([25, 40], [25, 31, 40]):
+        (tmp_path / "m.tanbark").write_bytes(before)
+        for start, stop in itertools.pairwise(cuts):
+            write(table.slice(start, stop - start), tmp_path / "new.csv")
+            said = run("update", "m.tanbark", "new.csv", "--half-life", 7.5).stdout
+        again = tanbark.load("m.tanbark")
+        np.testing.assert_allclose(again.counts_.table, expected, rtol=1e-12)
+    assert "which count as" in said
+
+
+def test_numbers_are_no_truth_values_and_lists_no_values(run, tmp_path):
+    pq.write_table(pa.table({"f": [True, False] * 10, "y": [True, False] * 10}), tmp_path / "t.parquet")
+    run("fit", "t.parquet", "--target", "y", "--cv", 0)
+    before = (tmp_path / "t.tanbark").read_bytes()
+    pq.write_table(pa.table({"f": [2, 1], "y": [True, False]}), tmp_path / "new.parquet")
+    said = run("update", "t.tanbark", "new.parquet", code=1).stderr
+    assert "column 'f' holds '2' in row 1, where the model learned true or false" in said
+    pq.write_table(pa.table({"f": [[True]], "y": [True]}), tmp_path / "new.parquet")
+    said = run("update", "t.tanbark", "new.parquet", code=1).stderr
+    assert "column 'f' of new.parquet holds lists or structures" in said
+    assert (tmp_path / "t.tanbark").read_bytes() == before
+    pq.write_table(pa.table({"f": [1, 0], "y": [1, 0]}), tmp_path / "new.parquet")
+    run("update", "t.tanbark", "new.parquet")
+    assert tanbark.load("t.tanbark").counts_.class_counts.tolist() == [11, 11]
 
 
 def test_rows_may_come_from_a_query(run, table, model, tmp_path):

@@ -50,8 +50,10 @@ class Stream(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         the share of rows whose class was the most probable. NaN for the first chunk. A class that had never come, or
         that the model ruled out, has the probability ``1 / (1 + rows before)`` here.
     drift_ : float
-        By how many standard errors that log loss is above the mean of those before (over `window` or `half_life` rows,
-        else 10,000). While nothing changes it is seldom above 3; beyond 5, what comes is not what came.
+        By how many standard errors the log loss of the last chunk, and of as many rows before it as make up 100, is
+        above the mean of those before (over `window` or `half_life` rows, else 10,000). While nothing changes it is
+        about a standard normal number, with a longer tail the rarer errors are; beyond 6, or high for several chunks,
+        what comes is not what came.
 
     Examples
     --------
@@ -63,7 +65,7 @@ class Stream(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ...     y = rng.integers(0, 2, 100)
     ...     x = np.where(rng.random(100) < 0.9, y, 1 - y) if chunk < 19 else 1 - y
     ...     stream = stream.partial_fit(x.reshape(-1, 1), y)
-    >>> int(stream.model_.counts_.class_counts.sum()), stream.drift_ > 5
+    >>> int(stream.model_.counts_.class_counts.sum()), stream.drift_ > 6
     (500, True)
     """
 
@@ -165,8 +167,8 @@ class Stream(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         losses = np.where((known < 0) | np.isinf(losses), unforeseen, losses)
         self.log_loss_ = float(np.average(losses, weights=rows.each))
         self.accuracy_ = float(np.average(log_posterior.argmax(axis=1) == known, weights=rows.each))
-        self.drift_ = self._surprise.of(losses, rows.each)
-        self._surprise = self._surprise.with_losses(losses, rows.each)
+        self._surprise = self._surprise.followed_by(losses, rows.each)
+        self.drift_ = self._surprise.excess
 
     def _remembered(self, counts: Counts, rows: Rows) -> Counts:
         """Return counts with further rows, and without what is to be forgotten."""
