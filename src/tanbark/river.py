@@ -167,6 +167,7 @@ def _naming(features: tuple[Hashable, ...]) -> Iterator[None]:
     except (ValueError, TypeError) as error:
         names = {f"column 'x{u}'": f"the feature {name!r}" for u, name in enumerate(features)}
         words = re.sub(r"column 'x\d+'", lambda found: names.get(found[0], found[0]), str(error))
+        words = re.sub(r"^column ", "the feature ", words)
         raise type(error)(words) from error
 
 
