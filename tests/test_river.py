@@ -253,3 +253,13 @@ def test_a_tree_foresees_streams_better_than_rivers_gaussian_naive_bayes(dataset
         return evaluate.progressive_val_score(dataset().take(rows), model, metrics.Accuracy()).get()
 
     assert accuracy(RiverClassifier(TAN(), warm_up=100)) > accuracy(naive_bayes.GaussianNB())
+
+
+def test_rows_of_nothing_known_are_not_kept_without_end():
+    model = RiverClassifier(NaiveBayes(), warm_up=10)
+    model.learn_many(pd.DataFrame({"a": [None] * 3000}), pd.Series(["p"] * 3000))
+    assert model.model_ is None
+    assert len(model._first) == 1000
+    model.learn_one({"a": "x"}, None)
+    model.learn_many(pd.DataFrame({"a": ["x", "y"] * 10}), pd.Series(["p", "q"] * 10))
+    assert model.model_.counts_.value(0).tolist() == [[10, 0], [0, 10]]

@@ -28,6 +28,9 @@ except ImportError as error:
 if TYPE_CHECKING:
     import pandas as pd
 
+MOST_WAITING = 1000
+"""So many rows of which nothing is known wait for the first one of which something is."""
+
 Features = Mapping[Hashable, Any]
 Row = tuple[Features, Any, float]
 
@@ -94,7 +97,7 @@ class RiverClassifier(MiniBatchClassifier):
     # Learning
 
     def learn_one(self, x: Features, y: Any, w: float = 1.0) -> None:
-        """Learn a row of class `y`, which counts `w` times."""
+        """Learn a row of class `y`, which counts `w` times; a row without a class teaches nothing."""
         self._learn([(dict(x), plain(y), _checked(w))])
 
     def learn_many(self, X: pd.DataFrame, y: pd.Series, w: Sequence[float] | None = None) -> None:
@@ -103,12 +106,12 @@ class RiverClassifier(MiniBatchClassifier):
         self._learn(list(zip(X.to_dict("records"), y.tolist(), weights)))
 
     def _learn(self, rows: list[Row]) -> None:
-        rows = [row for row in rows if row[2] > 0]
-        if self._first is not None and rows:
+        rows = [row for row in rows if row[2] > 0 and not is_missing(row[1])]
+        while self._first is not None and rows:
             room = max(self.warm_up - len(self._first), 1)
             self._begin(self._first, rows[:room])
-            self._learn(rows[room:])
-        elif rows:
+            rows = rows[room:]
+        if rows:
             self._warn_of_new(rows)
             values, classes, weights = _table(rows, self.features_)
             with _naming(self.features_):
@@ -128,7 +131,8 @@ class RiverClassifier(MiniBatchClassifier):
                     warnings.simplefilter("ignore")
                 model = clone(self.model).partial_fit(values, classes, sample_weight=weights)
             self.model_, self.features_ = _named(model, features) if enough else model, features
-        self._first = None if enough else first
+        # Rows of nothing known teach no schema, however many they are.
+        self._first = None if enough else first[-max(self.warm_up, MOST_WAITING) :]
 
     def _warn_of_new(self, rows: Sequence[Row]) -> None:
         if self._warned:

@@ -116,6 +116,41 @@ def test_measurements_that_looked_like_categories_are_noticed():
         model.partial_fit(np.arange(12).reshape(-1, 1) + 1, [0, 1] * 6)
 
 
+def test_a_missing_state_takes_one_of_the_most_levels():
+    encoder = Encoder(missing="state", max_levels=4)
+    model = NaiveBayes(encoder=encoder).partial_fit([["p"], ["q"], [None]], ["a", "b", "b"])
+    with pytest.warns(UserWarning, match="the rarest 2 of the new ones share one"):
+        model.partial_fit([["r"], ["s"]], ["a", "a"])
+    assert model.schema_.columns[0].labels == ("p", "q", "(other)", "(missing)")
+    assert model.counts_.value(0).tolist() == [[1, 0, 2, 0], [0, 1, 0, 1]]
+
+
+def test_class_labels_keep_their_type_and_their_letters():
+    model = NaiveBayes().partial_fit([["p"]], np.array(["ab"])).partial_fit([["p"]], np.array(["abcdef"]))
+    assert model.classes_.tolist() == ["ab", "abcdef"]
+    numbers = NaiveBayes().partial_fit([["p"]], np.array([1], np.int16)).partial_fit([["p"]], np.array([2**40]))
+    assert numbers.classes_.tolist() == [1, 2**40]
+    one = Schema([Category("a", ("p",))], classes=(0, 1), class_dtype="<i8")
+    other = Schema([Category("a", ("p",))], classes=("x", "y"), class_dtype="<U1")
+    assert one.merge(other).class_labels.tolist() == [0, 1, "x", "y"]
+
+
+def test_the_range_grows_with_the_first_missing_value_too():
+    encoder = Encoder(missing="state", n_bins=2)
+    model = NaiveBayes(encoder=encoder).partial_fit([[0.5], [1.5], [2.5]], [0, 1, 1])
+    model.partial_fit([[np.nan], [1e6]], [0, 1])
+    assert (model.schema_.columns[0].low, model.schema_.columns[0].high) == (0.5, 1e6)
+    assert model.schema_.columns[0].missing
+
+
+def test_a_new_fit_forgets_the_names_of_chunks():
+    X, y = table(30, 11)
+    model = NaiveBayes().fit(X, y)
+    model.chunk_ids_ = ("monday",)
+    assert model.partial_fit(X, y).chunk_ids_ == ("monday",)
+    assert model.fit(X, y).chunk_ids_ == ()
+
+
 def test_classes_may_be_listed_as_a_set():
     assert NaiveBayes().partial_fit([["a"]], ["p"], classes={"q", "p"}).classes_.tolist() == ["p", "q"]
 

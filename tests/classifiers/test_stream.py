@@ -11,6 +11,7 @@ from sklearn.metrics import log_loss
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from tanbark import AODE, KDB, TAN, AveragedTAN, Encoder, ForestAN, NaiveBayes, Stream
+from tanbark.classifiers.surprise import Surprise
 
 CLASSIFIERS = [NaiveBayes, TAN, ForestAN, AODE, AveragedTAN]
 
@@ -203,10 +204,42 @@ def test_settings_that_cannot_be_are_refused(make, kind, message):
 
 def test_aco_goes_on_from_its_tree():
     X, y = table(400, 10)
-    stream = Stream(TAN(restructure="aco"), window=150)
+    stream, plain = Stream(TAN(restructure="aco"), window=1000), TAN(restructure="aco")
     for start in range(0, 400, 50):
         stream.partial_fit(X.iloc[start : start + 50], y.iloc[start : start + 50])
-    assert stream.model_.restructure_stats_.calculated <= 6
+        plain.partial_fit(X.iloc[start : start + 50], y.iloc[start : start + 50])
+        assert stream.model_.restructure_stats_ == plain.restructure_stats_
+        assert stream.model_.tree_edges_ == plain.tree_edges_
+
+
+def test_a_level_that_never_came_is_foreseen_as_missing():
+    X, y = table(80, 15)
+    model = NaiveBayes().fit(X, y)
+    stream = Stream(NaiveBayes()).partial_fit(X, y)
+    new = X.assign(a="elsewhere")
+    stream.partial_fit(new, y)
+    assert stream.log_loss_ == pytest.approx(log_loss(y, model.predict_proba(X.assign(a=None))))
+
+
+def test_the_comparison_is_that_of_two_means():
+    rng = np.random.default_rng(0)
+    before, after = rng.exponential(1.0, 700), rng.exponential(1.3, 200)
+    surprise = Surprise(1e12)
+    for part in (before[:300], before[300:], after):
+        surprise = surprise.followed_by(part, np.ones(len(part)))
+    error = before.std() * np.sqrt(1 / 200 + 1 / 700)
+    assert surprise.excess == pytest.approx((after.mean() - before.mean()) / error)
+    fading = Surprise(100.0)
+    for part in (before[:300], before[300:], after):
+        fading = fading.followed_by(part, np.ones(len(part)))
+    weights = np.r_[np.full(300, 0.5**4), np.ones(400)]
+    mean = np.average(before, weights=weights)
+    spread = np.average((before - mean) ** 2, weights=weights)
+    error = np.sqrt(spread * (1 / 200 + 1 / weights.sum()))
+    assert fading.excess == pytest.approx((after.mean() - mean) / error)
+    few = Surprise(1e12).followed_by(before, np.ones(700)).followed_by(after[:30], np.ones(30))
+    error = before[:630].std() * np.sqrt(1 / 100 + 1 / 630)
+    assert few.excess == pytest.approx((np.r_[before[630:], after[:30]].mean() - before[:630].mean()) / error)
 
 
 @pytest.mark.parametrize("settings", [{}, {"window": 50}, {"half_life": 50.0}])

@@ -163,6 +163,23 @@ def test_a_row_counts_half_after_a_half_life_however_rows_are_cut_into_files(
     assert "which count as" in said
 
 
+def test_the_row_of_a_fault_is_counted_over_batches(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("tanbark.sources.source.MOST_BATCH_ROWS", 5)
+    (tmp_path / "t.csv").write_text("x,class\n" + "".join(f"{v / 7},a\n{v},b\n" for v in range(20)))
+    run("fit", "t.csv", "--cv", 0)
+    (tmp_path / "new.csv").write_text("x,class\n" + "1,a\n" * 17 + "old,b\n")
+    said = run("update", "t.tanbark", "new.csv", code=1).stderr
+    assert "column 'x' holds 'old' in row 18, where the model learned numbers" in said
+
+
+def test_a_model_that_refuses_strange_labels_when_predicting_still_learns_them(run, tmp_path):
+    encoder = tanbark.Encoder(unseen="error")
+    model = tanbark.NaiveBayes(encoder=encoder).fit(pa.table({"a": ["p", "q"]}), pa.chunked_array([["n", "m"]]))
+    tanbark.save(tanbark.NaiveBayes(encoder=encoder).fit_counts(renamed(model.counts_, "y")), tmp_path / "t.tanbark")
+    (tmp_path / "new.csv").write_text("a,y\nz,n\n")
+    assert "new levels" in run("update", "t.tanbark", "new.csv").stdout
+
+
 def test_numbers_are_no_truth_values_and_lists_no_values(run, tmp_path):
     pq.write_table(pa.table({"f": [True, False] * 10, "y": [True, False] * 10}), tmp_path / "t.parquet")
     run("fit", "t.parquet", "--target", "y", "--cv", 0)

@@ -4,7 +4,7 @@ import pytest
 from sklearn.feature_selection import mutual_info_classif
 from sklearn.metrics import mutual_info_score
 
-from tanbark import Counts, Encoder, Schema
+from tanbark import Category, Counts, Encoder, Schema
 from tanbark.scores.acll import beta
 from tanbark.structure import EDGE_WEIGHTS, class_information
 
@@ -192,3 +192,24 @@ def test_class_information_is_scikit_learns_mutual_information(random_table):
     schema, codes, y = random_table(5, 500, (3, 4, 2), 3)
     expected = mutual_info_classif(codes.T, y, discrete_features=True)
     np.testing.assert_allclose(class_information(Counts.of(schema, codes, y)), expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("rows", [65_535, 65_536, 65_537, 10**7])
+def test_information_keeps_its_digits_below_and_beyond_what_is_looked_up(rows):
+    schema = Schema([Category("a", (0, 1)), Category("b", (0, 1))], classes=("only",))
+    cells = np.array([[rows // 2, rows // 7], [rows // 9, 0]])
+    cells[1, 1] = rows - cells.sum()
+    table = np.zeros((1, 4, 4), np.int64)
+    table[0, :2, 2:], table[0, 2:, :2] = cells, cells.T
+    table[0, [0, 1, 2, 3], [0, 1, 2, 3]] = [*cells.sum(axis=1), *cells.sum(axis=0)]
+    mpmath.mp.dps = 30
+    expected = sum(
+        mpmath.mpf(int(cells[i, j]))
+        / rows
+        * mpmath.log(mpmath.mpf(int(cells[i, j])) * rows / (int(cells[i].sum()) * int(cells[:, j].sum())))
+        for i in range(2)
+        for j in range(2)
+    )
+    for kind in (np.int64, np.float64):
+        counts = Counts(schema, np.array([rows], kind), table.astype(kind))
+        assert EDGE_WEIGHTS["cmi"](counts, 1.0)[0, 1] == pytest.approx(float(expected), rel=1e-12)

@@ -147,7 +147,8 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
 
         The first call learns the schema, cut points of numbers included (or takes the one given as `encoder`). Levels
         and classes that come later extend it, and no count is lost; but where `classes` were listed they are all there
-        are, and a Schema given as `encoder` stays as it is. A chunk of no rows changes nothing.
+        are, and a Schema given as `encoder` stays as it is. Labels beyond `max_levels` share one further level, those
+        that come first being kept. A chunk of no rows changes nothing.
 
         Parameters
         ----------

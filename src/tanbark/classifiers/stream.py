@@ -34,7 +34,8 @@ class Stream(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Any of tanbark's that learns from counts (those with `partial_fit`). It stays as it is; what learns is a copy.
         From one that is fitted already, `partial_fit` goes on (but not with a window), and `fit` begins anew.
     window : int, optional
-        Only so many of the last rows are remembered: counts of older ones are subtracted, exactly for whole weights.
+        Only so many of the last rows, whatever they weigh, are remembered: counts of older ones are subtracted, exactly
+        for whole weights.
     half_life : float, optional
         A row counts half after so many further ones. How the rows are cut into chunks makes no difference.
 
@@ -47,7 +48,8 @@ class Stream(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         How many rows have been learned from, forgotten ones included.
     log_loss_, accuracy_ : float
         Of the last chunk under the model before it: the mean of minus the log probability of its classes in nats, and
-        the share of rows whose class was the most probable. NaN for the first chunk. A class that had never come, or
+        the share of rows whose class was the most probable. NaN for the first chunk, `drift_` also while there is
+        nothing to compare with. A class that had never come, or
         that the model ruled out, has the probability ``1 / (1 + rows before)`` here.
     drift_ : float
         By how many standard errors the log loss of the last chunk, and of as many rows before it as make up 100, is

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +13,7 @@ from tanbark.cli.console import listed, out, percent, progress
 from tanbark.cli.drawing import print_structure, score_words
 from tanbark.cli.errors import CommandError, as_option
 from tanbark.cli.learning import Assignment, Learned, learn
+from tanbark.cli.lock import alone, was_updated
 from tanbark.sources import Source, files, sql
 from tanbark.sources.file_source import FileSource
 
@@ -24,6 +26,8 @@ FOLDS = 5
 MOST_ROWS_TO_VALIDATE = 100_000
 MOST_CELLS_TO_VALIDATE = 20_000_000
 LONG_TO_VALIDATE = 10.0
+PATIENCE = 60.0
+"""So many seconds a running update of the model that is to be replaced is waited for."""
 MOST_NODES_TO_DRAW = 40
 USUAL_TARGETS = ("class", "target", "label")
 
@@ -107,7 +111,9 @@ def fit(
 
     from tanbark.files import save
 
-    save(fitted.set_params(n_jobs=None), path)
+    # An update that has read the old model would overwrite this one.
+    with alone(path, PATIENCE) if was_updated(path) else nullcontext():
+        save(fitted.set_params(n_jobs=None), path)
     console = out()
     _summarise(console, source, learned, target, ignore or [])
     for note in map(_advice, learned.notes):

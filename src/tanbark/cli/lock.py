@@ -13,6 +13,15 @@ NOTICE = 1.0
 """After so many seconds of waiting a person wants to know why."""
 
 
+def was_updated(path: Path) -> bool:
+    """Return whether a file has ever been updated, so that an update may be running."""
+    return _lock_of(path).exists()
+
+
+def _lock_of(path: Path) -> Path:
+    return path.with_name(f".{path.name}.lock")
+
+
 @contextmanager
 def alone(path: Path, wait: float) -> Iterator[None]:
     """Let nobody else in who calls this for the same file; where somebody is in, wait up to `wait` seconds.
@@ -22,7 +31,7 @@ def alone(path: Path, wait: float) -> Iterator[None]:
     """
     from filelock import FileLock, Timeout
 
-    lock = FileLock(path.with_name(f".{path.name}.lock"))
+    lock = FileLock(_lock_of(path))
     try:
         try:
             lock.acquire(timeout=min(wait, NOTICE))

@@ -75,6 +75,7 @@ def _take(news: News, model: CountsClassifier, batch: pa.RecordBatch, half_life:
     import pyarrow as pa
 
     from tanbark.counts import Counts
+    from tanbark.schema.growth import codes_before
 
     names = model.schema_.names
     X, y = pa.table(batch.columns[: len(names)], names=list(names)), batch.column(len(names))
@@ -88,7 +89,7 @@ def _take(news: News, model: CountsClassifier, batch: pa.RecordBatch, half_life:
     news.notes = list(dict.fromkeys([*news.notes, *(str(warning.message) for warning in caught)]))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        log_probabilities = model.predict_log_proba(X)
+        log_probabilities = model._log_posteriors(codes_before(rows.codes, rows.schema, model.schema_))
     news.rows += len(truth)
     news.foreseeable += len(known)
     news.right += int((log_probabilities.argmax(axis=1) == truth).sum())

@@ -106,10 +106,10 @@ def finish_tree(
         inside[vs[step]] = True
     for step in range(kept, n - 1):
         from_, to, heaviest = -1, -1, 0.0
-        for u in range(n):
-            if inside[u]:
-                for v in range(n):
-                    if not inside[v]:
+        for v in range(n):
+            if not inside[v]:
+                for u in range(n):
+                    if inside[u]:
                         weight = _weight(table, offset, ess, logs, u, v, weights, room, work)
                         if to < 0 or _exceeds(weight, heaviest):
                             from_, to, heaviest = u, v, weight

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 def grow_tree(weights: NDArray[np.float64], us: NDArray[np.int64], vs: NDArray[np.int64]) -> None:
     """Write the edges of the tree to `us` and `vs` in the order in which they are added, each from the tree outwards.
 
-    The first is the heaviest pair; ties go to the lower column, first of the end inside.
+    The first is the heaviest pair; ties go to the lower column, first of the end outside.
     """
     n = len(weights)
     us[0], vs[0] = 0, 1

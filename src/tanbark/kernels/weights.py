@@ -25,23 +25,13 @@ def _margins(cells: Floats, rows: Floats, columns: Floats) -> float:
 
 
 @njit(nogil=True, cache=True)
-def _logarithm(count: float, logs: Floats) -> float:
-    """Return the logarithm of a count, looked up where it is a small whole number."""
-    if count < len(logs):
-        whole = int(count)
-        if whole == count:
-            found: float = logs[whole]
-            return found
-    return math.log(count)
-
-
-@njit(nogil=True, cache=True)
 def pair_information(
     table: Floats, offset: Integers, u: int, v: int, logs: Floats, rows: Floats, columns: Floats
 ) -> float:
     """Return ``sum N(i,j,k) log[N(i,j,k) N(k) / (N(i,k) N(j,k))]`` of a pair, all counts of the pair's rows.
 
-    `logs` holds the logarithms of small whole numbers; `rows` and `columns` have room for the values of either.
+    `logs` holds the logarithms of small whole numbers, none where counts are not whole; with it a table is done several
+    times as fast, at the cost of a digit. `rows` and `columns` have room for the values of either.
     """
     gain = 0.0
     for k in range(table.shape[0]):
@@ -49,16 +39,21 @@ def pair_information(
         total = _margins(cells, rows, columns)
         if total <= 0:
             continue
-        of_total = _logarithm(total, logs)
-        for j in range(cells.shape[1]):
-            columns[j] = _logarithm(columns[j], logs) - of_total if columns[j] > 0 else 0.0
-        for i in range(cells.shape[0]):
-            if rows[i] > 0:
-                of_row = _logarithm(rows[i], logs)
+        if total < len(logs):
+            for j in range(cells.shape[1]):
+                columns[j] = logs[int(columns[j])] - logs[int(total)]
+            for i in range(cells.shape[0]):
+                of_row = logs[int(rows[i])]
                 for j in range(cells.shape[1]):
                     seen = cells[i, j]
                     if seen > 0:
-                        gain += seen * (_logarithm(seen, logs) - of_row - columns[j])
+                        gain += seen * (logs[int(seen)] - of_row - columns[j])
+        else:
+            for i in range(cells.shape[0]):
+                for j in range(cells.shape[1]):
+                    seen = cells[i, j]
+                    if seen > 0:
+                        gain += seen * math.log(seen / rows[i] * (total / columns[j]))
     return max(gain, 0.0)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tanbark.schema.columns import UNKNOWN, Category, Codes, Column, Number, holds, union
 from tanbark.schema.encoder import Encoder
 from tanbark.schema.raw import AUTO_LEVELS, RawColumn
-from tanbark.schema.schema import Schema
+from tanbark.schema.schema import Schema, common_dtype
 from tanbark.schema.table import Table
 from tanbark.schema.target import Target
 from tanbark.schema.warn import warn
@@ -26,7 +26,7 @@ def with_classes(schema: Schema, target: Target) -> Schema:
         raise ValueError(
             f"the class holds {holds(labels)} but the model learned {holds(schema.classes)} there; convert it"
         )
-    dtype = np.result_type(np.dtype(schema.class_dtype), target.labels.dtype).str
+    dtype = common_dtype(schema.class_dtype, target.labels.dtype.str)
     return replace(schema, classes=union(schema.classes, labels), class_dtype=dtype)
 
 
@@ -44,8 +44,8 @@ def encode_growing(schema: Schema, table: Table, encoder: Encoder, n_jobs: int |
         new_state = encoder.missing == "state" and not column.missing
         if new_state and (codes[u] == schema.missing_code).any() and raw.has_missing:
             columns[u] = replace(columns[u], missing=True)
-        elif isinstance(column, Number) and len(codes[u]):
-            columns[u] = _reaching(column, raw)
+        if isinstance(column, Number) and len(codes[u]):
+            columns[u] = _reaching(replace(column, missing=columns[u].missing), raw)
     if columns == list(schema.columns):
         return schema, codes
     grown = replace(schema, columns=tuple(columns))

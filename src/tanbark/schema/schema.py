@@ -200,7 +200,7 @@ class Schema:
             raise ValueError("the two schemas are of different columns, so their counts cannot be added")
         columns = tuple(_merge(a, b) for a, b in zip(self.columns, other.columns))
         classes = union(self.classes, other.classes)
-        dtype = np.result_type(np.dtype(self.class_dtype), np.dtype(other.class_dtype)).str
+        dtype = common_dtype(self.class_dtype, other.class_dtype)
         return Schema(columns, classes, self.class_name, self.unseen, self.named, dtype)
 
     def to_dict(self) -> dict[str, Any]:
@@ -219,6 +219,16 @@ class Schema:
         """Return the schema that `to_dict` described."""
         columns = tuple(column_from_dict(c) for c in plain_values["columns"])
         return cls(**(plain_values | {"columns": columns, "classes": tuple(plain_values["classes"])}))
+
+
+def common_dtype(a: str, b: str) -> str:
+    """Return the type in which labels of two types stay what they are.
+
+    >>> common_dtype("<U2", "<U5"), common_dtype("<i8", "<U1")
+    ('<U5', '|O')
+    """
+    one, other = np.dtype(a), np.dtype(b)
+    return np.result_type(one, other).str if one.kind == other.kind else "|O"
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:

@@ -16,8 +16,12 @@ from tanbark.structure.spanning_tree import settled
 
 Matrix = NDArray[np.float64]
 
-LOGARITHMS = np.log(np.maximum(np.arange(2**16), 1.0))
-"""Those of small counts; that of 0 is never asked for."""
+_LOGARITHMS = np.log(np.maximum(np.arange(2**16), 1.0))
+
+
+def logarithms(counts: Counts) -> NDArray[np.float64]:
+    """Return those of small whole numbers (and 0 for 0), none where counts are not whole."""
+    return _LOGARITHMS if counts.table.dtype.kind == "i" else _LOGARITHMS[:0]
 
 
 def cmi_weights(counts: Counts, ess: float) -> Matrix:
@@ -28,7 +32,7 @@ def cmi_weights(counts: Counts, ess: float) -> Matrix:
     holes would look wonderful.
     """
     out = np.zeros((len(counts.schema.columns),) * 2)
-    conditional_information(counts.table, counts.schema.offset, LOGARITHMS, out)
+    conditional_information(counts.table, counts.schema.offset, logarithms(counts), out)
     return out / (float(counts.class_counts.sum()) or 1.0)
 
 

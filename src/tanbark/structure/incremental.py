@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tanbark.counts import Counts
 from tanbark.kernels.arcs import CALCULATED, RECALLED, arcs_in_order, finish_tree
-from tanbark.structure.edge_weights import EDGE_WEIGHTS, LOGARITHMS
+from tanbark.structure.edge_weights import EDGE_WEIGHTS, logarithms
 from tanbark.structure.spanning_tree import Edge, maximum_spanning_tree
 
 REVISABLE = ("cmi", "bdeu")
@@ -68,7 +68,7 @@ def revised_tree(
     weights = np.full((n, n), np.nan)
     work = np.zeros(2, np.int64)
     of_prior = ess if criterion == "bdeu" else 0.0
-    given = (counts.table, counts.schema.offset, of_prior, LOGARITHMS, us, vs)
+    given = (counts.table, counts.schema.offset, of_prior, logarithms(counts), us, vs)
     kept = int(arcs_in_order(*given, weights, work))
     if not kept:
         tree, stats = weighed_tree(counts, criterion, ess, former)
