@@ -164,8 +164,8 @@ def _as(values: pa.Array, field: pa.Field, path: Path) -> pa.Array:
         return values.cast(wanted, safe=not pa.types.is_floating(wanted))
     except pa.ArrowException as error:
         raise SourceError(
-            f"{path} has column {field.name!r} as {values.type}, which {wanted}, as other files have it, does not hold; "
-            "write them alike"
+            f"{path} has column {field.name!r} as {values.type}, with values that {wanted} of the other files "
+            "does not hold; write them alike"
         ) from error
 
 
