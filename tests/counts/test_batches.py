@@ -97,8 +97,8 @@ def test_columns_may_change_their_order_and_storage_between_batches(table):
 
 
 def test_a_lacking_column_is_named(table):
-    for name in ("b", "y"):
-        with pytest.raises(ValueError, match=f"lack the column '{name}'"):
+    for name, what in (("b", "column"), ("y", "class")):
+        with pytest.raises(ValueError, match=f"lack the {what} '{name}'"):
             count_batches(SCHEMA, table.drop_columns([name]).to_batches(), "y")
 
 

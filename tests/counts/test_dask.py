@@ -119,6 +119,24 @@ def test_a_column_of_anything_is_refused(table):
 def test_what_is_no_dask_frame_is_refused(table):
     with pytest.raises(TypeError, match=r"Dask data frame \(pip install 'tanbark\[dask\]'\), got 'DataFrame'"):
         module.count(table, "y")
+    with pytest.raises(TypeError, match=r"Dask data frame .*, got 'Series'"):
+        module.count(dd.from_pandas(table, npartitions=2)["y"], "y")
+
+
+@pytest.mark.usefixtures("threads")
+def test_rows_that_are_not_there_the_next_time_are_noticed(table):
+    lengths = iter([3000, 2000])
+    df = dd.from_map(lambda _: table[: next(lengths)], [0], meta=table[:0])
+    with pytest.raises(ValueError, match="3,000 rows when they were read first and 2,000 the next time"):
+        module.count(df, "y")
+
+
+def test_settings_of_another_type_are_refused(table):
+    df = dd.from_pandas(table, npartitions=2)
+    with pytest.raises(TypeError, match=r"ignore must be a list of column names, got 'extra'; write \['extra'\]"):
+        module.count(df, "y", ignore="extra")
+    with pytest.raises(TypeError, match=r"schema must be a tanbark\.Schema, got a builtins\.dict"):
+        module.count(df, "y", schema={"a": "text"})
 
 
 @pytest.mark.parametrize("encoder", [None, Encoder(bins="mdlp", missing="state", max_levels=2)])

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import duckdb
 import narwhals as nw
@@ -12,6 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import dataset
 
 from tanbark import TAN, Counts, Encoder
 from tanbark.sources import SourceError, files
@@ -100,10 +102,153 @@ def test_progress_says_what_is_done_and_how_far(table):
     assert told[-1] == ("counting", 4000, None)
 
 
-@pytest.mark.parametrize("given", [3, "t.csv", None, {"a": 1}.values])
-def test_what_is_no_arrow_data_is_refused(given):
-    with pytest.raises(TypeError, match=r"Arrow"):
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (3, r"must come as Arrow data: a table.*got 'int'"),
+        (None, r"must come as Arrow data: a table.*got 'NoneType'"),
+        ({"a": 1}.values, "expected Arrow record batches, got 'int'"),
+        ("t.csv", r"tanbark\.sources\.files\('t\.csv'\)"),
+        (Path("t.csv"), r"tanbark\.sources\.files\('t\.csv'\)"),
+        (pl.LazyFrame({"x": [1], "y": [1]}), r"collect\(\)"),
+        ([pa.table({"x": [1], "y": [1]})], r"record batches, got 'Table'; join tables by pyarrow\.concat_tables"),
+        (lambda: None, "the function must return Arrow data or record batches, got 'NoneType'"),
+        (pd.DataFrame({"x": [1, "a"], "y": [0, 1]}), "the data frame cannot be read as Arrow data: .*column x"),
+    ],
+)
+def test_what_is_no_arrow_data_is_refused(given, message):
+    with pytest.raises(TypeError, match=message):
         Counts.from_batches(given, "y")
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"ignore": "few"}, r"ignore must be a list of column names, got 'few'; write \['few'\]"),
+        ({"encoder": "x"}, r"encoder must be a tanbark\.Encoder, got a builtins.str"),
+        ({"schema": pa.schema([("x", pa.int64())])}, r"schema must be a tanbark\.Schema, got a pyarrow.lib.Schema"),
+    ],
+)
+def test_settings_of_another_type_are_refused(table, settings, message):
+    with pytest.raises(TypeError, match=message):
+        Counts.from_batches(table, "y", **settings)
+
+
+def test_the_index_of_a_pandas_frame_is_no_attribute(table):
+    frame = table.to_pandas().set_index(np.arange(4000) % 7)
+    assert Counts.from_batches(frame, "y") == of_the_whole(table)
+
+
+@pytest.mark.parametrize("once", [lambda t: t.to_reader(), lambda t: iter(t.to_batches(100))])
+def test_a_function_that_returns_the_same_spent_stream_is_noticed(table, once):
+    stream = once(table)
+    with pytest.raises(ValueError, match="4,000 rows when they were read first and 0 the next time; give schema="):
+        Counts.from_batches(lambda: stream, "y")
+
+
+def test_rows_without_a_class_are_no_rows_that_went_away(table):
+    holed = table.set_column(4, "y", pa.array([None, *table["y"].to_pylist()[1:]]))
+    streams = iter([holed.to_batches(), holed[1:].to_batches()])
+    with (
+        pytest.warns(UserWarning, match="1 row without a class"),
+        pytest.raises(ValueError, match="4,000 rows when they were read first and 3,999 the next time"),
+    ):
+        Counts.from_batches(lambda: next(streams), "y")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "arrow"])
+@pytest.mark.parametrize(("lacking", "message"), [("few", "lack the column 'few'"), ("y", "lack the class 'y'")])
+def test_a_column_that_the_schema_has_and_the_rows_lack_is_named(table, tmp_path, suffix, lacking, message):
+    schema, rest = of_the_whole(table).schema, table.drop_columns([lacking])
+    if suffix == "arrow":
+        source = rest
+    elif suffix == "csv":
+        rest.to_pandas().to_csv(tmp_path / "t.csv", index=False)
+        source = files(tmp_path / "t.csv")
+    else:
+        pq.write_table(rest, tmp_path / "t.parquet")
+        source = files(tmp_path / "t.parquet")
+    with pytest.raises(ValueError, match=message):
+        Counts.from_batches(source, "y", schema=schema)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_later_batch_that_lacks_a_column_is_refused(table, known):
+    batches = [*table.to_batches(), *table.drop_columns(["few"]).to_batches()]
+    with pytest.raises(ValueError, match="the rows lack the column 'few'"):
+        Counts.from_batches(batches, "y", schema=of_the_whole(table).schema if known else None)
+
+
+def test_a_class_among_the_columns_of_the_schema_is_refused(table):
+    with pytest.raises(ValueError, match="the class 'few' is among the columns of the schema; its class is 'y'"):
+        Counts.from_batches(table, "few", schema=of_the_whole(table).schema)
+
+
+def test_arrow_datasets_and_scanners_are_read(table):
+    data = dataset.dataset(table)
+    assert Counts.from_batches(data, "y") == of_the_whole(table)
+    assert Counts.from_batches(data.scanner(), "y") == of_the_whole(table)
+
+
+def from_storage(kind, values, storage):
+    return pa.ExtensionArray.from_storage(kind, pa.array(values, storage))
+
+
+UNUSUAL = {
+    "run ends": (pa.RunEndEncodedArray.from_arrays([2, 3, 4], ["u", None, "v"]), ("u", "v"), [2, 1]),
+    "json": (from_storage(pa.json_(), ["1", "2", "1", None], pa.string()), ("1", "2"), [2, 1]),
+    "bool8": (from_storage(pa.bool8(), [1, 0, 1, None], pa.int8()), (False, True), [1, 2]),
+    "union": (
+        pa.UnionArray.from_sparse(pa.array([0, 1, 0, 1], pa.int8()), [pa.array([*"uuuu"]), pa.array([*"vvvv"])]),
+        ("u", "v"),
+        [2, 2],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", UNUSUAL)
+def test_labels_that_are_stored_in_unusual_ways_are_seen(kind):
+    values, levels, counts = UNUSUAL[kind]
+    found = Counts.from_batches([pa.record_batch({"x": values, "y": [*"abab"]})] * 2, "y")
+    assert found.schema.columns[0].levels == levels
+    assert found.value(0).sum(axis=0).tolist() == [2 * count for count in counts]
+
+
+def test_numbers_that_are_stored_in_unusual_ways_are_refused():
+    values = pa.RunEndEncodedArray.from_arrays([2, 4], [1.5, None])
+    with pytest.raises(TypeError, match=r"column 'x' holds numbers as run_end_encoded.*; cast it"):
+        Counts.from_batches(pa.table({"x": values, "y": [*"abab"]}), "y")
+
+
+def coded(index, levels, ordered=False):
+    return pa.DictionaryArray.from_arrays(pa.array(index, pa.int8()), levels, ordered=ordered)
+
+
+def test_dictionaries_that_arrow_does_not_unify_are_counted():
+    y = ["a", "b", "a"]
+    with_nulls = [pa.record_batch({"x": coded([0, 1, 0], ["u", None]), "y": y})] * 2
+    found = Counts.from_batches(with_nulls, "y")
+    assert (found.schema.columns[0].levels, found.value(0).tolist()) == (("u",), [[4], [0]])
+    # Each has fewer levels than a byte can tell apart, both together have more.
+    wide = [pa.record_batch({"x": coded([0, 99, 0], [f"{k}{i}" for i in range(100)]), "y": y}) for k in "uv"]
+    found = Counts.from_batches(wide, "y")
+    assert found.schema.columns[0].levels == ("u0", "u99", "v0", "v99")
+    assert found.value(0).tolist() == [[2, 0, 2, 0], [0, 1, 0, 1]]
+    swapped = [batch.rename_columns(["y", "x"]) for batch in wide]
+    assert Counts.from_batches(swapped, "y").class_counts.tolist() == [2, 1, 2, 1]
+
+
+def test_declared_levels_with_a_null_among_them_keep_their_order():
+    batches = [pa.record_batch({"x": coded([2, 1], ["v", None, "u"], True), "y": ["a", "b"]})] * 2
+    assert Counts.from_batches(batches, "y").schema.columns[0].levels == ("v", "u")
+
+
+@pytest.mark.parametrize("few", [1, 10_000])
+def test_declared_levels_that_differ_are_refused_however_the_rows_are_cut(monkeypatch, few):
+    monkeypatch.setattr("tanbark.sources.gathering.gathered.__defaults__", (few,))
+    batches = [pa.record_batch({"x": coded([0], levels, True), "y": ["a"]}) for levels in (["s", "m"], ["m", "s"])]
+    with pytest.raises(ValueError, match="column 'x' declares other levels"):
+        Counts.from_batches(batches, "y")
 
 
 def test_no_rows_are_no_counts_where_the_schema_is_known(table):

@@ -174,6 +174,28 @@ def test_what_cannot_be_counted_is_refused_before_any_row_is_read(session, table
         module.count(table, "y")
 
 
+def test_columns_that_do_not_count_may_be_of_any_type(session):
+    df = session.sql("select 'u' as a, 'no' as y, interval 3 months as `how.long`")
+    counts = module.count(df, "y", ignore=["how.long"])
+    assert counts.value(0).tolist() == [[1]]
+    assert module.count(df, "y", schema=counts.schema) == counts
+    for ignore, message in ((["y"], "'y' is the class and cannot be ignored"), (["z"], "no column 'z'")):
+        with pytest.raises(ValueError, match=message):
+            module.count(df, "y", ignore=["how.long", *ignore])
+
+
+def test_rows_that_are_not_there_the_next_time_are_noticed(session, tmp_path):
+    def fewer_each_time(batches):
+        for batch in batches:
+            again = (tmp_path / "read").exists()
+            (tmp_path / "read").touch()
+            yield batch[:2] if again else batch
+
+    rows = session.range(3, numPartitions=1).selectExpr("'u' as a", "'no' as y")
+    with pytest.raises(ValueError, match="3 rows when they were read first and 2 the next time"):
+        module.count(rows.mapInArrow(fewer_each_time, rows.schema), "y")
+
+
 def test_a_class_that_the_schema_lacks_is_one_sentence(session, table):
     df = session.createDataFrame(table)
     with pytest.raises(ValueError, match=r"^the class 'yes' is not among the classes 'no', 'never'$") as caught:

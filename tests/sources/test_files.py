@@ -1,5 +1,6 @@
 import gzip
 import json
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -133,6 +134,22 @@ def test_a_parquet_file_with_a_column_of_another_type_is_named(table, tmp_path):
     write(table.set_column(1, "whole", table["text"]), parts(tmp_path, table))
     with pytest.raises(SourceError, match=r"part-1.parquet has column 'whole' as .*string.* write them alike"):
         files(tmp_path / "part-*.parquet").schema  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    "other", [pa.array([2**63 + 1], pa.uint64()), pa.array([Decimal("1.25")])], ids=["unsigned", "decimal"]
+)
+def test_a_number_that_does_not_fit_the_type_of_the_other_files_is_refused_not_wrapped(tmp_path, other):
+    write(pa.table({"x": [1, 2]}), tmp_path / "1.parquet")
+    write(pa.table({"x": other}), tmp_path / "2.parquet")
+    with pytest.raises(SourceError, match=r"\d.parquet has column 'x' as .*; write them alike"):
+        list(files(tmp_path / "*.parquet").batches())
+
+
+def test_numbers_that_fit_the_type_of_the_other_files_are_read(tmp_path):
+    write(pa.table({"x": [-1, 2]}), tmp_path / "1.parquet")
+    write(pa.table({"x": pa.array([3], pa.uint64())}), tmp_path / "2.parquet")
+    assert pa.table(files(tmp_path / "*.parquet"))["x"].to_pylist() == [-1, 2, 3]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from tanbark.schema.table import read_table
 from tanbark.schema.target import codes_among, read_labels
 from tanbark.sources import as_source
 from tanbark.sources.gathering import gathered
-from tanbark.sources.learning import Progress, learn_schema
+from tanbark.sources.learning import Progress, survey_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -61,20 +61,25 @@ def count_source(
     progress: Progress | None,
 ) -> Counts:
     """Return the counts of rows from anywhere, as `Counts.from_batches` describes it."""
-    refuse_both(schema, encoder, ignore)
+    check_given(target, schema, encoder, ignore)
     rows = as_source(source)
-    known = schema is not None
+    survey = None
     if schema is None:
-        schema = learn_schema(rows, target, encoder, ignore, n_jobs, progress)
+        survey = survey_rows(rows, target, encoder, ignore, n_jobs, progress)
+        schema = survey.schema()
+    elif rows.schema.names:
+        refuse_lacking(rows.schema, schema.names, target)
 
     def seen(many: int) -> None:
         if progress is not None:
             progress("counting", many, rows.total)
 
     counts, dropped = count_and_drop(schema, rows.batches((*schema.names, target)), target, order, n_jobs, seen)
-    if known:
-        # Who learned the schema has said so already.
+    if survey is None:
         warn_of_dropped(dropped)
+    else:
+        # It has warned of them already.
+        survey.refuse_other(int(counts.class_counts.sum()) + dropped)
     return counts
 
 
@@ -96,7 +101,7 @@ def count_and_drop(
     inner = threads if together else 1
 
     def count(mine: Tally, rows: pa.Table) -> None:
-        refuse_lacking(rows.schema, (*schema.names, target))
+        refuse_lacking(rows.schema, schema.names, target)
         labels, codes = read_labels(rows.column(target), target)
         classes = codes_among(labels, codes, schema.classes)
         values = schema.encode_table(read_table(rows.select(schema.names), inner), inner)
@@ -116,16 +121,28 @@ def count_and_drop(
     return tally.counts(), sum(dropped)
 
 
-def refuse_both(schema: Schema | None, encoder: Encoder | None, ignore: Sequence[str]) -> None:
-    """Raise where a schema is given beside what would find one."""
-    if schema is not None and (encoder is not None or ignore):
+def check_given(target: str, schema: Schema | None, encoder: Encoder | None, ignore: Sequence[str]) -> None:
+    """Raise where a schema is given beside what would find one, or one of them is something else."""
+    if isinstance(ignore, str):
+        raise TypeError(f"ignore must be a list of column names, got {ignore!r}; write [{ignore!r}]")
+    for name, given, kind in (("schema", schema, Schema), ("encoder", encoder, Encoder)):
+        if given is not None and not isinstance(given, kind):
+            got = type(given)
+            raise TypeError(f"{name} must be a tanbark.{kind.__name__}, got a {got.__module__}.{got.__name__}")
+    if schema is None:
+        return
+    if encoder is not None or len(ignore):
         raise ValueError("a schema says what the columns are and which of them count; leave out encoder= and ignore=")
+    if target in schema.names:
+        raise ValueError(f"the class {target!r} is among the columns of the schema; its class is {schema.class_name!r}")
 
 
-def refuse_lacking(columns: pa.Schema, names: Iterable[str]) -> None:
+def refuse_lacking(columns: pa.Schema, names: Iterable[str], target: str) -> None:
     """Raise where a column that is needed is not there, or is there twice."""
-    for name in names:
+    for name in (*names, target):
         found = len(columns.get_all_field_indices(name))
+        if found == 0 and name == target:
+            raise ValueError(f"the rows lack the class {name!r}")
         if found == 0:
             raise ValueError(f"the rows lack the column {name!r}, which the schema has")
         if found > 1:

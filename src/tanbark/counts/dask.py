@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tanbark.counts.batches import count_and_drop, refuse_both, refuse_lacking
+from tanbark.counts.batches import check_given, count_and_drop, refuse_lacking
 from tanbark.counts.counts import Counts
 from tanbark.counts.tally import check_memory, check_order
 from tanbark.schema import Encoder, Schema
@@ -58,24 +58,28 @@ def count(
     >>> dask.count(dd.from_pandas(table, npartitions=2), target="y").class_counts
     array([1, 2])
     """
-    if not hasattr(df, "to_delayed") or not hasattr(df, "dtypes"):
+    if not hasattr(df, "to_delayed") or getattr(df, "ndim", None) != 2:
         raise TypeError(f"df must be a Dask data frame (pip install 'tanbark[dask]'), got {type(df).__name__!r}")
     check_order(order)
-    refuse_both(schema, encoder, ignore)
+    check_given(target, schema, encoder, ignore)
     strange = next((name for name in df.columns if not isinstance(name, str)), None)
     if strange is not None:
         raise TypeError(f"the columns must be named by text, got {strange!r}; rename them")
     declared = {name for name, dtype in df.dtypes.items() if dtype == "category" and df[name].cat.known}
     columns = _as_table(df._meta, declared).schema
-    known = schema or _survey(df, Survey(encoder, target, columns, ignore), columns, declared)
-    names = [*known.names, target]
-    refuse_lacking(columns, names)
-    check_memory(known, order)
-    counts, dropped = _over(df[names], _count_partition, _add, known, target, order, declared)
-    if schema is not None:
+    survey = None
+    if schema is None:
+        survey = Survey(encoder, target, columns, ignore)
+        schema = _survey(df, survey, columns, declared)
+    refuse_lacking(columns, schema.names, target)
+    check_memory(schema, order)
+    counts: Counts
+    counts, dropped = _over(df[[*schema.names, target]], _count_partition, _add, schema, target, order, declared)
+    if survey is None:
         warn_of_dropped(dropped)
-    result: Counts = counts
-    return result
+    else:
+        survey.refuse_other(int(counts.class_counts.sum()) + dropped)
+    return counts
 
 
 def _survey(df: Any, survey: Survey, columns: pa.Schema, declared: set[str]) -> Schema:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tanbark.counts.batches import count_and_drop, refuse_both, refuse_lacking
+from tanbark.counts.batches import check_given, count_and_drop, refuse_lacking
 from tanbark.counts.cells import from_cells, to_cells
 from tanbark.counts.counts import Counts
 from tanbark.counts.tally import check_memory, check_order
@@ -69,20 +69,29 @@ def count(
     if not hasattr(df, "mapInArrow"):
         raise TypeError(f"df must be a Spark data frame (pip install 'tanbark[spark]'), got {type(df).__name__!r}")
     check_order(order)
-    refuse_both(schema, encoder, ignore)
-    columns = df.limit(0).toArrow().schema
+    check_given(target, schema, encoder, ignore)
+    # Columns that do not count may be of types that Arrow does not have.
+    spare = [name for name in df.columns if (name in ignore if schema is None else name not in schema.names)]
+    spare = [name for name in spare if name != target]
+    columns = df.drop(*spare).limit(0).toArrow().schema
+    survey = None
     with _sentences():
-        known = schema or _survey(df, Survey(encoder, target, columns, ignore), columns)
-        names = [*known.names, target]
-        refuse_lacking(columns, names)
-        check_memory(known, order)
-        cells = _numbered(df, names).mapInArrow(_counting(known, names, order), "key bigint, count bigint")
+        if schema is None:
+            survey = Survey(encoder, target, columns, [name for name in ignore if name not in spare])
+            schema = _survey(df, survey, columns)
+        names = [*schema.names, target]
+        refuse_lacking(columns, schema.names, target)
+        check_memory(schema, order)
+        cells = _numbered(df, names).mapInArrow(_counting(schema, names, order), "key bigint, count bigint")
         sums = cells.groupBy("key").sum("count").toArrow()
     keys, counts = (sums.column(at).to_numpy() for at in range(2))
     kept = keys != DROPPED
-    if schema is not None:
-        warn_of_dropped(int(counts[~kept].sum()))
-    return from_cells(known, order, keys[kept], counts[kept])
+    dropped, result = int(counts[~kept].sum()), from_cells(schema, order, keys[kept], counts[kept])
+    if survey is None:
+        warn_of_dropped(dropped)
+    else:
+        survey.refuse_other(int(result.class_counts.sum()) + dropped)
+    return result
 
 
 class Refused(Exception):

@@ -36,9 +36,7 @@ class SeenLabels:
 
         stored = values.type.value_type if types.is_dictionary(values.type) else values.type
         if not (_is_text(stored) or types.is_boolean(stored) or types.is_integer(stored) or types.is_floating(stored)):
-            # What is no label is refused there; what passes has no values.
-            read_column(values, self.name).keep(rows).levels()
-            self.missing += int(rows.sum())
+            self._see_unusual(values, rows)
             return
         if not types.is_dictionary(values.type):
             values = values.dictionary_encode()
@@ -56,6 +54,16 @@ class SeenLabels:
         labels, times = levels.take(pa.array(used)).to_pylist(), counts[used].tolist()
         self.missing += sum(many for label, many in zip(labels, times) if is_missing(label))
         self.count([v for v in labels if not is_missing(v)], [t for v, t in zip(labels, times) if not is_missing(v)])
+
+    def _see_unusual(self, values: Any, rows: NDArray[np.bool_]) -> None:
+        """Look at some rows of an Arrow array that stores its labels in another way, or holds no labels at all."""
+        raw = read_column(values, self.name).keep(rows)
+        if raw.measurable and not np.isnan(raw.floats()).all():
+            raise TypeError(f"column {self.name!r} holds numbers as {values.type}; cast it to a type of numbers")
+        levels = raw.levels()
+        counts = np.bincount(raw.index() + 1, minlength=len(levels) + 1).tolist()
+        self.missing += counts[0]
+        self.count(levels, counts[1:])
 
     def merge(self, other: SeenLabels) -> None:
         """Add what another has seen."""

@@ -12,6 +12,7 @@ from tanbark.schema.rows import warn_of_dropped
 from tanbark.schema.schema import Schema
 from tanbark.schema.seen_labels import SeenLabels
 from tanbark.schema.seen_numbers import SeenNumbers, kind_of
+from tanbark.schema.table import one_array
 from tanbark.schema.target import as_labels, no_classes, read_labels
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class Survey:
             self._classes.count(labels, np.bincount(codes[known], minlength=len(labels)).tolist())
             self._classes.missing += int((~known).sum())
         for name in self._open:
-            values = _one_array(batch.column(name))
+            values = one_array(batch.column(name))
             if kind_of(values.type) != self._kinds[name]:
                 raise ValueError(
                     f"column {name!r} is of type {values.type} in some rows and of another in others; cast it"
@@ -107,15 +108,20 @@ class Survey:
 
     def settle(self) -> bool:
         """End a pass; return whether another is needed."""
-        if self._expected is not None and self._rows != self._expected:
-            raise ValueError(
-                f"there were {self._expected:,} rows when they were read first and {self._rows:,} the next time; "
-                "give schema=, or write them to a file"
-            )
+        if self._expected is not None:
+            self.refuse_other(self._rows)
         self._expected, self._rows = self._rows, 0
         self._passes += 1
         self._open = tuple(name for name in self._open if self._columns[name].settle())
         return bool(self._open)
+
+    def refuse_other(self, rows: int) -> None:
+        """Raise where a later pass over all rows, with a class or without, saw more or fewer than the first."""
+        if rows != self._expected:
+            raise ValueError(
+                f"there were {self._expected:,} rows when they were read first and {rows:,} the next time; "
+                "give schema=, or write them to a file"
+            )
 
     def schema(self) -> Schema:
         """Return the schema, warning of what the encoder warns of."""
@@ -154,13 +160,3 @@ def _attributes(columns: pa.Schema, target: str, ignore: Sequence[str]) -> tuple
     if not rest:
         raise ValueError(f"the table has no column left to learn from beside the class {target!r}")
     return rest
-
-
-def _one_array(values: Any) -> Any:
-    """Return a column of a batch or a table as one array."""
-    import pyarrow as pa
-
-    if isinstance(values, pa.Array):
-        return values
-    values = values.unify_dictionaries()
-    return values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()

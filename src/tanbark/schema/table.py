@@ -286,10 +286,7 @@ def _read_arrow_labels(series: Any, name: str) -> RawColumn:
     native = series.to_native()
     if hasattr(native, "cat") and hasattr(native.cat, "categories"):
         return _labels([plain(v) for v in native.cat.categories], np.asarray(native.cat.codes, np.int64), name, True)
-    arrow = series.to_arrow()
-    if isinstance(arrow, pyarrow.ChunkedArray):
-        arrow = arrow.unify_dictionaries()
-        arrow = pyarrow.concat_arrays(arrow.chunks) if arrow.num_chunks else pyarrow.array([], arrow.type)
+    arrow = one_array(native if isinstance(native, pyarrow.ChunkedArray) else series.to_arrow())
     if not pyarrow.types.is_dictionary(arrow.type):
         arrow = arrow.dictionary_encode()
     stored = arrow.dictionary.to_pylist()
@@ -304,6 +301,31 @@ def _read_arrow_labels(series: Any, name: str) -> RawColumn:
     place = {v: i for i, v in enumerate(levels)}
     position = np.array([*(UNKNOWN if is_missing(v) else place[v] for v in stored), UNKNOWN], np.int64)
     return _labels(levels, position[index], name, declared)
+
+
+def one_array(values: Any) -> Any:
+    """Return an Arrow array of one piece, whose dictionary is that of all pieces."""
+    import pyarrow
+
+    if isinstance(values, pyarrow.Array):
+        return values
+    try:
+        values = values.unify_dictionaries()
+    except pyarrow.ArrowInvalid:
+        # Dictionaries with nulls, or too many levels for their indices.
+        return _unified(values.chunks)
+    return values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
+
+
+def _unified(chunks: list[Any]) -> Any:
+    """Return dictionary arrays as one, their levels in the order in which they come."""
+    import pyarrow
+    from pyarrow.compute import index_in
+
+    levels = pyarrow.concat_arrays([chunk.dictionary for chunk in chunks]).drop_null().unique()
+    decoded = pyarrow.concat_arrays([chunk.dictionary_decode() for chunk in chunks])
+    index = index_in(decoded, levels, skip_nulls=True)
+    return pyarrow.DictionaryArray.from_arrays(index, levels, ordered=chunks[0].type.ordered)
 
 
 def _labels(levels: list[Any], position: NDArray[np.integer], name: str, declared: bool) -> RawColumn:

@@ -24,7 +24,19 @@ def learn_schema(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Schema:
-    """Return the schema that an encoder learns of all rows, which go by as often as it takes.
+    """Return the schema that an encoder learns of all rows, as `survey_rows` finds it."""
+    return survey_rows(source, target, encoder, ignore, n_jobs, progress).schema()
+
+
+def survey_rows(
+    source: Source,
+    target: str,
+    encoder: Encoder | None = None,
+    ignore: Sequence[str] = (),
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Survey:
+    """Return what all rows tell an encoder, which go by as often as it takes.
 
     Levels and ranges need one pass; exact quantiles of a column with more than 2**16 distinct numbers two or three
     more, in which only such columns are read.
@@ -52,4 +64,4 @@ def learn_schema(
         for worker in workers:
             survey.merge(worker)
         again = survey.settle()
-    return survey.schema()
+    return survey

@@ -69,7 +69,8 @@ class ParquetFiles(FileSource):
             with _reading_parquet(path), _opened(path, texts) as file:
                 for groups in _row_groups(file.metadata):
                     for batch in file.iter_batches(2 * batch_rows(len(names)), groups, names):
-                        yield pa.record_batch([_as(batch.column(f.name), f.type) for f in wanted], schema=wanted)
+                        arrays = [_as(batch.column(field.name), field, path) for field in wanted]
+                        yield pa.record_batch(arrays, schema=wanted)
 
     def as_written(self) -> Rows:
         """Return the rows in the types that the files have."""
@@ -146,10 +147,11 @@ def _widened(field: pa.Field, other: pa.DataType, path: Path, first: Path) -> pa
         ) from error
 
 
-def _as(values: pa.Array, wanted: pa.DataType) -> pa.Array:
-    """Return an array in the wanted type."""
+def _as(values: pa.Array, field: pa.Field, path: Path) -> pa.Array:
+    """Return an array in the type of a field, with every value that it has in the file."""
     import pyarrow as pa
 
+    wanted = field.type
     if values.type == wanted:
         return values
     if pa.types.is_dictionary(wanted) and pa.types.is_dictionary(values.type):
@@ -157,7 +159,14 @@ def _as(values: pa.Array, wanted: pa.DataType) -> pa.Array:
         return pa.DictionaryArray.from_arrays(values.indices.cast(wanted.index_type), levels)
     if pa.types.is_dictionary(wanted):
         return values.cast(wanted.value_type).dictionary_encode()
-    return values.cast(wanted, safe=False)
+    try:
+        # Only floats may round.
+        return values.cast(wanted, safe=not pa.types.is_floating(wanted))
+    except pa.ArrowException as error:
+        raise SourceError(
+            f"{path} has column {field.name!r} as {values.type}, with values that {wanted} of the other files "
+            "does not hold; write them alike"
+        ) from error
 
 
 def _refuse_repeated(path: Path, names: Sequence[str]) -> None:

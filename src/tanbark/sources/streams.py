@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tanbark.sources.errors import SourceError
@@ -55,10 +56,10 @@ class ArrowStream(Source):
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """Yield the rows in order, with all columns or those named."""
         # The stream that was opened to see its columns is the first to be read.
-        schema, rest = self._begun or self._begin()
+        _, rest = self._begun or self._begin()
         self._begun = None
         for batch in rest:
-            yield batch if columns is None else batch.select([name for name in columns if name in schema.names])
+            yield batch if columns is None else batch.select([name for name in columns if name in batch.schema.names])
 
     def _begin(self) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
         if self.once and self._read:
@@ -70,25 +71,43 @@ class ArrowStream(Source):
 def as_source(given: Any) -> Source:
     """Return whatever streams Arrow data as a source.
 
-    A table, a data frame or a relation is read anew each time; so is a list of record batches, and what a function
-    returns. A record batch reader and a generator can be read only once.
+    A table, a data frame, a relation or an Arrow dataset is read anew each time; so is a list of record batches, and
+    what a function returns. A record batch reader and a generator can be read only once.
     """
     import pyarrow as pa
 
     if isinstance(given, Source):
         return given
+    if isinstance(given, str | Path):
+        raise TypeError(f"rows must come as Arrow data; those of a file are tanbark.sources.files({str(given)!r})")
+    if hasattr(given, "collect") and hasattr(given, "collect_schema"):
+        raise TypeError("rows must come as Arrow data, and this is a lazy frame; call its collect() to read it")
     if isinstance(given, pa.RecordBatch):
         given = [given]
+    if hasattr(given, "iloc") and hasattr(given, "columns"):
+        given = _of_pandas(given)
     if hasattr(given, "__arrow_c_stream__"):
         return ArrowStream(lambda: given, isinstance(given, pa.RecordBatchReader), getattr(given, "num_rows", None))
+    if hasattr(given, "to_batches"):
+        return ArrowStream(given.to_batches)
     if callable(given):
         return ArrowStream(given)
-    if isinstance(given, Iterable) and not isinstance(given, str | bytes):
+    if isinstance(given, Iterable) and not isinstance(given, bytes):
         return ArrowStream(lambda: given, iter(given) is given)
     raise TypeError(
         f"rows must come as Arrow data: a table, a data frame, record batches, a function that returns them, or what "
         f"tanbark.sources finds, got {type(given).__name__!r}"
     )
+
+
+def _of_pandas(frame: Any) -> pa.Table:
+    """Return the columns of a pandas frame, without its index."""
+    import pyarrow as pa
+
+    try:
+        return pa.Table.from_pandas(frame, preserve_index=False)
+    except (pa.ArrowException, ValueError, TypeError) as error:
+        raise TypeError(f"the data frame cannot be read as Arrow data: {' '.join(map(str, error.args))}") from error
 
 
 def _begin(opened: Any) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
@@ -98,6 +117,8 @@ def _begin(opened: Any) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
     if hasattr(opened, "__arrow_c_stream__"):
         reader = pa.RecordBatchReader.from_stream(opened)
         return reader.schema, iter(reader)
+    if not isinstance(opened, Iterable):
+        raise TypeError(f"the function must return Arrow data or record batches, got {type(opened).__name__!r}")
     batches = map(_checked, opened)
     first = next(batches, None)
     if first is None:
@@ -109,5 +130,6 @@ def _checked(batch: Any) -> pa.RecordBatch:
     import pyarrow as pa
 
     if not isinstance(batch, pa.RecordBatch):
-        raise TypeError(f"expected Arrow record batches, got {type(batch).__name__!r}")
+        advice = "; join tables by pyarrow.concat_tables" if isinstance(batch, pa.Table) else ""
+        raise TypeError(f"expected Arrow record batches, got {type(batch).__name__!r}{advice}")
     return batch
