@@ -9,6 +9,7 @@ import pytest
 
 import tanbark
 from tanbark.cli import learning
+from tanbark.cli.fit import without_password
 
 
 @pytest.fixture
@@ -117,3 +118,16 @@ def test_the_name_of_a_model_from_a_query_is_query(run, tmp_path):
 def test_a_database_that_cannot_be_read_gets_one_sentence(run, tmp_path, query, database, message):
     (tmp_path / "t.csv").write_text("a,b\n1,2\n")
     assert message in run("fit", query, "--database", database, code=1).stderr
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("postgresql://ann:secret@here/clinic", "postgresql://ann@here/clinic"),
+        ("postgresql://here:5432/clinic?user=ann&password=secret", "postgresql://here:5432/clinic?user=ann"),
+        ("postgresql:///clinic?sslpassword=secret", "postgresql:///clinic"),
+        ("a:b@c/password=d.db", "a:b@c/password=d.db"),
+    ],
+)
+def test_the_address_of_a_database_is_printed_without_its_password(address, shown):
+    assert without_password(address) == shown

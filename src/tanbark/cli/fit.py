@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -120,7 +121,7 @@ def fit(
     console.print()
     console.print(f"Written to {path} ({_size(path)}). What to try next:", soft_wrap=True)
     console.print(f"  tanbark show {_shell(path)}", style="cyan", soft_wrap=True)
-    again = f"{_shell(data)} --database {_shell(database)}" if database else _shell(_first(source) or data)
+    again = f"{_shell(data)} --database {_shell(without_password(database))}" if database else _shell(_first(source) or data)
     console.print(f"  tanbark predict {_shell(path)} {again} -o predictions.csv", style="cyan", soft_wrap=True)
     if model == "tan":
         given = again if database else _shell(data)
@@ -292,6 +293,16 @@ def _validate(console: Console, assignment: Assignment, learned: Learned, folds:
             f"(always {str(fitted.schema_.classes[commonest])!r}: {percent(share)})",
         )
     )
+
+
+def without_password(database: str) -> str:
+    """Return the address of a database as it may stand on a screen.
+
+    >>> without_password("postgresql://ann:secret@here:5432/clinic?password=secret&sslmode=require")
+    'postgresql://ann@here:5432/clinic?sslmode=require'
+    """
+    shown = re.sub(r"(://[^:@/]*):[^@/]*@", r"\1@", database)
+    return re.sub(r"(?<=[?&])(ssl)?password=[^&]*&?", "", shown).rstrip("?&") if "://" in shown else shown
 
 
 def _size(path: Path) -> str:

@@ -78,10 +78,15 @@ class Query(Source):
         """Return the rows in the types that the database has, for SQL."""
         raise NotImplementedError
 
+    @property
+    def subquery(self) -> str:
+        """The query as it stands after FROM, on lines of its own since it may end in a comment."""
+        return f"(\n{self.query}\n) AS tanbark_rows"
+
     def selecting(self, columns: Sequence[str] | None) -> str:
         """Return the query, of which only some columns are wanted."""
         names = self.schema.names if columns is None else columns
-        return f"SELECT {', '.join(map(identifier, names))} FROM ({self.query}) AS tanbark_rows"
+        return f"SELECT {', '.join(map(identifier, names))} FROM {self.subquery}"
 
     @contextmanager
     def errors(self) -> Iterator[None]:
@@ -113,6 +118,8 @@ class DuckQuery(Query):
     def schema(self) -> pa.Schema:
         """The columns' names and types."""
         with self.errors(), closing(connect(str(self.database), read_only=True)) as connection:
+            if len(connection.extract_statements(self.query)) > 1:
+                raise SourceError("the query is more than one statement; write one SELECT statement")
             found = connection.sql(self.query)
             self._refuse_repeated(found.columns)
             return found.limit(0).to_arrow_reader().schema
@@ -129,7 +136,7 @@ class DuckQuery(Query):
         with self.errors():
             connection = connect(str(self.database), read_only=True)
             types = tuple(map(str, connection.sql(self.query).types))
-        return Rows(self, connection, f"({self.query})", names, types, self.errors())
+        return Rows(self, connection, f"(\n{self.query}\n)", names, types, self.errors())
 
 
 class AdbcQuery(Query):
@@ -175,17 +182,28 @@ class SqliteQuery(AdbcQuery):
             cursor.execute(self.query)
             names = cursor.fetch_record_batch().schema.names
             self._refuse_repeated(names)
-            held = [
-                f"max(typeof({identifier(name)}) = {kind})" for name in names for kind in ("'text'", "'real'", "'blob'")
+            # One expression a column, since a query may have no more expressions than a table may have columns.
+            widest = [
+                f"max(CASE typeof({identifier(name)}) WHEN 'blob' THEN 3 WHEN 'text' THEN 2 WHEN 'real' THEN 1 END)"
+                for name in names
             ]
-            cursor.execute(f"SELECT {', '.join(held)} FROM ({self.query}) AS tanbark_rows")
+            cursor.execute(f"SELECT {', '.join(widest)} FROM {self.subquery}")
             found = cursor.fetchone()
-        fields = []
-        for name, text, real, blob in zip(names, found[::3], found[1::3], found[2::3]):
-            if blob:
-                raise SourceError(f"column {name!r} of the query holds bytes; turn it into text or numbers")
-            fields.append((name, pa.string() if text else pa.float64() if real else pa.int64()))
-        return pa.schema(fields)
+        if 3 in found:
+            name = names[found.index(3)]
+            raise SourceError(f"column {name!r} of the query holds bytes; turn it into text or numbers")
+        types = {2: pa.string(), 1: pa.float64(), None: pa.int64()}
+        return pa.schema([(name, types[kind]) for name, kind in zip(names, found)])
+
+    def selecting(self, columns: Sequence[str] | None) -> str:
+        """Return the query, of which only some columns are wanted; the driver would round numbers among text."""
+        import pyarrow as pa
+
+        wanted = [
+            f"CAST({identifier(name)} AS TEXT)" if self.schema.field(name).type == pa.string() else identifier(name)
+            for name in (self.schema.names if columns is None else columns)
+        ]
+        return f"SELECT {', '.join(wanted)} FROM {self.subquery}"
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """Yield the rows in order, with all columns or those named."""
@@ -230,7 +248,7 @@ class PostgresQuery(AdbcQuery):
         """Return the query, of which only some columns are wanted, in types that Arrow has."""
         names = self._casts if columns is None else columns
         wanted = ", ".join(f"{identifier(name)}{self._casts[name]} AS {identifier(name)}" for name in names)
-        return f"SELECT {wanted} FROM ({self.query}) AS tanbark_rows"
+        return f"SELECT {wanted} FROM {self.subquery}"
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """Yield the rows in order, with all columns or those named."""
