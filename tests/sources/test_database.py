@@ -2,10 +2,12 @@ import datetime
 import os
 import pwd
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from decimal import Decimal
 from pathlib import Path
@@ -221,6 +223,27 @@ def test_a_query_to_sqlite_may_have_as_many_columns_as_a_table(tmp_path):
         connection.execute(f"INSERT INTO t VALUES ({', '.join(map(str, range(2000)))})")
     connection.close()
     assert pa.table(sql("SELECT * FROM t", tmp_path / "t.db")).to_pylist() == [{f"c{i}": i for i in range(2000)}]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no such signal")
+@pytest.mark.parametrize(
+    ("kind", "query"),
+    [
+        ("duckdb", "SELECT count(*) AS a FROM range(1000000) AS x, range(30000) AS y WHERE x.range % 7 <> y.range"),
+        ("sqlite", "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000000) SELECT max(i) AS a FROM n"),
+        ("postgresql", "SELECT 1 AS a FROM pg_sleep(30)"),
+    ],
+)
+def test_an_interrupt_stops_a_query_before_its_first_row(request, kind, query):
+    database = request.getfixturevalue(
+        {"duckdb": "duck_file", "sqlite": "sqlite_file", "postgresql": "postgres_table"}[kind]
+    )
+    source = sql(query, database)
+    interrupt = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    interrupt.start()
+    with pytest.raises(KeyboardInterrupt):
+        list(source.batches())
+    interrupt.join()
 
 
 def test_a_database_is_only_read(duck_file, sqlite_file):

@@ -121,7 +121,11 @@ def fit(
     console.print()
     console.print(f"Written to {path} ({_size(path)}). What to try next:", soft_wrap=True)
     console.print(f"  tanbark show {_shell(path)}", style="cyan", soft_wrap=True)
-    again = f"{_shell(data)} --database {_shell(without_password(database))}" if database else _shell(_first(source) or data)
+    again = (
+        f"{_shell(data)} --database {_shell(without_password(database))}"
+        if database
+        else _shell(_first(source) or data)
+    )
     console.print(f"  tanbark predict {_shell(path)} {again} -o predictions.csv", style="cyan", soft_wrap=True)
     if model == "tan":
         given = again if database else _shell(data)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tanbark.sources.errors import SourceError
+from tanbark.sources.interrupts import each, interruptible
 from tanbark.sources.rows import Rows, connect, first_line, identifier
 from tanbark.sources.source import Source, batch_rows
 
@@ -127,7 +128,12 @@ class DuckQuery(Query):
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """Yield the rows in order, with all columns or those named."""
         query = self.selecting(columns)
-        with self.errors(), closing(connect(str(self.database), read_only=True)) as connection:
+        with self.errors():
+            connection = connect(str(self.database), read_only=True)
+        yield from each(self._read(connection, query), connection.interrupt)
+
+    def _read(self, connection: Any, query: str) -> Iterator[pa.RecordBatch]:
+        with self.errors(), closing(connection):
             yield from connection.sql(query).to_arrow_reader(batch_rows(len(self.schema)))
 
     def as_written(self) -> Rows:
@@ -176,6 +182,9 @@ class SqliteQuery(AdbcQuery):
     @cached_property
     def schema(self) -> pa.Schema:
         """The columns' names and types: whole numbers, numbers, or text where a value is text."""
+        return interruptible(self._found_schema)
+
+    def _found_schema(self) -> pa.Schema:
         import pyarrow as pa
 
         with self.errors(), closing(self.connected()) as connection, connection.cursor() as cursor:
@@ -207,11 +216,13 @@ class SqliteQuery(AdbcQuery):
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """Yield the rows in order, with all columns or those named."""
-        names = self.schema.names if columns is None else list(columns)
+        yield from each(self._read(self.schema.names if columns is None else list(columns)))
+
+    def _read(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         samples = ", ".join(
             f"{self._SAMPLES[str(self.schema.field(name).type)]} AS {identifier(name)}" for name in names
         )
-        query = f"SELECT {samples} UNION ALL {self.selecting(columns)}"
+        query = f"SELECT {samples} UNION ALL {self.selecting(names)}"
         with self.errors(), closing(self.connected()) as connection, connection.cursor() as cursor:
             cursor.adbc_statement.set_options(**{"adbc.sqlite.query.batch_rows": batch_rows(len(names))})
             cursor.execute(query)
@@ -252,8 +263,15 @@ class PostgresQuery(AdbcQuery):
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """Yield the rows in order, with all columns or those named."""
-        with self.errors(), closing(self.connected()) as connection, connection.cursor() as cursor:
-            cursor.execute(self.selecting(columns))
+        query = self.selecting(columns)
+        with self.errors():
+            connection = self.connected()
+            cursor = connection.cursor()
+        yield from each(self._read(connection, cursor, query), cursor.adbc_cancel)
+
+    def _read(self, connection: Any, cursor: Any, query: str) -> Iterator[pa.RecordBatch]:
+        with self.errors(), closing(connection), cursor:
+            cursor.execute(query)
             yield from cursor.fetch_record_batch()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 
 from tanbark.sources.file_source import DuckFiles, reading_files
+from tanbark.sources.interrupts import interruptible
 from tanbark.sources.rows import Rows, connect, quoted
 
 
@@ -24,7 +25,7 @@ class JsonFiles(DuckFiles):
         connection.execute("SET threads = 1")
         errors = reading_files(self)
         with errors:
-            found = connection.sql(f"SELECT * FROM {relation}")
+            found = interruptible(lambda: connection.sql(f"SELECT * FROM {relation}"), connection.interrupt)
         names, types = tuple(found.columns), tuple(map(str, found.types))
         columns = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind in zip(names, types))
         each = [f"read_json({quoted(glob.escape(str(p)))}, {lines}, columns={{{columns}}})" for p in self.paths]
