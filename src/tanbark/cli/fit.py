@@ -12,8 +12,9 @@ import typer
 from tanbark.cli.console import listed, out, percent, progress
 from tanbark.cli.drawing import print_structure, score_words
 from tanbark.cli.errors import CommandError, as_option
+from tanbark.cli.inputs import rows_named
 from tanbark.cli.learning import Assignment, Learned, learn
-from tanbark.sources import Source, files, sql
+from tanbark.sources import Source
 from tanbark.sources.file_source import FileSource
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def fit(
     """
     if cv is not None and cv != 0 and cv < 2:
         raise CommandError(f"--cv needs at least 2 folds, or 0 for none, got {cv}")
-    source = sql(data, database) if database else files(data, missing, categorical or [])
+    source = rows_named(data, database, missing, categorical or [])
     path = output or _default_output(source)
     if path.is_dir() or not path.parent.is_dir():
         raise CommandError(f"{path} cannot be written: there is no such folder, or it is one itself")
@@ -111,7 +112,7 @@ def fit(
     save(fitted.set_params(n_jobs=None), path)
     console = out()
     _summarise(console, source, learned, target, ignore or [])
-    for note in map(_advice, learned.notes):
+    for note in map(_advice, [*learned.notes, *_folders_unread(source)]):
         console.print(f"note: {note}", style="yellow")
     _validate(console, assignment, learned, cv)
     edges = fitted.network_.edges if hasattr(fitted, "network_") else len(fitted.schema_.columns) > 1
@@ -245,6 +246,14 @@ def _summarise(console: Console, source: Source, learned: Learned, target: str, 
         console.print(
             f"note: every row is of the class {schema.classes[0]!r}, so there is nothing to tell apart", style="yellow"
         )
+
+
+def _folders_unread(source: Source) -> list[str]:
+    """Return a note on columns that only the names of folders hold, as in ``year=2020/part.parquet``."""
+    paths = source.paths if isinstance(source, FileSource) else ()
+    named = {part.partition("=")[0] for path in paths for part in path.parts[:-1] if "=" in part}
+    lost = sorted(named - set(source.schema.names))
+    return [f"what the folders' names say of {listed(lost)} is not read; write it into the files"] if lost else []
 
 
 def _advice(message: str) -> str:

@@ -46,11 +46,13 @@ def sql(query: str, database: str | Path) -> Query:
     path = Path(rest[1:] if separator and rest.startswith("/") else rest if separator else str(database))
     if not path.is_file():
         raise SourceError(f"there is no database file {path}")
-    kind = scheme if separator else _file_kind(path)
+    kind = scheme if separator else database_kind(path)
+    if kind is None:
+        raise SourceError(f"{path} is neither a DuckDB nor an SQLite file")
     return SqliteQuery(query, path) if kind == "sqlite" else DuckQuery(query, path)
 
 
-def _file_kind(path: Path) -> str:
+def database_kind(path: Path) -> str | None:
     """Return which database wrote a file, by its first bytes."""
     with path.open("rb") as file:
         head = file.read(16)
@@ -58,7 +60,7 @@ def _file_kind(path: Path) -> str:
         return "sqlite"
     if head[8:12] == b"DUCK":
         return "duckdb"
-    raise SourceError(f"{path} is neither a DuckDB nor an SQLite file")
+    return None
 
 
 class Query(Source):
