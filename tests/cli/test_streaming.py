@@ -3,12 +3,14 @@
 import re
 import sqlite3
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import tanbark
 from tanbark.cli import learning
+from tanbark.cli.fit import without_password
 
 
 @pytest.fixture
@@ -67,11 +69,67 @@ def test_a_column_that_numbers_the_rows_is_noted_in_a_stream_too(write, run, mix
     assert "note: column 'id' numbers the rows; leave it out with --ignore" in said
 
 
+def test_it_is_noted_where_the_first_and_the_last_rows_have_no_class(write, run, mixed, tmp_path, monkeypatch):
+    walk = pa.array([None] * 5 + ["no", "yes"] * 1490 + [None] * 15)
+    write(mixed.set_column(4, "walk", walk).append_column("id", pa.array(range(3000))), tmp_path / "t.parquet")
+    monkeypatch.setattr(learning, "LARGE", 1)
+    said = run("fit", "t.parquet", "--target", "walk").stdout
+    assert "note: column 'id' numbers the rows; leave it out with --ignore" in said
+    assert said.count("numbers the rows") == 1
+
+
 def test_a_column_of_dates_is_explained_in_a_stream_too(write, run, mixed, tmp_path, monkeypatch):
     write(mixed.append_column("day", pa.array([0] * 3000, pa.date32())), tmp_path / "t.parquet")
     monkeypatch.setattr(learning, "LARGE", 1)
     said = run("fit", "t.parquet", "--target", "walk", code=1).stderr
-    assert "column 'day' holds dates or times; --ignore leaves it out" in said
+    assert said == "error: column 'day' holds dates or times; --ignore leaves it out\n"
+
+
+def test_a_column_of_dates_can_be_text_where_the_advice_says_so(run, tmp_path):
+    (tmp_path / "t.csv").write_text("day,sky,walk\n" + "2020-01-01,sun,yes\n2020-01-02,fog,no\n" * 20)
+    said = run("fit", "t.csv", "--target", "walk", code=1).stderr
+    assert said == (
+        "error: column 'day' holds dates or times; --ignore leaves it out, --categorical takes it as text\n"
+    )
+    run("fit", "t.csv", "--target", "walk", "--categorical", "day")
+    with duckdb.connect(str(tmp_path / "t.duckdb")) as database:
+        database.execute("CREATE TABLE t AS SELECT * FROM read_csv('t.csv')")
+    said = run("fit", "SELECT * FROM t", "--database", "t.duckdb", "--target", "walk", code=1).stderr
+    assert said.endswith("--ignore leaves it out, a cast in the query makes it text\n")
+    cast = "SELECT * REPLACE (CAST(day AS TEXT) AS day) FROM t"
+    run("fit", cast, "--database", "t.duckdb", "--target", "walk")
+
+
+@pytest.mark.parametrize("values", [[[1], [2]], [{"u": 1}, {"u": 2}], [b"a", b"b"]])
+def test_a_column_of_lists_structures_or_bytes_can_be_left_out(write, run, tmp_path, values):
+    write(
+        pa.table({"odd": values * 10, "sky": ["sun", "fog"] * 10, "walk": ["no", "yes"] * 10}), tmp_path / "t.parquet"
+    )
+    said = run("fit", "t.parquet", "--target", "walk", code=1).stderr
+    assert "column 'odd'" in said
+    assert said.endswith("; --ignore leaves it out\n")
+    run("fit", "t.parquet", "--target", "walk", "--ignore", "odd")
+
+
+def test_columns_that_only_folders_name_are_noted(write, run, mixed, tmp_path):
+    for year in (2020, 2021):
+        (tmp_path / f"year={year}").mkdir()
+        write(mixed, tmp_path / f"year={year}" / "part.parquet")
+    said = run("fit", "year=*/part.parquet", "--target", "walk", "--cv", "0").stdout
+    assert "note: what the folders' names say of 'year' is not read" in said
+
+
+@pytest.mark.parametrize("words", [("fit",), ("predict", "m.tanbark"), ("update", "m.tanbark")])
+def test_a_query_or_a_database_without_the_option_is_told_of_it(run, tmp_path, words):
+    sqlite3.connect(tmp_path / "a.db").execute("CREATE TABLE t (a TEXT)").connection.close()
+    assert "a.db is a database; give a query instead, and --database a.db" in run(*words, "a.db", code=1).stderr
+    assert "say with --database what to put it to" in run(*words, "select * from t", code=1).stderr
+
+
+def test_what_means_missing_in_arff_is_named_by_the_option(run, tmp_path):
+    (tmp_path / "t.arff").write_text("@relation r\n@attribute a numeric\n@attribute class {x}\n@data\nhigh,x\n")
+    said = run("fit", "t.arff", code=1).stderr
+    assert said.endswith("holds 'high'; if that means missing, say so with --missing\n")
 
 
 def test_a_query_is_learned_from_and_predicted(run, mixed, tmp_path):
@@ -117,3 +175,16 @@ def test_the_name_of_a_model_from_a_query_is_query(run, tmp_path):
 def test_a_database_that_cannot_be_read_gets_one_sentence(run, tmp_path, query, database, message):
     (tmp_path / "t.csv").write_text("a,b\n1,2\n")
     assert message in run("fit", query, "--database", database, code=1).stderr
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("postgresql://ann:secret@here/clinic", "postgresql://ann@here/clinic"),
+        ("postgresql://here:5432/clinic?user=ann&password=secret", "postgresql://here:5432/clinic?user=ann"),
+        ("postgresql:///clinic?sslpassword=secret", "postgresql:///clinic"),
+        ("a:b@c/password=d.db", "a:b@c/password=d.db"),
+    ],
+)
+def test_the_address_of_a_database_is_printed_without_its_password(address, shown):
+    assert without_password(address) == shown

@@ -43,7 +43,10 @@ def test_a_declared_level_is_no_missing_value(tmp_path):
         ("@relation r\n@attribute a numeric\n@data\n{0 1}\n", "sparse ARFF"),
         ("@relation r\n@attribute a numeric\n@data\n1,2\n", "line 4: 2 values where 1 attributes are declared"),
         ("@relation r\n@attribute a {x}\n@data\ny\n", "holds 'y', which it does not declare"),
-        ("@relation r\n@attribute a numeric\n@data\nhigh\n", "declared numeric but holds 'high'"),
+        (
+            "@relation r\n@attribute a numeric\n@data\nhigh\n",
+            "holds 'high'; if that means missing, say so with missing",
+        ),
         ("@relation r\n@attribute a numeric\n", "no @data line"),
         ("@relation r\n@data\n", "declares no attributes"),
         ("@relation r\n@attribute a\n@data\n", "needs a name and a type"),

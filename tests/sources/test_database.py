@@ -2,10 +2,12 @@ import datetime
 import os
 import pwd
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from decimal import Decimal
 from pathlib import Path
@@ -192,6 +194,56 @@ def test_a_query_that_cannot_be_run_is_said_so_in_one_sentence(request, kind):
             sql(query, database).schema  # noqa: B018
     with pytest.raises(SourceError, match="the query has two columns named 'label'"):
         sql("SELECT label, label FROM t", database).schema  # noqa: B018
+
+
+@pytest.mark.parametrize("kind", ["duckdb", "sqlite", "postgresql"])
+def test_a_query_may_end_in_a_comment_but_not_in_another_query(request, kind):
+    database = request.getfixturevalue(
+        {"duckdb": "duck_file", "sqlite": "sqlite_file", "postgresql": "postgres_table"}[kind]
+    )
+    source = sql("SELECT DISTINCT label AS a FROM t WHERE label = 'a' -- the first", database)
+    assert pa.table(source).to_pylist() == [{"a": "a"}]
+    assert pa.Table.from_batches(source.as_written().select(["c0"])).to_pylist() == [{"0": "a"}]
+    with pytest.raises(SourceError, match=r"^the query [^\n]*$"):
+        pa.table(sql("SELECT 1 AS a; SELECT 2 AS a", database))
+
+
+def test_numbers_among_text_in_sqlite_keep_their_digits(tmp_path):
+    with sqlite3.connect(tmp_path / "t.db") as connection:
+        connection.execute("CREATE TABLE t (a)")
+        connection.executemany("INSERT INTO t VALUES (?)", [(0.5,), (123456789.125,), (2**53 + 1,), ("x",), (None,)])
+    connection.close()
+    read = pa.table(sql("SELECT * FROM t", tmp_path / "t.db"))
+    assert read["a"].to_pylist() == ["0.5", "123456789.125", "9007199254740993", "x", None]
+
+
+def test_a_query_to_sqlite_may_have_as_many_columns_as_a_table(tmp_path):
+    with sqlite3.connect(tmp_path / "t.db") as connection:
+        connection.execute(f"CREATE TABLE t ({', '.join(f'c{i}' for i in range(2000))})")
+        connection.execute(f"INSERT INTO t VALUES ({', '.join(map(str, range(2000)))})")
+    connection.close()
+    assert pa.table(sql("SELECT * FROM t", tmp_path / "t.db")).to_pylist() == [{f"c{i}": i for i in range(2000)}]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no such signal")
+@pytest.mark.parametrize(
+    ("kind", "query"),
+    [
+        ("duckdb", "SELECT count(*) AS a FROM range(1000000) AS x, range(30000) AS y WHERE x.range % 7 <> y.range"),
+        ("sqlite", "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000000) SELECT max(i) AS a FROM n"),
+        ("postgresql", "SELECT 1 AS a FROM pg_sleep(30)"),
+    ],
+)
+def test_an_interrupt_stops_a_query_before_its_first_row(request, kind, query):
+    database = request.getfixturevalue(
+        {"duckdb": "duck_file", "sqlite": "sqlite_file", "postgresql": "postgres_table"}[kind]
+    )
+    source = sql(query, database)
+    interrupt = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    interrupt.start()
+    with pytest.raises(KeyboardInterrupt):
+        list(source.batches())
+    interrupt.join()
 
 
 def test_a_database_is_only_read(duck_file, sqlite_file):

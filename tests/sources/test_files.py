@@ -173,3 +173,15 @@ def test_rows_come_in_the_order_of_the_files(tmp_path, suffix):
     assert pa.Table.from_batches(source.batches())["i"].to_pylist() == list(range(first))
     written = source.as_written().select(["CASE WHEN c1 = 'y' THEN NULL ELSE c0 END"])
     assert list(map(int, pa.Table.from_batches(written)["0"].to_pylist())) == list(range(first))
+
+
+@pytest.mark.parametrize("text", ["", "1\n2\n", "[1, 2]\n", '{"a": 1}\n3\n'])
+def test_what_is_not_an_object_a_line_is_no_json_lines(tmp_path, text):
+    (tmp_path / "t.jsonl").write_text(text)
+    with pytest.raises(SourceError, match=r"t\.jsonl is not JSON lines; each line should be an object$"):
+        files(tmp_path / "t.jsonl").schema  # noqa: B018
+
+
+def test_a_column_of_json_lines_may_be_named_json(tmp_path):
+    (tmp_path / "t.jsonl").write_text('{"json": 1}\n{"json": 2}\n')
+    assert pa.table(files(tmp_path / "t.jsonl")).to_pylist() == [{"json": 1}, {"json": 2}]

@@ -66,8 +66,10 @@ def as_option(message: str) -> str:
 
     >>> as_option("use search='greedy'")
     'use --set search=greedy'
+    >>> as_option("say so with missing=")
+    'say so with --missing'
     """
-    return re.sub(r"\bsearch='(\w+)'", r"--set search=\1", message)
+    return re.sub(r"\bsearch='(\w+)'", r"--set search=\1", message.replace("with missing=", "with --missing"))
 
 
 def _say(line: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,9 +13,10 @@ import typer
 from tanbark.cli.console import listed, out, percent, progress
 from tanbark.cli.drawing import print_structure, score_words
 from tanbark.cli.errors import CommandError, as_option
+from tanbark.cli.inputs import rows_named
 from tanbark.cli.learning import Assignment, Learned, learn
 from tanbark.cli.lock import alone, was_updated
-from tanbark.sources import Source, files, sql
+from tanbark.sources import Source
 from tanbark.sources.file_source import FileSource
 
 if TYPE_CHECKING:
@@ -93,7 +95,7 @@ def fit(
     """
     if cv is not None and cv != 0 and cv < 2:
         raise CommandError(f"--cv needs at least 2 folds, or 0 for none, got {cv}")
-    source = sql(data, database) if database else files(data, missing, categorical or [])
+    source = rows_named(data, database, missing, categorical or [])
     path = output or _default_output(source)
     if path.is_dir() or not path.parent.is_dir():
         raise CommandError(f"{path} cannot be written: there is no such folder, or it is one itself")
@@ -116,7 +118,7 @@ def fit(
         save(fitted.set_params(n_jobs=None), path)
     console = out()
     _summarise(console, source, learned, target, ignore or [])
-    for note in map(_advice, learned.notes):
+    for note in map(_advice, [*learned.notes, *_folders_unread(source)]):
         console.print(f"note: {note}", style="yellow")
     _validate(console, assignment, learned, cv)
     edges = fitted.network_.edges if hasattr(fitted, "network_") else len(fitted.schema_.columns) > 1
@@ -126,7 +128,11 @@ def fit(
     console.print()
     console.print(f"Written to {path} ({_size(path)}). What to try next:", soft_wrap=True)
     console.print(f"  tanbark show {_shell(path)}", style="cyan", soft_wrap=True)
-    again = f"{_shell(data)} --database {_shell(database)}" if database else _shell(_first(source) or data)
+    again = (
+        f"{_shell(data)} --database {_shell(without_password(database))}"
+        if database
+        else _shell(_first(source) or data)
+    )
     console.print(f"  tanbark predict {_shell(path)} {again} -o predictions.csv", style="cyan", soft_wrap=True)
     if model == "tan":
         given = again if database else _shell(data)
@@ -248,6 +254,14 @@ def _summarise(console: Console, source: Source, learned: Learned, target: str, 
         )
 
 
+def _folders_unread(source: Source) -> list[str]:
+    """Return a note on columns that only the names of folders hold, as in ``year=2020/part.parquet``."""
+    paths = source.paths if isinstance(source, FileSource) else ()
+    named = {part.partition("=")[0] for path in paths for part in path.parts[:-1] if "=" in part}
+    lost = sorted(named - set(source.schema.names))
+    return [f"what the folders' names say of {listed(lost)} is not read; write it into the files"] if lost else []
+
+
 def _advice(message: str) -> str:
     """Return a warning of the library's with what to do about it on the command line.
 
@@ -298,6 +312,16 @@ def _validate(console: Console, assignment: Assignment, learned: Learned, folds:
             f"(always {str(fitted.schema_.classes[commonest])!r}: {percent(share)})",
         )
     )
+
+
+def without_password(database: str) -> str:
+    """Return the address of a database as it may stand on a screen.
+
+    >>> without_password("postgresql://ann:secret@here:5432/clinic?password=secret&sslmode=require")
+    'postgresql://ann@here:5432/clinic?sslmode=require'
+    """
+    shown = re.sub(r"(://[^:@/]*):[^@/]*@", r"\1@", database)
+    return re.sub(r"(?<=[?&])(ssl)?password=[^&]*&?", "", shown).rstrip("?&") if "://" in shown else shown
 
 
 def _size(path: Path) -> str:

@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tanbark.cli.console import listed
 from tanbark.cli.errors import CommandError
+from tanbark.sources import files, sql
+from tanbark.sources.database import Query, database_kind
+from tanbark.sources.file_source import FileSource
+from tanbark.sources.files import KINDS
 from tanbark.sources.rows import Rows, present, quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from tanbark.schema import Schema
+
+
+def rows_named(
+    data: str, database: str | None, missing: list[str] | None, labels: Sequence[str] = ()
+) -> FileSource | Query:
+    """Return the rows that a command is given: those of a query if there is a database, else those of files."""
+    if database:
+        return sql(data, database)
+    path = Path(data)
+    if path.is_file():
+        if path.suffix.lower() not in KINDS and database_kind(path):
+            raise CommandError(f"{data} is a database; give a query instead, and --database {data}")
+    elif re.match(r"\s*(select|with|from|values)\s", data, re.IGNORECASE):
+        raise CommandError("there is no such file; if it is an SQL query, say with --database what to put it to")
+    return files(data, missing, labels)
 
 
 @dataclass(frozen=True)

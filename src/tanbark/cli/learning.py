@@ -75,7 +75,7 @@ def learn(assignment: Assignment, source: Source, in_memory: bool, bar: Progress
     """
     must_fit = in_memory or assignment.needs_rows
     table = None if not must_fit and _is_large(source) else _read(source, None if must_fit else LARGE, bar)
-    with _dates_explained(), warnings.catch_warnings(record=True) as caught:
+    with _columns_explained(source), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         learned = _from_stream(assignment, source, bar) if table is None else _from_table(assignment, table, bar)
     said = list(dict.fromkeys(str(warning.message) for warning in caught))
@@ -199,15 +199,17 @@ def _told(bar: Progress, task: TaskID) -> AbstractContextManager[None]:
 
 
 @contextmanager
-def _dates_explained() -> Iterator[None]:
-    """Say of a column of dates what can be done about it here."""
+def _columns_explained(source: Source) -> Iterator[None]:
+    """Say of a column of dates, lists, structures or bytes what can be done about it here."""
+    as_text = {"csv": ", --categorical takes it as text", "sql": ", a cast in the query makes it text"}
     try:
         yield
     except TypeError as error:
-        if "holds dates" not in str(error):
+        said = str(error).split(";")[0]
+        dates = "holds dates" in said
+        if not dates and "must be a string or a number" not in said:
             raise
-        words = "; --ignore leaves it out, --categorical takes it as text"
-        raise CommandError(str(error).split(";")[0] + words) from error
+        raise CommandError(f"{said}; --ignore leaves it out{as_text.get(source.kind, '') if dates else ''}") from error
 
 
 def _row_numbers(X: pa.Table) -> list[str]:
@@ -226,7 +228,10 @@ def _row_numbers(X: pa.Table) -> list[str]:
 
 
 def _likely_row_numbers(source: Source, counts: Counts, rows: int) -> list[str]:
-    """Return a note on each column of integers whose range is that of the rows' numbers."""
+    """Return a note on each column of integers whose range is that of the rows' numbers.
+
+    Rows without a class were not counted, and the first and the last may be among them.
+    """
     import pyarrow as pa
 
     from tanbark.schema import Number
@@ -236,7 +241,7 @@ def _likely_row_numbers(source: Source, counts: Counts, rows: int) -> list[str]:
         for column in counts.schema.columns
         if isinstance(column, Number)
         and pa.types.is_integer(source.schema.field(column.name).type)
-        and column.high - column.low + 1 == rows
+        and counts.class_counts.sum() <= column.high - column.low + 1 <= rows
     ]
 
 

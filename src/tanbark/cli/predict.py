@@ -11,9 +11,9 @@ import typer
 
 from tanbark.cli.console import err, listed, percent, progress, rows_read
 from tanbark.cli.errors import CommandError
-from tanbark.cli.inputs import Input, attribute_inputs, class_input, fault, refuse_faults, refuse_lacking
+from tanbark.cli.inputs import Input, attribute_inputs, class_input, fault, refuse_faults, refuse_lacking, rows_named
 from tanbark.cli.sink import open_sink
-from tanbark.sources import Source, files, sql
+from tanbark.sources import Source
 from tanbark.sources.rows import Rows, present
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def predict(
     Columns are found by name; those that the model does not know are kept and not used. If the true class is among
     them, the accuracy is printed at the end.
     """
-    source = sql(data, database) if database else files(data, missing)
+    source = rows_named(data, database, missing)
     with progress() as bar:
         task = bar.add_task("starting", total=None, detail="")
         from tanbark.files import load

@@ -11,9 +11,9 @@ import typer
 from tanbark.cli.changes import Snapshot, tell
 from tanbark.cli.console import out, progress
 from tanbark.cli.errors import CommandError
+from tanbark.cli.inputs import rows_named
 from tanbark.cli.lock import alone
 from tanbark.cli.news import News, read_news
-from tanbark.sources import files, sql
 from tanbark.writing import remove_leftovers, replacing
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def update(
         raise CommandError(f"--wait must be a number of seconds of at least 0, got {wait:g}")
     if chunk_id is not None and not chunk_id.strip():
         raise CommandError("--chunk-id must not be empty")
-    source = sql(data, database) if database else files(data, missing)
+    source = rows_named(data, database, missing)
     if not model.is_file():
         raise CommandError(f"{model} is a folder, not a model" if model.is_dir() else f"there is no file {model}")
     path = Path(os.path.realpath(model))

@@ -183,7 +183,7 @@ def _array(path: Path, column: Attribute, values: list[str | None], typed: bool)
         strange = str(error).rsplit(":", 1)[-1].strip()
         raise SourceError(
             f"column {column.name!r} of {path} is declared numeric but holds {strange}; "
-            "if that means missing, say so with --missing"
+            "if that means missing, say so with missing="
         ) from error
 
 

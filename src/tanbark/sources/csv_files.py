@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tanbark.sources.errors import SourceError
 from tanbark.sources.file_source import DuckFiles, reading_files
+from tanbark.sources.interrupts import interruptible
 from tanbark.sources.rows import Rows, connect, quoted, spelled
 from tanbark.sources.text_files import open_text, reading_text
 
@@ -55,7 +56,7 @@ class CsvFiles(DuckFiles):
         relation = f"read_csv({', '.join([self.listed(), dialect, *options, *together])})"
         errors = _reading_csv(self)
         with errors:
-            found = connection.sql(f"SELECT * FROM {relation}")
+            found = interruptible(lambda: connection.sql(f"SELECT * FROM {relation}"), connection.interrupt)
         return Rows(self, connection, relation, names, tuple(map(str, found.types)), errors), found.columns
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tanbark.sources.errors import SourceError
+from tanbark.sources.interrupts import each, interruptible
 from tanbark.sources.rows import Rows, connect, first_line, identifier
 from tanbark.sources.source import Source, batch_rows
 
@@ -45,11 +46,13 @@ def sql(query: str, database: str | Path) -> Query:
     path = Path(rest[1:] if separator and rest.startswith("/") else rest if separator else str(database))
     if not path.is_file():
         raise SourceError(f"there is no database file {path}")
-    kind = scheme if separator else _file_kind(path)
+    kind = scheme if separator else database_kind(path)
+    if kind is None:
+        raise SourceError(f"{path} is neither a DuckDB nor an SQLite file")
     return SqliteQuery(query, path) if kind == "sqlite" else DuckQuery(query, path)
 
 
-def _file_kind(path: Path) -> str:
+def database_kind(path: Path) -> str | None:
     """Return which database wrote a file, by its first bytes."""
     with path.open("rb") as file:
         head = file.read(16)
@@ -57,7 +60,7 @@ def _file_kind(path: Path) -> str:
         return "sqlite"
     if head[8:12] == b"DUCK":
         return "duckdb"
-    raise SourceError(f"{path} is neither a DuckDB nor an SQLite file")
+    return None
 
 
 class Query(Source):
@@ -78,10 +81,15 @@ class Query(Source):
         """Return the rows in the types that the database has, for SQL."""
         raise NotImplementedError
 
+    @property
+    def subquery(self) -> str:
+        """The query as it stands after FROM, on lines of its own since it may end in a comment."""
+        return f"(\n{self.query}\n) AS tanbark_rows"
+
     def selecting(self, columns: Sequence[str] | None) -> str:
         """Return the query, of which only some columns are wanted."""
         names = self.schema.names if columns is None else columns
-        return f"SELECT {', '.join(map(identifier, names))} FROM ({self.query}) AS tanbark_rows"
+        return f"SELECT {', '.join(map(identifier, names))} FROM {self.subquery}"
 
     @contextmanager
     def errors(self) -> Iterator[None]:
@@ -113,6 +121,8 @@ class DuckQuery(Query):
     def schema(self) -> pa.Schema:
         """The columns' names and types."""
         with self.errors(), closing(connect(str(self.database), read_only=True)) as connection:
+            if len(connection.extract_statements(self.query)) > 1:
+                raise SourceError("the query is more than one statement; write one SELECT statement")
             found = connection.sql(self.query)
             self._refuse_repeated(found.columns)
             return found.limit(0).to_arrow_reader().schema
@@ -120,7 +130,12 @@ class DuckQuery(Query):
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """Yield the rows in order, with all columns or those named."""
         query = self.selecting(columns)
-        with self.errors(), closing(connect(str(self.database), read_only=True)) as connection:
+        with self.errors():
+            connection = connect(str(self.database), read_only=True)
+        yield from each(self._read(connection, query), connection.interrupt)
+
+    def _read(self, connection: Any, query: str) -> Iterator[pa.RecordBatch]:
+        with self.errors(), closing(connection):
             yield from connection.sql(query).to_arrow_reader(batch_rows(len(self.schema)))
 
     def as_written(self) -> Rows:
@@ -129,7 +144,7 @@ class DuckQuery(Query):
         with self.errors():
             connection = connect(str(self.database), read_only=True)
             types = tuple(map(str, connection.sql(self.query).types))
-        return Rows(self, connection, f"({self.query})", names, types, self.errors())
+        return Rows(self, connection, f"(\n{self.query}\n)", names, types, self.errors())
 
 
 class AdbcQuery(Query):
@@ -169,31 +184,47 @@ class SqliteQuery(AdbcQuery):
     @cached_property
     def schema(self) -> pa.Schema:
         """The columns' names and types: whole numbers, numbers, or text where a value is text."""
+        return interruptible(self._found_schema)
+
+    def _found_schema(self) -> pa.Schema:
         import pyarrow as pa
 
         with self.errors(), closing(self.connected()) as connection, connection.cursor() as cursor:
             cursor.execute(self.query)
             names = cursor.fetch_record_batch().schema.names
             self._refuse_repeated(names)
-            held = [
-                f"max(typeof({identifier(name)}) = {kind})" for name in names for kind in ("'text'", "'real'", "'blob'")
+            # One expression a column, since a query may have no more expressions than a table may have columns.
+            widest = [
+                f"max(CASE typeof({identifier(name)}) WHEN 'blob' THEN 3 WHEN 'text' THEN 2 WHEN 'real' THEN 1 END)"
+                for name in names
             ]
-            cursor.execute(f"SELECT {', '.join(held)} FROM ({self.query}) AS tanbark_rows")
+            cursor.execute(f"SELECT {', '.join(widest)} FROM {self.subquery}")
             found = cursor.fetchone()
-        fields = []
-        for name, text, real, blob in zip(names, found[::3], found[1::3], found[2::3]):
-            if blob:
-                raise SourceError(f"column {name!r} of the query holds bytes; turn it into text or numbers")
-            fields.append((name, pa.string() if text else pa.float64() if real else pa.int64()))
-        return pa.schema(fields)
+        if 3 in found:
+            name = names[found.index(3)]
+            raise SourceError(f"column {name!r} of the query holds bytes; turn it into text or numbers")
+        types = {2: pa.string(), 1: pa.float64(), None: pa.int64()}
+        return pa.schema([(name, types[kind]) for name, kind in zip(names, found)])
+
+    def selecting(self, columns: Sequence[str] | None) -> str:
+        """Return the query, of which only some columns are wanted; the driver would round numbers among text."""
+        import pyarrow as pa
+
+        wanted = [
+            f"CAST({identifier(name)} AS TEXT)" if self.schema.field(name).type == pa.string() else identifier(name)
+            for name in (self.schema.names if columns is None else columns)
+        ]
+        return f"SELECT {', '.join(wanted)} FROM {self.subquery}"
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """Yield the rows in order, with all columns or those named."""
-        names = self.schema.names if columns is None else list(columns)
+        yield from each(self._read(self.schema.names if columns is None else list(columns)))
+
+    def _read(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         samples = ", ".join(
             f"{self._SAMPLES[str(self.schema.field(name).type)]} AS {identifier(name)}" for name in names
         )
-        query = f"SELECT {samples} UNION ALL {self.selecting(columns)}"
+        query = f"SELECT {samples} UNION ALL {self.selecting(names)}"
         with self.errors(), closing(self.connected()) as connection, connection.cursor() as cursor:
             cursor.adbc_statement.set_options(**{"adbc.sqlite.query.batch_rows": batch_rows(len(names))})
             cursor.execute(query)
@@ -230,12 +261,19 @@ class PostgresQuery(AdbcQuery):
         """Return the query, of which only some columns are wanted, in types that Arrow has."""
         names = self._casts if columns is None else columns
         wanted = ", ".join(f"{identifier(name)}{self._casts[name]} AS {identifier(name)}" for name in names)
-        return f"SELECT {wanted} FROM ({self.query}) AS tanbark_rows"
+        return f"SELECT {wanted} FROM {self.subquery}"
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """Yield the rows in order, with all columns or those named."""
-        with self.errors(), closing(self.connected()) as connection, connection.cursor() as cursor:
-            cursor.execute(self.selecting(columns))
+        query = self.selecting(columns)
+        with self.errors():
+            connection = self.connected()
+            cursor = connection.cursor()
+        yield from each(self._read(connection, cursor, query), cursor.adbc_cancel)
+
+    def _read(self, connection: Any, cursor: Any, query: str) -> Iterator[pa.RecordBatch]:
+        with self.errors(), closing(connection), cursor:
+            cursor.execute(query)
             yield from cursor.fetch_record_batch()
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from tanbark.sources.interrupts import each
 from tanbark.sources.source import batch_rows
 
 if TYPE_CHECKING:
@@ -44,6 +45,9 @@ class Rows:
 
     def select(self, expressions: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Yield the values of SQL expressions in the order of the rows, as columns named 0, 1, ..."""
+        yield from each(self._batches(expressions), self.connection.interrupt)
+
+    def _batches(self, expressions: Sequence[str]) -> Iterator[pa.RecordBatch]:
         for relation in self.parts or (self.relation,):
             with self.errors:
                 yield from self._reader(expressions, relation)
