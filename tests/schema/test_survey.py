@@ -310,3 +310,13 @@ def test_decimals_are_rounded_as_python_rounds_them():
     assert not survey.settle()
     assert survey.schema().columns[0].cuts == (0.1, 0.3)
     assert survey.schema().columns[0].high == 12345678901234.56789
+
+
+def test_labels_beside_those_declared_elsewhere_are_not_lost_without_a_word():
+    declared = pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array(["p", "q"]), ordered=True)
+    batches = [pa.record_batch({"a": declared, "y": ["n", "m"]}), pa.record_batch({"a": ["z", "z"], "y": ["n", "m"]})]
+    survey = Survey(None, "y", batches[0].schema)
+    for batch in batches:
+        survey.see(batch)
+    with pytest.raises(ValueError, match=r"^column 'a' declares its levels in some rows, but others hold 'z'"):
+        survey.settle()

@@ -78,6 +78,12 @@ class SeenLabels:
 
     def settle(self) -> bool:
         """End a pass; return whether another is needed."""
+        strange = set(self.counts) - set(self.declared) if self.declared is not None else ()
+        if strange:
+            raise ValueError(
+                f"column {self.name!r} declares its levels in some rows, but others hold {min(strange, key=str)!r}; "
+                "declare the same in all"
+            )
         return False
 
     def weighted(self, classes: Sequence[Any] = ()) -> tuple[RawColumn, NDArray[np.float64], NDArray[np.int64]]:
