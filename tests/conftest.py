@@ -24,6 +24,13 @@ DATA = HERE.parent.parent / "shared" / "data"
 hypothesis.settings.register_profile("unhurried", deadline=None)
 hypothesis.settings.load_profile("unhurried")
 
+LONG = ("test_docs", "test_update_killed", "test_spark", "test_conformance", "test_dask", "test_river")
+
+
+def pytest_collection_modifyitems(items):
+    """Begin with the files that take longest, so that two processes end together."""
+    items.sort(key=lambda item: item.path.stem not in LONG)
+
 
 @pytest.fixture(scope="session")
 def read_text():
