@@ -104,14 +104,25 @@ def finish_tree(
     for step in range(kept):
         inside[us[step]] = True
         inside[vs[step]] = True
+    # The heaviest arc to each attribute outside starts there; looking at it again is no calculation.
+    start = np.full(n, -1, np.int64)
+    new = -1
     for step in range(kept, n - 1):
-        from_, to, heaviest = -1, -1, 0.0
+        best, looked = -1, work[RECALLED]
         for v in range(n):
-            if not inside[v]:
-                for u in range(n):
-                    if inside[u]:
-                        weight = _weight(table, offset, ess, logs, u, v, weights, room, work)
-                        if to < 0 or _exceeds(weight, heaviest):
-                            from_, to, heaviest = u, v, weight
-        us[step], vs[step] = from_, to
-        inside[to] = True
+            if inside[v]:
+                continue
+            for u in range(n) if new < 0 else range(new, new + 1):
+                if inside[u]:
+                    weight = _weight(table, offset, ess, logs, u, v, weights, room, work)
+                    then = weights[start[v], v]
+                    heavier = start[v] < 0 or _exceeds(weight, then)
+                    if heavier or (u < start[v] and not _exceeds(then, weight)):
+                        start[v] = u
+            if best < 0 or _exceeds(weights[start[v], v], weights[start[best], best]):
+                best = v
+        # As the paper counts: every arc from the tree outwards is looked at in every step.
+        work[RECALLED] = looked + (step + 1) * (n - step - 1)
+        us[step], vs[step] = start[best], best
+        inside[best] = True
+        new = best

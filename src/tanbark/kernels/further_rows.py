@@ -17,10 +17,12 @@ def add_rows(codes: Codes, y: NDArray[np.uint16], offset: Integers, table: NDArr
     n, rows = codes.shape
     values = table.shape[1]
     at = np.empty((n, rows), np.int64)
+    whole = np.ones(n, np.bool_)
     for u in range(n):
         for row in range(rows):
             value = offset[u] + codes[u, row]
             at[u, row] = value if value < offset[u + 1] else -1
+            whole[u] = whole[u] and value < offset[u + 1]
     flat = table.ravel()
     start = np.empty(rows, np.int64)
     for u in range(n):
@@ -30,9 +32,13 @@ def add_rows(codes: Codes, y: NDArray[np.uint16], offset: Integers, table: NDArr
             if here >= 0:
                 flat[start[row] + here] += 1
         for v in range(u):
-            for row in range(rows):
-                if start[row] >= 0 and at[v, row] >= 0:
+            if whole[u] and whole[v]:
+                for row in range(rows):
                     flat[start[row] + at[v, row]] += 1
+            else:
+                for row in range(rows):
+                    if start[row] >= 0 and at[v, row] >= 0:
+                        flat[start[row] + at[v, row]] += 1
             for k in range(len(table)):
                 for i in range(offset[u], offset[u + 1]):
                     for j in range(offset[v], offset[v + 1]):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts import Counts
-from tanbark.kernels.shares import log_conditional
+from tanbark.kernels.shares import log_conditional, tree_log_tables
 from tanbark.parameters.conditional import PARAMETERS, conditional
 from tanbark.parameters.dirichlet import raked_pair, smoothed_values
 
@@ -22,8 +24,23 @@ def tree_tables(counts: Counts, parent: Sequence[int], parameters: str, ess: flo
     parameters, whose tables are made to agree with each other.
     """
     values = smoothed_values(counts, ess) if parameters == "dirichlet" and counts.has_missing().any() else None
-    tables = [attribute_table(counts, u, above, parameters, ess, values) for u, above in enumerate(parent)]
+    if values is None and counts.order == 2 and parameters != "softened":
+        tables = _tables_at_once(counts, parent, parameters, ess)
+    else:
+        tables = [attribute_table(counts, u, above, parameters, ess, values) for u, above in enumerate(parent)]
     return (*tables, class_table(counts, parameters, ess))
+
+
+def _tables_at_once(counts: Counts, parent: Sequence[int], parameters: str, ess: float) -> list[Array]:
+    """Return the tables of `attribute_table`, where what is added to the counts follows from the tables' shapes."""
+    arity, classes = counts.schema.arity.tolist(), len(counts.class_counts)
+    shapes = [(classes, r) if above < 0 else (arity[above], classes, r) for r, above in zip(arity, parent)]
+    more = {shape: PARAMETERS[parameters](np.empty(shape[-1]), ess, math.prod(shape)) for shape in set(shapes)}
+    start = np.cumsum([0, *map(math.prod, shapes)])
+    flat = np.empty(start[-1])
+    added = np.concatenate([more[shape] for shape in shapes])
+    tree_log_tables(counts.table, counts.schema.offset, np.array(parent, np.int64), added, start, flat)
+    return [flat[a:b].reshape(shape) for (a, b), shape in zip(itertools.pairwise(start.tolist()), shapes)]
 
 
 def attribute_table(

@@ -130,6 +130,8 @@ def _read_array(array: NDArray[Any], names: Sequence[str], n_jobs: int | None) -
         return Table(columns, None, rows, small)
     if array.dtype == np.float64 and array.flags.c_contiguous:
         return Table(tuple(Numbers(array, u, names[u]) for u in range(n)), None, rows)
+    if array.dtype == object:
+        return Table(tuple(map(Objects, array.T.tolist(), names)), None, rows)
     return Table(tuple(_read_vector(array[:, u], names[u]) for u in range(n)), None, rows)
 
 
