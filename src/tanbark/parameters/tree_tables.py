@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts import Counts
-from tanbark.kernels.shares import log_conditional, tree_log_tables
+from tanbark.kernels.shares import log_conditional
+from tanbark.kernels.tree_tables import tree_log_tables
 from tanbark.parameters.conditional import PARAMETERS, conditional
 from tanbark.parameters.dirichlet import raked_pair, smoothed_values
 
@@ -23,11 +24,10 @@ def tree_tables(counts: Counts, parent: Sequence[int], parameters: str, ess: flo
     Where training values are missing, a table comes from the rows that have the whole family, except with Dirichlet
     parameters, whose tables are made to agree with each other.
     """
-    values = smoothed_values(counts, ess) if parameters == "dirichlet" and counts.has_missing().any() else None
-    if values is None and counts.order == 2 and parameters != "softened":
+    if counts.order == 2 and parameters != "softened":
         tables = _tables_at_once(counts, parent, parameters, ess)
     else:
-        tables = [attribute_table(counts, u, above, parameters, ess, values) for u, above in enumerate(parent)]
+        tables = [attribute_table(counts, u, above, parameters, ess) for u, above in enumerate(parent)]
     return (*tables, class_table(counts, parameters, ess))
 
 
@@ -39,21 +39,19 @@ def _tables_at_once(counts: Counts, parent: Sequence[int], parameters: str, ess:
     start = np.cumsum([0, *map(math.prod, shapes)])
     flat = np.empty(start[-1])
     added = np.concatenate([more[shape] for shape in shapes])
-    tree_log_tables(counts.table, counts.schema.offset, np.array(parent, np.int64), added, start, flat)
+    holes, values = np.zeros(len(arity), np.bool_), np.empty((classes, 0))
+    if parameters == "dirichlet" and counts.has_missing().any():
+        holes, values = counts.has_missing(), smoothed_values(counts, ess)
+    parents = np.array(parent, np.int64)
+    tree_log_tables(counts.table, counts.schema.offset, parents, added, holes, values, start, flat)
     return [flat[a:b].reshape(shape) for (a, b), shape in zip(itertools.pairwise(start.tolist()), shapes)]
 
 
-def attribute_table(
-    counts: Counts, u: int, above: int, parameters: str, ess: float, values: Array | None = None
-) -> Array:
-    """Return the log table of one attribute under the class and the attribute `above` (-1: none).
-
-    `values` are the `smoothed_values`, where they are known already.
-    """
+def attribute_table(counts: Counts, u: int, above: int, parameters: str, ess: float) -> Array:
+    """Return the log table of one attribute under the class and the attribute `above` (-1: none)."""
     holes = counts.has_missing()
     if above >= 0 and parameters == "dirichlet" and (holes[u] or holes[above]):
-        values = smoothed_values(counts, ess) if values is None else values
-        joint = raked_pair(counts, above, u, ess, values).transpose(1, 0, 2)
+        joint = raked_pair(counts, above, u, ess, smoothed_values(counts, ess)).transpose(1, 0, 2)
         return np.asarray(np.log(joint / joint.sum(axis=2, keepdims=True)))
     seen = counts.value(u)[:, None, :] if above < 0 else counts.pair(above, u)
     classes, configurations, arity = seen.shape

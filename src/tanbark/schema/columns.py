@@ -184,6 +184,11 @@ class Number:
         """How many codes the column has."""
         return len(self.cuts) + 1 + self.missing
 
+    @cached_property
+    def points(self) -> NDArray[np.float64]:
+        """The cut points as an array."""
+        return np.array(self.cuts, np.float64)
+
     @property
     def labels(self) -> tuple[str, ...]:
         """What each code is called when shown to a person."""

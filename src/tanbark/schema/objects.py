@@ -85,7 +85,7 @@ class Objects:
                 out[:] = codes
                 return False
         elif self._numbers is not None:
-            out[:] = np.searchsorted(column.cuts, self._numbers)
+            out[:] = column.points.searchsorted(self._numbers)
             return False
         return self.parsed.encode(column, missing, out)
 

@@ -82,7 +82,7 @@ def read_known_target(y: Any, labels: NDArray[Any]) -> Target:
             codes = [code.get(value, UNKNOWN) for value in values]
         except TypeError:
             return read_target(y)
-        if all(code >= 0 or is_missing(value) for code, value in zip(codes, values)):
+        if UNKNOWN not in codes or all(code >= 0 or is_missing(value) for code, value in zip(codes, values)):
             name = getattr(y, "name", None)
             return Target(labels, np.array(codes, np.int64), name if isinstance(name, str) and name else None)
     return read_target(y)

@@ -1,0 +1,79 @@
+"""The tables of all attributes of a tree, from the Burt table."""
+
+import math
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from tanbark.kernels.rake import rake
+from tanbark.kernels.shares import log_conditional
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@njit(nogil=True, cache=True)
+def tree_log_tables(
+    table: NDArray[np.generic],
+    offset: Integers,
+    parent: Integers,
+    added: Floats,
+    holes: NDArray[np.bool_],
+    values: Floats,
+    start: Integers,
+    out: Floats,
+) -> None:
+    """Write ``log P(j | i, k)`` of every attribute to `out`, from ``start[u]`` on: parent's value, class, own value.
+
+    Parameters
+    ----------
+    table : array of shape (classes, values, values)
+    parent : array
+        Each attribute's parent, -1 for none.
+    added : array of shape (values,)
+        What the count of each value gets more.
+    holes : array of bool
+        Which attributes have holes, so that their pairs must be raked.
+    values : array of shape (classes, values)
+        What raked pairs are to sum to.
+    """
+    classes = table.shape[0]
+    for u in range(len(parent)):
+        first, last, above = offset[u], offset[u + 1], parent[u]
+        flat = out[start[u] : start[u + 1]]
+        more = added[first:last]
+        if above < 0:
+            alone = np.empty((classes, 1, last - first), table.dtype)
+            for k in range(classes):
+                for j in range(last - first):
+                    alone[k, 0, j] = table[k, first + j, first + j]
+            log_conditional(alone, more, flat.reshape((1, classes, last - first)))
+            continue
+        configurations = offset[above + 1] - offset[above]
+        cells = flat.reshape((configurations, classes, last - first))
+        if holes[u] or holes[above]:
+            for k in range(classes):
+                _log_raked(table[k], offset, above, u, more[0], values[k], cells[:, k])
+        else:
+            log_conditional(table[:, offset[above] : offset[above + 1], first:last], more, cells)
+
+
+@njit(nogil=True, cache=True)
+def _log_raked(
+    table: NDArray[np.generic], offset: Integers, above: int, u: int, more: float, values: Floats, out: Floats
+) -> None:
+    """Write ``log P(j | i)`` of a pair within a class, raked to what its values are to sum to."""
+    low, high = min(above, u), max(above, u)
+    pair = np.empty((offset[low + 1] - offset[low], offset[high + 1] - offset[high]))
+    for i in range(pair.shape[0]):
+        for j in range(pair.shape[1]):
+            pair[i, j] = table[offset[low] + i, offset[high] + j] + more
+    rake(pair, values[offset[low] : offset[low + 1]], values[offset[high] : offset[high + 1]])
+    joint = pair if above == low else pair.T
+    for i in range(out.shape[0]):
+        total = 0.0
+        for j in range(out.shape[1]):
+            total += joint[i, j]
+        for j in range(out.shape[1]):
+            out[i, j] = math.log(joint[i, j] / total)
