@@ -79,10 +79,9 @@ def _grouped(found: list[Run]) -> dict[tuple[str, str], list[Run]]:
 
 
 def _table(columns: list[str]) -> Any:
-    from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     for at, column in enumerate(columns):
         table.add_column(column, justify="left" if at < 2 else "right", no_wrap=True)
     return table
@@ -99,8 +98,8 @@ def _spread(values: list[float], form: str = ",.0f") -> str:
 def _print_work(console: Console, found: list[Run]) -> None:
     from tanbark.papers.roure2002 import PRINTED, SETS
 
-    columns = ["set", "order", "calculated\nbatch", "\nACO", "\nACO, paper"]
-    table = _table([*columns, "recalled\nbatch", "\nACO", "\nACO, paper"])
+    columns = ["set", "order", "calculated\nbatch", "\nACO", "\nits paper"]
+    table = _table([*columns, "recalled\nbatch", "\nACO", "\nits paper"])
     for (name, order), group in _grouped(found).items():
         unknown = "illegible" if group[0].whole else "cut short"
         printed = PRINTED[name, order] if group[0].whole else (None, None)
