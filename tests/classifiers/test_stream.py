@@ -115,13 +115,13 @@ def test_drift_is_standard_normal_while_nothing_changes_and_large_when_it_does()
 
 @pytest.mark.parametrize("chunk", [1, 7, 100, 300])
 def test_false_alarms_are_rare_whatever_the_chunks(chunk):
-    X, y = table(3000, 11)
+    X, y = table(2000, 11)
     stream = Stream(NaiveBayes(encoder=Encoder().fit(X, y).schema_))
     found = []
-    for start in range(0, 3000, chunk):
+    for start in range(0, 2000, chunk):
         stream.partial_fit(X.iloc[start : start + chunk], y.iloc[start : start + chunk])
         found.append(stream.drift_)
-    settled = np.array(found[1000 // chunk :])
+    settled = np.array(found[600 // chunk :])
     assert (settled > 5).mean() < 0.001
     assert abs(settled.mean()) < 1
 
