@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import stat
+import sys
 
 import numpy as np
 import pyarrow as pa
@@ -371,3 +372,15 @@ def test_where_another_update_runs_for_too_long_it_says_so(write, run, table, mo
     assert f"was still running after {wait} s" in error
     assert notes == (["note: another update of m.tanbark is running; waiting for it up to 1.2 s"] if wait > 1 else [])
     assert tanbark.load("m.tanbark").counts_.class_counts.sum() == 25
+
+
+def test_a_new_fit_of_a_model_waits_for_its_update(write, run, table, model, tmp_path, monkeypatch):
+    write(table, tmp_path / "new.csv")
+    before = (tmp_path / "m.tanbark").read_bytes()
+    monkeypatch.setattr(sys.modules["tanbark.cli.fit"], "PATIENCE", 0.1)
+    words = ["fit", "new.csv", "--target", "walk", "--cv", 0, "-o", "m.tanbark"]
+    with FileLock(tmp_path / ".m.tanbark.lock"):
+        assert "another update of" in run(*words, code=1).stderr
+    assert (tmp_path / "m.tanbark").read_bytes() == before
+    run(*words)
+    assert tanbark.load("m.tanbark").counts_.class_counts.sum() == 40

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import cached_property
@@ -77,9 +78,9 @@ class Query(Source):
         """What to call the rows in a sentence."""
         return "the query"
 
+    @abstractmethod
     def as_written(self) -> Rows:
         """Return the rows in the types that the database has, for SQL."""
-        raise NotImplementedError
 
     @property
     def subquery(self) -> str:
@@ -150,9 +151,9 @@ class DuckQuery(Query):
 class AdbcQuery(Query):
     """A query through an ADBC driver."""
 
+    @abstractmethod
     def connected(self) -> Any:
         """Return a connection."""
-        raise NotImplementedError
 
     def as_written(self) -> Rows:
         """Return the rows in the types that the database has, seen through DuckDB."""

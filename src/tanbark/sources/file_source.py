@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -34,9 +35,9 @@ class FileSource(Source):
         """How large the files are."""
         return sum(path.stat().st_size for path in self.paths)
 
+    @abstractmethod
     def as_written(self) -> Rows:
         """Return the rows as the files have them, for SQL: in a text table every value is text."""
-        raise NotImplementedError
 
     def listed(self) -> str:
         """Return the paths as an SQL list."""
