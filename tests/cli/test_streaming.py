@@ -153,6 +153,15 @@ def test_a_query_is_learned_from_and_predicted(run, mixed, tmp_path):
     )
 
 
+def test_a_query_whose_rows_change_while_it_is_read_is_not_learned_from(run, tmp_path, monkeypatch):
+    with duckdb.connect(str(tmp_path / "a.duckdb")) as database:
+        database.execute("CREATE TABLE t AS SELECT range % 3 AS a, range % 2 AS class FROM range(10000)")
+    monkeypatch.setattr(learning, "LARGE", 1)
+    said = run("fit", "SELECT * FROM t WHERE random() < 0.5", "--database", "a.duckdb", code=1).stderr
+    assert re.search(r"the query had [45],\d{3} rows when .* and [45],\d{3} the next time; write them to a file", said)
+    assert not (tmp_path / "query.tanbark").exists()
+
+
 def test_the_name_of_a_model_from_a_query_is_query(run, tmp_path):
     with sqlite3.connect(tmp_path / "a.db") as database:
         database.execute("CREATE TABLE t (a TEXT, class TEXT)")

@@ -79,7 +79,7 @@ def by_cells(parts, n_jobs):
 @pytest.mark.parametrize("way", [added, tallied, one_after_the_other, streamed, by_cells])
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    st.integers(1, 120),
+    st.integers(1, 300),
     st.integers(0, 10**6),
     st.lists(st.integers(0, 120), max_size=6),
     st.sampled_from([1, 2]),

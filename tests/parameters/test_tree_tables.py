@@ -118,6 +118,21 @@ def test_raking_meets_any_positive_margins(table, rows, columns):
     np.testing.assert_allclose(raked.sum(axis=0), columns, rtol=1e-9)
 
 
+@pytest.mark.parametrize("shape", [(2, 2), (5, 41), (16, 14), (30, 3)])
+@pytest.mark.parametrize("seed", range(5))
+def test_raking_ends_where_plain_proportional_fitting_ends(shape, seed):
+    rng = np.random.default_rng(seed)
+    table = rng.poisson(rng.gamma(0.5, 20, shape)) + 0.01
+    rows, columns = table.sum(axis=1) * rng.uniform(0.7, 1.4, shape[0]), table.sum(axis=0)
+    columns *= rows.sum() / columns.sum()
+    expected = table.copy()
+    for _ in range(3000):
+        expected *= (rows / expected.sum(axis=1))[:, None]
+        expected *= columns / expected.sum(axis=0)
+    rake(table, rows, columns)
+    np.testing.assert_allclose(table, expected, rtol=1e-11)
+
+
 def test_raking_meets_margins_that_it_converges_to_slowly():
     """Nearly all weight on the diagonal, margins that want it elsewhere: fitting alone needs millions of rounds."""
     table = np.array([[10.0, 1e-12], [1e-12, 10.0]])

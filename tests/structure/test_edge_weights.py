@@ -1,6 +1,10 @@
+import itertools
+
 import mpmath
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.feature_selection import mutual_info_classif
 from sklearn.metrics import mutual_info_score
 
@@ -194,7 +198,7 @@ def test_class_information_is_scikit_learns_mutual_information(random_table):
     np.testing.assert_allclose(class_information(Counts.of(schema, codes, y)), expected, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("rows", [65_535, 65_536, 65_537, 10**7])
+@pytest.mark.parametrize("rows", [100, 65_535, 65_536, 2**20 - 1, 2**20, 2**20 + 1, 10**7])
 def test_information_keeps_its_digits_below_and_beyond_what_is_looked_up(rows):
     schema = Schema([Category("a", (0, 1)), Category("b", (0, 1))], classes=("only",))
     cells = np.array([[rows // 2, rows // 7], [rows // 9, 0]])
@@ -213,3 +217,34 @@ def test_information_keeps_its_digits_below_and_beyond_what_is_looked_up(rows):
     for kind in (np.int64, np.float64):
         counts = Counts(schema, np.array([rows], kind), table.astype(kind))
         assert EDGE_WEIGHTS["cmi"](counts, 1.0)[0, 1] == pytest.approx(float(expected), rel=1e-12)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 12), st.integers(1, 2000), st.integers(0, 10**6), st.sampled_from([0.0, 0.2]))
+def test_information_of_whole_counts_is_exact_to_rounding_whatever_levels_and_classes_are_called(
+    classes, rows, seed, missing
+):
+    rng = np.random.default_rng(seed)
+    arity = (2, 3, 6, 1)
+    schema = Schema([Category(f"a{u}", tuple(range(r))) for u, r in enumerate(arity)], classes=tuple(range(classes)))
+    codes = np.stack([rng.integers(0, r, rows) for r in arity])
+    codes[1] = np.where(rng.random(rows) < 0.5, codes[0], codes[1])
+    holes = rng.random(codes.shape) < missing
+    y = rng.integers(0, classes, rows)
+    other = np.stack([rng.permutation(r)[column] for r, column in zip(arity, codes)])
+    renamed = Counts.of(schema, np.where(holes, 255, other).astype(np.uint8), rng.permutation(classes)[y])
+    counts = Counts.of(schema, np.where(holes, 255, codes).astype(np.uint8), y)
+    weights = EDGE_WEIGHTS["cmi"](counts, 1.0)
+    assert np.array_equal(weights, EDGE_WEIGHTS["cmi"](renamed, 1.0))
+    with mpmath.workdps(30):
+        for u, v in itertools.combinations(range(4), 2):
+            cells = [[[mpmath.mpf(int(n)) for n in line] for line in block] for block in counts.pair(u, v)]
+            gain = sum(_information(block) for block in cells) / rows
+            assert abs(weights[u, v] - gain) <= 1e-15 * max(np.log(rows), 1.0)
+
+
+def _information(cells):
+    """N I of a table of mpmath's numbers."""
+    rows, columns = [sum(line) for line in cells], [sum(column) for column in zip(*cells)]
+    seen = [(i, j) for i in range(len(rows)) for j in range(len(columns)) if cells[i][j]]
+    return sum(cells[i][j] * mpmath.log(cells[i][j] * sum(rows) / (rows[i] * columns[j])) for i, j in seen)

@@ -121,23 +121,29 @@ def _from_table(assignment: Assignment, table: pa.Table, bar: Progress) -> Learn
 def _from_stream(assignment: Assignment, source: Source, bar: Progress) -> Learned:
     from tanbark.counts import Counts
 
-    seen = [0]
+    passes: dict[str, int] = {}
     show = rows_seen(bar)
 
     def progress(what: str, rows: int, total: int | None) -> None:
-        seen[0] = rows
+        passes[what] = rows
         show(what, rows, total)
 
     began = time.monotonic()
     schema = _schema(assignment, source, progress)
     order = type(assignment.new(assignment.encoder))._order
     counts = Counts.from_batches(source, assignment.target, schema=schema, order=order, n_jobs=-1, progress=progress)
+    first, *_, rows = [*passes.values()] or [0, 0]
+    if first != rows:
+        raise CommandError(
+            f"{source.name} had {first:,} rows when they were read first and {rows:,} the next time; write them to a "
+            "file and fit that"
+        )
     encoder = _with_categories(assignment, schema)
     task = bar.add_task("learning", total=None, detail="")
     with _told(bar, task):
         model = assignment.new(encoder).fit_counts(counts)
     bar.remove_task(task)
-    return Learned(model, seen[0], _likely_row_numbers(source, counts, seen[0]), time.monotonic() - began, encoder)
+    return Learned(model, rows, _likely_row_numbers(source, counts, rows), time.monotonic() - began, encoder)
 
 
 def _schema(assignment: Assignment, source: Source, progress: Any) -> Schema:

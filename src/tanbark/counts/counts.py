@@ -17,6 +17,9 @@ from tanbark.schema.columns import Codes
 from tanbark.schema.growth import places_in, positions
 from tanbark.sources.learning import Progress
 
+FEW = 1000
+"""Up to so many rows are quicker added to counts than counted first."""
+
 
 @dataclass(frozen=True, eq=False)
 class Counts:
@@ -57,11 +60,11 @@ class Counts:
             frozen = getattr(self, name).view()
             frozen.flags.writeable = False
             object.__setattr__(self, name, frozen)
-        with np.errstate(over="ignore"):
-            whole = self.table.dtype.kind != "f"
-            finite = whole or (np.isfinite(self.class_counts.sum()) and np.isfinite(self.table).all())
-        if not finite:
-            raise ValueError("the counts have grown beyond what a float holds; use smaller weights")
+        if self.table.dtype.kind == "f":
+            with np.errstate(over="ignore"):
+                finite = np.isfinite(self.class_counts.sum()) and np.isfinite(self.table).all()
+            if not finite:
+                raise ValueError("the counts have grown beyond what a float holds; use smaller weights")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Counts, (self.schema, self.class_counts, self.table)
@@ -213,12 +216,12 @@ class Counts:
     def plus(self, codes: Codes, y: NDArray[np.integer], n_jobs: int | None = None) -> Counts:
         """Return the counts with further rows of the same schema: as adding `Counts.of` them, quicker for a few."""
         rows = codes.shape[1]
-        if self.order == 1 or rows * len(codes) ** 2 > 2 * self.table.size:
+        if self.order == 1 or rows > FEW:
             return self + Counts.of(self.schema, codes, y, order=self.order, n_jobs=n_jobs)
         self.schema.check_codes(codes)
         labels = checked_classes(y, rows, len(self.class_counts))
-        table = self.table.copy()
-        add_rows(codes, labels, self.schema.offset, table)
+        table = np.empty_like(self.table)
+        add_rows(codes, labels, self.schema.offset, self.table, table)
         return Counts(self.schema, self.class_counts + np.bincount(labels, minlength=len(self.class_counts)), table)
 
     def under(self, schema: Schema) -> Counts:

@@ -7,7 +7,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tanbark.kernels.weights import pair_evidence, pair_information
+from tanbark.kernels.information import pair_information
+from tanbark.kernels.weights import pair_evidence
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -20,7 +21,8 @@ def _weight(
     table: Floats,
     offset: Integers,
     ess: float,
-    logs: Floats,
+    products: Integers,
+    sums: Integers,
     u: int,
     v: int,
     weights: Floats,
@@ -29,7 +31,8 @@ def _weight(
 ) -> float:
     """Return the weight of a pair, which is calculated when it is first asked for.
 
-    It is the log Bayes factor under a prior of `ess` rows, and the conditional information where that is 0.
+    It is the log Bayes factor under a prior of `ess` rows, and the conditional information where that is 0: `products`
+    and `sums` are as in `pair_information`.
     """
     work[RECALLED] += 1
     weight: float = weights[u, v]
@@ -41,7 +44,7 @@ def _weight(
         for k in range(table.shape[0]):
             weight += pair_evidence(table, offset, k, max(u, v), min(u, v), ess, room[0], room[1])
     else:
-        weight = pair_information(table, offset, max(u, v), min(u, v), logs, room[0], room[1])
+        weight = pair_information(table, offset, max(u, v), min(u, v), products, sums, room[0], room[1])
     weights[u, v] = weight
     weights[v, u] = weight
     return weight
@@ -58,7 +61,8 @@ def arcs_in_order(
     table: Floats,
     offset: Integers,
     ess: float,
-    logs: Floats,
+    products: Integers,
+    sums: Integers,
     us: Integers,
     vs: Integers,
     weights: Floats,
@@ -74,10 +78,10 @@ def arcs_in_order(
     inside = np.zeros(n, np.bool_)
     inside[us[0]] = True
     for step in range(len(us)):
-        own = _weight(table, offset, ess, logs, us[step], vs[step], weights, room, work)
+        own = _weight(table, offset, ess, products, sums, us[step], vs[step], weights, room, work)
         for other in range(step + 1, len(us)):
             if inside[us[other]] != inside[vs[other]]:
-                there = _weight(table, offset, ess, logs, us[other], vs[other], weights, room, work)
+                there = _weight(table, offset, ess, products, sums, us[other], vs[other], weights, room, work)
                 if _exceeds(there, own):
                     return step
         inside[us[step]] = True
@@ -90,7 +94,8 @@ def finish_tree(
     table: Floats,
     offset: Integers,
     ess: float,
-    logs: Floats,
+    products: Integers,
+    sums: Integers,
     us: Integers,
     vs: Integers,
     kept: int,
@@ -114,7 +119,7 @@ def finish_tree(
                 continue
             for u in range(n) if new < 0 else range(new, new + 1):
                 if inside[u]:
-                    weight = _weight(table, offset, ess, logs, u, v, weights, room, work)
+                    weight = _weight(table, offset, ess, products, sums, u, v, weights, room, work)
                     then = weights[start[v], v]
                     heavier = start[v] < 0 or _exceeds(weight, then)
                     if heavier or (u < start[v] and not _exceeds(then, weight)):

@@ -12,10 +12,11 @@ CLOSE = 1e-14
 
 
 @njit(nogil=True, cache=True)
-def _scale(table: Floats, rows: Floats, columns: Floats, sums: Floats) -> float:
+def _scale(table: Floats, rows: Floats, columns: Floats, power: float, sums: Floats) -> float:
     """Scale each row, then each column, to its sum; return the largest relative distance met.
 
-    `sums` has room for a number for each column. Memory is walked along the rows only.
+    The columns' factors are raised to `power`; above 1 they overshoot. `sums` has room for a number for each column.
+    Memory is walked along the rows only.
     """
     worst = 0.0
     sums[:] = 0.0
@@ -32,6 +33,8 @@ def _scale(table: Floats, rows: Floats, columns: Floats, sums: Floats) -> float:
     for j in range(table.shape[1]):
         worst = max(worst, abs(sums[j] / columns[j] - 1.0))
         sums[j] = columns[j] / sums[j]
+        if power != 1.0:
+            sums[j] **= power
     for i in range(table.shape[0]):
         line = table[i]
         for j in range(len(line)):
@@ -43,15 +46,22 @@ def _scale(table: Floats, rows: Floats, columns: Floats, sums: Floats) -> float:
 def rake(table: Floats, rows: Floats, columns: Floats) -> None:
     """Scale a positive table in place until its sums are `rows` and `columns` (of equal total).
 
-    Iterative proportional fitting, which keeps the table's odds ratios; what little it may leave over is spread as in
-    Altschuler, Weed and Rigollet (2017): no sum too large, then the shortfalls' outer product, so that both margins
-    hold to rounding however slowly the fitting converges.
+    Iterative proportional fitting, which keeps the table's odds ratios. Its distance soon shrinks by the same factor in
+    every round: then one round takes all further steps at once, whose sum is a geometric series. What little it may
+    leave over is spread as in Altschuler, Weed and Rigollet (2017): no sum too large, then the shortfalls' outer
+    product, so that both margins hold to rounding however slowly the fitting converges.
     """
     r, s = table.shape
     sums = np.empty(s)
+    last, shrank, power = np.inf, 0.0, 1.0
     for _ in range(ROUNDS):
-        if _scale(table, rows, columns, sums) < CLOSE:
+        far = _scale(table, rows, columns, power, sums)
+        if far < CLOSE:
             return
+        shrinks = far / last
+        steady = power == 1.0 and abs(shrinks - shrank) < 0.05 * shrank and shrinks < 0.95
+        power = 1.0 / (1.0 - shrinks) if steady and 100.0 * CLOSE < far < 0.1 else 1.0
+        last, shrank = far, shrinks if power == 1.0 else 0.0
     for i in range(r):
         table[i] *= min(1.0, rows[i] / table[i].sum())
     for j in range(s):
@@ -67,7 +77,18 @@ def rake(table: Floats, rows: Floats, columns: Floats) -> None:
         for i in range(r):
             for j in range(s):
                 table[i, j] += short_rows[i] * short_columns[j] / total
-    _scale(table, rows, columns, sums)
+    _scale(table, rows, columns, 1.0, sums)
+
+
+@njit(nogil=True, cache=True)
+def fill_up(values: Floats, class_counts: NDArray[np.generic], offset: Integers, ess: float) -> None:
+    """Add a prior of `ess` rows to the values in each class and scale each attribute's to the class with its prior."""
+    classes = len(values)
+    for k in range(classes):
+        for u in range(len(offset) - 1):
+            seen = values[k, offset[u] : offset[u + 1]]
+            seen += ess / (classes * len(seen))
+            seen *= (class_counts[k] + ess / classes) / seen.sum()
 
 
 @njit(nogil=True, cache=True)

@@ -16,6 +16,7 @@ Integers = NDArray[np.int64]
 @njit(nogil=True, cache=True)
 def tree_log_tables(
     table: NDArray[np.generic],
+    single: NDArray[np.generic],
     offset: Integers,
     parent: Integers,
     added: Floats,
@@ -29,6 +30,9 @@ def tree_log_tables(
     Parameters
     ----------
     table : array of shape (classes, values, values)
+        Counts of pairs of values; empty where no attribute has a parent.
+    single : array of shape (classes, 1, values)
+        Counts of single values.
     parent : array
         Each attribute's parent, -1 for none.
     added : array of shape (values,)
@@ -38,17 +42,13 @@ def tree_log_tables(
     values : array of shape (classes, values)
         What raked pairs are to sum to.
     """
-    classes = table.shape[0]
+    classes = len(single)
     for u in range(len(parent)):
         first, last, above = offset[u], offset[u + 1], parent[u]
         flat = out[start[u] : start[u + 1]]
         more = added[first:last]
         if above < 0:
-            alone = np.empty((classes, 1, last - first), table.dtype)
-            for k in range(classes):
-                for j in range(last - first):
-                    alone[k, 0, j] = table[k, first + j, first + j]
-            log_conditional(alone, more, flat.reshape((1, classes, last - first)))
+            log_conditional(single[:, :, first:last], more, flat.reshape((1, classes, last - first)))
             continue
         configurations = offset[above + 1] - offset[above]
         cells = flat.reshape((configurations, classes, last - first))

@@ -1,4 +1,4 @@
-"""Edge weights of all pairs of attributes, each from the pair's own table."""
+"""Log Bayes factors of edges between attributes, each from the pair's own table, and log evidence of sequences."""
 
 import math
 
@@ -6,69 +6,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from tanbark.kernels.information import margins
+
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-
-
-@njit(nogil=True, cache=True)
-def _margins(cells: Floats, rows: Floats, columns: Floats) -> float:
-    """Write the sums of the rows and of the columns; return the sum of all."""
-    rows[: cells.shape[0]] = 0.0
-    columns[: cells.shape[1]] = 0.0
-    total = 0.0
-    for i in range(cells.shape[0]):
-        for j in range(cells.shape[1]):
-            rows[i] += cells[i, j]
-            columns[j] += cells[i, j]
-            total += cells[i, j]
-    return total
-
-
-@njit(nogil=True, cache=True)
-def pair_information(
-    table: Floats, offset: Integers, u: int, v: int, logs: Floats, rows: Floats, columns: Floats
-) -> float:
-    """Return ``sum N(i,j,k) log[N(i,j,k) N(k) / (N(i,k) N(j,k))]`` of a pair, all counts of the pair's rows.
-
-    `logs` holds the logarithms of small whole numbers, none where counts are not whole; with it a table is done several
-    times as fast, at the cost of a digit. `rows` and `columns` have room for the values of either.
-    """
-    gain = 0.0
-    for k in range(table.shape[0]):
-        cells = table[k, offset[u] : offset[u + 1], offset[v] : offset[v + 1]]
-        total = _margins(cells, rows, columns)
-        if total <= 0:
-            continue
-        if total < len(logs):
-            for j in range(cells.shape[1]):
-                columns[j] = logs[int(columns[j])] - logs[int(total)]
-            for i in range(cells.shape[0]):
-                of_row = logs[int(rows[i])]
-                for j in range(cells.shape[1]):
-                    seen = cells[i, j]
-                    if seen > 0:
-                        gain += seen * (logs[int(seen)] - of_row - columns[j])
-        else:
-            for i in range(cells.shape[0]):
-                for j in range(cells.shape[1]):
-                    seen = cells[i, j]
-                    if seen > 0:
-                        gain += seen * math.log(seen / rows[i] * (total / columns[j]))
-    return max(gain, 0.0)
-
-
-@njit(nogil=True, cache=True)
-def conditional_information(table: Floats, offset: Integers, logs: Floats, out: Floats) -> None:
-    """Write `pair_information` of each pair to `out`.
-
-    Divided by the number of rows this is the conditional mutual information ``I(U; V | C)`` in nats.
-    """
-    rows = np.empty(table.shape[1])
-    columns = np.empty(table.shape[1])
-    for u in range(len(offset) - 1):
-        for v in range(u):
-            out[u, v] = pair_information(table, offset, u, v, logs, rows, columns)
-            out[v, u] = out[u, v]
 
 
 @njit(nogil=True, cache=True)
@@ -121,7 +62,7 @@ def pair_evidence(
     rest_class, rest_row, rest_column = _remainder(of_class), _remainder(of_row), _remainder(of_column)
     rest_cell = _remainder(of_cell)
     cells = table[k, offset[u] : offset[u + 1], offset[v] : offset[v + 1]]
-    total = _margins(cells, rows, columns)
+    total = margins(cells, rows, columns)
     gain: float = _beyond_frequencies(total, of_class, rest_class)
     growth = _log_one_plus(total / of_class)
     log_rows, log_columns = rows[r:], columns[s:]

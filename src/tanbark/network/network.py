@@ -75,16 +75,17 @@ class Network:
             raise ValueError("a network needs the parents and the table of every column and of the class")
         for node, table in enumerate(self.log_tables):
             above = self.structure.parents[node]
-            shape = (*(arity[p] for p in above), arity[node])
+            shape = (*map(arity.__getitem__, above), arity[node])
             if table.shape != shape:
                 raise ValueError(f"the table of node {node} has shape {table.shape}, its parents ask for {shape}")
-            of_class = above.index(len(arity) - 1) if len(arity) - 1 in above else None
-            if isinstance(table, SparseTable) and table.class_axis != of_class:
-                raise ValueError(f"the table of node {node} has the class on another axis than its parents ask for")
+            if isinstance(table, SparseTable):
+                of_class = above.index(len(arity) - 1) if len(arity) - 1 in above else None
+                if table.class_axis != of_class:
+                    raise ValueError(f"the table of node {node} has the class on another axis than its parents ask for")
         frozen = tuple(table if isinstance(table, SparseTable) else table.view() for table in self.log_tables)
         for table in frozen:
             if isinstance(table, np.ndarray):
-                table.flags.writeable = False
+                table.setflags(write=False)
         object.__setattr__(self, "log_tables", frozen)
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -27,7 +27,8 @@ class Structure:
     def __post_init__(self) -> None:
         nodes = len(self.parents)
         for node, above in enumerate(self.parents):
-            if len(set(above)) != len(above) or node in above or any(not 0 <= p < nodes for p in above):
+            strange = above and not 0 <= min(above) <= max(above) < nodes
+            if strange or node in above or len(set(above)) != len(above):
                 raise ValueError(f"node {node} cannot have the parents {above}")
         if len(self.topological_order()) != nodes:
             raise ValueError("the edges form a cycle")

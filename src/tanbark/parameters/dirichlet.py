@@ -12,18 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts import Counts
-from tanbark.kernels.rake import rake
+from tanbark.kernels.rake import fill_up, rake
 
 Array = NDArray[np.float64]
 
 
 def smoothed_values(counts: Counts, ess: float) -> Array:
     """Return ``N'*(i, k)`` of all values, of shape (classes, values): an attribute's sum to the class counts'."""
-    schema, classes = counts.schema, len(counts.class_counts)
-    seen = counts.values + ess / (classes * np.repeat(schema.arity, schema.arity))
-    of_class = counts.class_counts + ess / classes
-    scale = of_class[:, None] / np.add.reduceat(seen, schema.offset[:-1], axis=1)
-    return np.asarray(seen * np.repeat(scale, schema.arity, axis=1), np.float64)
+    values = counts.values.astype(np.float64)
+    fill_up(values, counts.class_counts, counts.schema.offset, ess)
+    return values
 
 
 def raked_pair(counts: Counts, u: int, v: int, ess: float, values: Array) -> Array:

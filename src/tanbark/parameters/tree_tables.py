@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from tanbark.counts import Counts
 from tanbark.kernels.shares import log_conditional
 from tanbark.kernels.tree_tables import tree_log_tables
-from tanbark.parameters.conditional import PARAMETERS, conditional
+from tanbark.parameters.conditional import PARAMETERS
 from tanbark.parameters.dirichlet import raked_pair, smoothed_values
 
 Array = NDArray[np.float64]
@@ -24,7 +25,7 @@ def tree_tables(counts: Counts, parent: Sequence[int], parameters: str, ess: flo
     Where training values are missing, a table comes from the rows that have the whole family, except with Dirichlet
     parameters, whose tables are made to agree with each other.
     """
-    if counts.order == 2 and parameters != "softened":
+    if parameters != "softened" and (counts.order == 2 or max(parent) < 0):
         tables = _tables_at_once(counts, parent, parameters, ess)
     else:
         tables = [attribute_table(counts, u, above, parameters, ess) for u, above in enumerate(parent)]
@@ -35,16 +36,23 @@ def _tables_at_once(counts: Counts, parent: Sequence[int], parameters: str, ess:
     """Return the tables of `attribute_table`, where what is added to the counts follows from the tables' shapes."""
     arity, classes = counts.schema.arity.tolist(), len(counts.class_counts)
     shapes = [(classes, r) if above < 0 else (arity[above], classes, r) for r, above in zip(arity, parent)]
-    more = {shape: PARAMETERS[parameters](np.empty(shape[-1]), ess, math.prod(shape)) for shape in set(shapes)}
     start = np.cumsum([0, *map(math.prod, shapes)])
     flat = np.empty(start[-1])
-    added = np.concatenate([more[shape] for shape in shapes])
+    added = np.concatenate([_added(parameters, ess, shape) for shape in shapes])
     holes, values = np.zeros(len(arity), np.bool_), np.empty((classes, 0))
     if parameters == "dirichlet" and counts.has_missing().any():
         holes, values = counts.has_missing(), smoothed_values(counts, ess)
+    single = np.ascontiguousarray(counts.values)[:, None, :]
+    pairs = counts.table if counts.order == 2 else np.empty((classes, 0, 0), counts.table.dtype)
     parents = np.array(parent, np.int64)
-    tree_log_tables(counts.table, counts.schema.offset, parents, added, holes, values, start, flat)
+    tree_log_tables(pairs, single, counts.schema.offset, parents, added, holes, values, start, flat)
     return [flat[a:b].reshape(shape) for (a, b), shape in zip(itertools.pairwise(start.tolist()), shapes)]
+
+
+@lru_cache
+def _added(parameters: str, ess: float, shape: tuple[int, ...]) -> Array:
+    """Return what is added to the counts of the values of a family's child: in a stream, the same time and again."""
+    return PARAMETERS[parameters](np.empty(shape[-1]), ess, math.prod(shape))
 
 
 def attribute_table(counts: Counts, u: int, above: int, parameters: str, ess: float) -> Array:
@@ -64,6 +72,7 @@ def attribute_table(counts: Counts, u: int, above: int, parameters: str, ess: fl
 def class_table(counts: Counts, parameters: str, ess: float) -> Array:
     """Return the log table of the class."""
     seen = counts.class_counts.astype(np.float64)
-    with np.errstate(divide="ignore"):
-        logs: Array = np.log(conditional(parameters, seen, seen, ess, seen.size))
+    logs: Array = np.empty(seen.size)
+    alone = (1, 1, seen.size)
+    log_conditional(seen.reshape(alone), PARAMETERS[parameters](seen, ess, seen.size), logs.reshape(alone))
     return logs

@@ -42,8 +42,9 @@ class Objects:
         if not set(map(type, self.values)) <= _MEASURES:
             return None
         numbers = np.array(self.values)
-        plain_numbers = numbers.dtype.kind in "if" and len(numbers) and np.isfinite(numbers).all()
-        return numbers if plain_numbers else None
+        whole = numbers.dtype.kind == "i"
+        finite = whole or (numbers.dtype.kind == "f" and np.isfinite(numbers).all())
+        return numbers if finite and len(numbers) else None
 
     @property
     def has_missing(self) -> bool:

@@ -24,7 +24,8 @@ def usable_rows(
         )
     weights = None if sample_weight is None else _checked(sample_weight, table.rows)
     keep = target.codes >= 0
-    warn_of_dropped(int((~keep).sum()))
+    if not keep.all():
+        warn_of_dropped(int((~keep).sum()))
     if weights is not None:
         keep = keep & (weights > 0)
         if some and not keep.any():

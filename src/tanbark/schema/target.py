@@ -79,10 +79,12 @@ def read_known_target(y: Any, labels: NDArray[Any]) -> Target:
         values = y if isinstance(y, list) else y.tolist() if y.ndim == 1 else [None]
         code = {label: i for i, label in enumerate(labels.tolist())}
         try:
-            codes = [code.get(value, UNKNOWN) for value in values]
+            codes = list(map(code.get, values))
         except TypeError:
             return read_target(y)
-        if UNKNOWN not in codes or all(code >= 0 or is_missing(value) for code, value in zip(codes, values)):
+        if None in codes and all(code is not None or is_missing(value) for code, value in zip(codes, values)):
+            codes = [UNKNOWN if code is None else code for code in codes]
+        if None not in codes:
             name = getattr(y, "name", None)
             return Target(labels, np.array(codes, np.int64), name if isinstance(name, str) and name else None)
     return read_target(y)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,18 +11,32 @@ from scipy.special import xlogy
 
 from tanbark.counts import Counts
 from tanbark.kernels.acll import acll_gains
-from tanbark.kernels.weights import conditional_information, dirichlet_evidence
+from tanbark.kernels.information import class_gains, conditional_information
+from tanbark.kernels.weights import dirichlet_evidence
 from tanbark.scores.acll import FLOOR, beta
 from tanbark.structure.spanning_tree import settled
 
 Matrix = NDArray[np.float64]
 
-_LOGARITHMS = np.log(np.maximum(np.arange(2**16), 1.0))
+MOST_LOOKED_UP = 2**20
+"""Of so many rows the information is made of looked-up terms; of more, each is calculated."""
 
 
-def logarithms(counts: Counts) -> NDArray[np.float64]:
-    """Return those of small whole numbers (and 0 for 0), none where counts are not whole."""
-    return _LOGARITHMS if counts.table.dtype.kind == "i" else _LOGARITHMS[:0]
+def count_products(counts: Counts) -> tuple[NDArray[np.int64], float]:
+    """Return ``N log N`` of whole numbers up to the number of rows, as multiples of a unit, and how many make one.
+
+    None, and 1, where counts are not whole or too great.
+    """
+    rows = int(counts.class_counts.sum()) if counts.table.dtype.kind == "i" else MOST_LOOKED_UP
+    return _products(rows.bit_length()) if rows < MOST_LOOKED_UP else (np.empty(0, np.int64), 1.0)
+
+
+@lru_cache
+def _products(bits: int) -> tuple[NDArray[np.int64], float]:
+    # log N < bits, so that sums over the classes stay below 2**61, and two of them below what a word holds.
+    units = 2.0 ** (61 - bits - bits.bit_length())
+    numbers = np.arange(2.0**bits)
+    return np.rint(xlogy(numbers, numbers) * units).astype(np.int64), units
 
 
 def cmi_weights(counts: Counts, ess: float) -> Matrix:
@@ -32,8 +47,9 @@ def cmi_weights(counts: Counts, ess: float) -> Matrix:
     holes would look wonderful.
     """
     out = np.zeros((len(counts.schema.columns),) * 2)
-    conditional_information(counts.table, counts.schema.offset, logarithms(counts), out)
-    return out / (float(counts.class_counts.sum()) or 1.0)
+    products, units = count_products(counts)
+    conditional_information(counts.table, counts.schema.offset, counts.has_missing(), products, out)
+    return out / (units * (float(counts.class_counts.sum()) or 1.0))
 
 
 def bdeu_weights(counts: Counts, ess: float) -> Matrix:
@@ -79,15 +95,6 @@ def most_telling(counts: Counts) -> list[int]:
 
 def class_information(counts: Counts) -> Matrix:
     """Return ``I(X; C)`` in nats of each attribute, over the rows that have it, times their share of all rows."""
-    offset = counts.schema.offset[:-1]
-    seen = counts.values.astype(np.float64)
-    in_class = np.add.reduceat(seen, offset, axis=1)
-    in_value = seen.sum(axis=0)
-    total = in_class.sum(axis=0)
-    information = (
-        np.add.reduceat(xlogy(seen, seen).sum(axis=0) - xlogy(in_value, in_value), offset)
-        - xlogy(in_class, in_class).sum(axis=0)
-        + xlogy(total, total)
-    )
-    gain: Matrix = np.maximum(information, 0.0)
+    gain = np.empty(len(counts.schema.columns))
+    class_gains(np.ascontiguousarray(counts.values), counts.schema.offset, gain)
     return gain / (float(counts.class_counts.sum()) or 1.0)

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tanbark.counts import Counts
 from tanbark.kernels.arcs import CALCULATED, RECALLED, arcs_in_order, finish_tree
-from tanbark.structure.edge_weights import EDGE_WEIGHTS, logarithms
+from tanbark.kernels.information import margin_products
+from tanbark.structure.edge_weights import EDGE_WEIGHTS, count_products
 from tanbark.structure.spanning_tree import Edge, maximum_spanning_tree
 
 REVISABLE = ("cmi", "bdeu")
@@ -68,7 +68,9 @@ def revised_tree(
     weights = np.full((n, n), np.nan)
     work = np.zeros(2, np.int64)
     of_prior = ess if criterion == "bdeu" else 0.0
-    given = (counts.table, counts.schema.offset, of_prior, logarithms(counts), us, vs)
+    products, units = count_products(counts)
+    sums = margin_products(counts.table, counts.schema.offset, counts.has_missing(), products)
+    given = (counts.table, counts.schema.offset, of_prior, products, sums, us, vs)
     kept = int(arcs_in_order(*given, weights, work))
     if not kept:
         tree, stats = weighed_tree(counts, criterion, ess, former)
@@ -77,13 +79,11 @@ def revised_tree(
     edges = list(zip(us.tolist(), vs.tolist()))
     first = kept + 1 if kept < n - 1 else n
     stats = RestructureStats(int(work[CALCULATED]), int(work[RECALLED]), first, _changed(edges, former))
-    return [(u, v, float(w)) for (u, v), w in zip(edges, _scaled(weights[us, vs], counts, criterion))], stats
-
-
-def _scaled(weights: NDArray[np.float64], counts: Counts, criterion: str) -> NDArray[np.float64]:
-    """Return weights as `EDGE_WEIGHTS` has them: information is that of one row."""
-    return weights / (float(counts.class_counts.sum()) or 1.0) if criterion == "cmi" else weights
+    # As `EDGE_WEIGHTS` has them: information is that of one row.
+    scale = units * (float(counts.class_counts.sum()) or 1.0) if criterion == "cmi" else 1.0
+    return [(u, v, w) for (u, v), w in zip(edges, (weights[us, vs] / scale).tolist())], stats
 
 
 def _changed(tree: Sequence[Edge], former: Sequence[Edge]) -> int:
-    return len({frozenset(edge) for edge in tree} - {frozenset(edge) for edge in former})
+    known = {*former, *((v, u) for u, v in former)}
+    return sum(edge not in known for edge in tree)
