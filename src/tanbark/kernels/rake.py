@@ -59,8 +59,8 @@ def rake(table: Floats, rows: Floats, columns: Floats) -> None:
         if far < CLOSE:
             return
         shrinks = far / last
-        steady = power == 1.0 and abs(shrinks - shrank) < 0.05 * shrank and shrinks < 0.95
-        power = 1.0 / (1.0 - shrinks) if steady and 100.0 * CLOSE < far < 0.1 else 1.0
+        steady = power == 1.0 and abs(shrinks - shrank) < 0.2 * (1.0 - shrinks)
+        power = 1.0 / (1.0 - shrinks) if steady and 100.0 * CLOSE < far < 0.5 * (1.0 - shrinks) else 1.0
         last, shrank = far, shrinks if power == 1.0 else 0.0
     for i in range(r):
         table[i] *= min(1.0, rows[i] / table[i].sum())

@@ -44,8 +44,9 @@ def encode_growing(schema: Schema, table: Table, encoder: Encoder, n_jobs: int |
         new_state = encoder.missing == "state" and not column.missing
         if new_state and (codes[u] == schema.missing_code).any() and raw.has_missing:
             columns[u] = replace(columns[u], missing=True)
-        if isinstance(column, Number) and len(codes[u]):
-            columns[u] = _reaching(replace(column, missing=columns[u].missing), raw)
+        by_now = columns[u]
+        if isinstance(by_now, Number) and len(codes[u]):
+            columns[u] = _reaching(by_now, raw)
     if columns == list(schema.columns):
         return schema, codes
     grown = replace(schema, columns=tuple(columns))

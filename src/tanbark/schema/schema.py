@@ -149,7 +149,6 @@ class Schema:
         if table.small is not None and self.dtype == np.uint8 and self._counts_from_zero(table.columns):
             return table.small, unseen
         codes = np.empty((len(self.columns), table.rows), self.dtype)
-
         missing = self.missing_code
 
         def encode(u: int) -> None:

@@ -20,6 +20,9 @@ from tanbark.schema.raw import CHUNK, HANDFUL, NARROW, Labels, Numbers, RawColum
 FEW = 1000
 """Up to so many rows text is read as Python objects, beyond through Arrow, which takes longer to begin."""
 
+TOGETHER = 16
+"""More numpy columns of a kind in a pandas frame are read together, up to so many one by one."""
+
 
 @dataclass(frozen=True)
 class Table:
@@ -55,7 +58,8 @@ def read_table(X: Any, n_jobs: int | None = None) -> Table:
         raise TypeError("Sparse data was passed, but dense data is required; use X.toarray() to convert")
     if hasattr(X, "collect") and hasattr(X, "collect_schema"):
         raise TypeError("X is a lazy frame; call X.collect() to read it")
-    X = as_known_table(X)
+    if not _is_frame(X):
+        X = as_known_table(X)
     if _is_frame(X):
         return _read_frame(X, n_jobs)
     array = as_array(X)
@@ -206,37 +210,64 @@ def _read_vector(values: NDArray[Any], name: str) -> RawColumn:
 
 def _read_frame(X: Any, n_jobs: int | None) -> Table:
     """Return the columns of a data frame or an Arrow table."""
-    import narwhals as nw
-
-    given = list(X.columns if hasattr(X, "iloc") else getattr(X, "column_names", ()))
-    duplicated = next((name for name in given if given.count(name) > 1), None)
-    if duplicated is not None:
+    pandas, arrow = hasattr(X, "iloc"), hasattr(X, "column_names")
+    given = X.columns.tolist() if pandas else list(X.column_names if arrow else X.columns)
+    if len(set(given)) < len(given):
+        duplicated = next(name for name in given if given.count(name) > 1)
         raise ValueError(f"the table has two columns named {duplicated!r}; rename one")
-    frame = nw.from_native(X, eager_only=True)
-    named = all(isinstance(name, str) for name in frame.columns)
-    names = list(frame.columns) if named else [f"x{u}" for u in range(len(frame.columns))]
-    columns = _read_blocks(X, names, n_jobs) if hasattr(X, "iloc") else {}
-    for u, name in enumerate(frame.columns):
-        if u not in columns:
-            columns[u] = _read_series(frame.get_column(name), names[u])
-    return Table(tuple(columns[u] for u in range(len(names))), tuple(names) if named else None, frame.shape[0])
+    named = all(isinstance(name, str) for name in given)
+    names = given if named else [f"x{u}" for u in range(len(given))]
+    columns = _read_pandas(X, given, names, n_jobs) if pandas else _read_arrow(X, names) if arrow else {}
+    if len(columns) < len(names):
+        import narwhals as nw
+
+        frame = nw.from_native(X, eager_only=True)
+        for u, name in enumerate(names):
+            if u not in columns:
+                columns[u] = _read_series(frame.get_column(given[u]), name)
+    return Table(tuple(columns[u] for u in range(len(names))), tuple(names) if named else None, X.shape[0])
 
 
-def _read_blocks(X: Any, names: Sequence[str], n_jobs: int | None) -> dict[int, RawColumn]:
-    """Return the numpy columns of a small pandas frame by position, read together: one by one they are slow."""
+def _read_pandas(X: Any, given: Sequence[Any], names: Sequence[str], n_jobs: int | None) -> dict[int, RawColumn]:
+    """Return columns of a small pandas frame by position: those of numpy, of text and of categories."""
     columns: dict[int, RawColumn] = {}
     if len(X) > CHUNK:
         return columns
-    dtypes = list(X.dtypes)
-    for kind in "iuf":
+    dtypes = X.dtypes.tolist()
+    for kind in "iufO":
         at = [u for u, dtype in enumerate(dtypes) if isinstance(dtype, np.dtype) and dtype.kind == kind]
-        if at:
+        if len(at) > TOGETHER or len(at) == len(dtypes):
             block = (X if len(at) == len(dtypes) else X.iloc[:, at]).to_numpy()
             columns |= zip(at, _read_array(block, [names[u] for u in at], n_jobs).columns)
-    if len(X) <= FEW:
-        at = [u for u, dtype in enumerate(dtypes) if str(dtype) in ("object", "str", "string")]
-        block = (X if len(at) == len(dtypes) else X.iloc[:, at]).to_numpy(object)
-        columns |= {u: Objects(block[:, place].tolist(), names[u]) for place, u in enumerate(at)}
+    for u, dtype in enumerate(dtypes):
+        if u in columns:
+            continue
+        if isinstance(dtype, np.dtype):
+            columns[u] = _read_vector(X[given[u]].to_numpy(), names[u])
+        elif dtype.name == "category":
+            columns[u] = _read_categories(X[given[u]].array, names[u])
+        elif dtype.name in ("str", "string") and len(X) <= FEW:
+            columns[u] = Objects(X[given[u]].array.__arrow_array__().to_pylist(), names[u])
+    return columns
+
+
+def _read_arrow(X: Any, names: Sequence[str]) -> dict[int, RawColumn]:
+    """Return columns of a small Arrow table by position: numbers without holes, and text that declares no levels."""
+    import pyarrow
+    from pyarrow.types import is_dictionary, is_floating, is_integer
+
+    columns: dict[int, RawColumn] = {}
+    if X.shape[0] > FEW or not isinstance(X, pyarrow.Table):
+        return columns
+    text = (pyarrow.string(), pyarrow.large_string())
+    for u, column in enumerate(X.columns):
+        stored = column.type
+        if stored in text:
+            columns[u] = Objects(column.to_pylist(), names[u])
+        elif is_dictionary(stored) and stored.value_type in text and not stored.ordered:
+            columns[u] = Objects(column.cast(stored.value_type).to_pylist(), names[u])
+        elif (is_integer(stored) or is_floating(stored)) and not column.null_count:
+            columns[u] = _read_vector(column.to_numpy(), names[u])
     return columns
 
 
@@ -287,7 +318,7 @@ def _read_arrow_labels(series: Any, name: str) -> RawColumn:
 
     native = series.to_native()
     if hasattr(native, "cat") and hasattr(native.cat, "categories"):
-        return _labels([plain(v) for v in native.cat.categories], np.asarray(native.cat.codes, np.int64), name, True)
+        return _read_categories(native.array, name)
     arrow = one_array(native if isinstance(native, pyarrow.ChunkedArray) else series.to_arrow())
     if not pyarrow.types.is_dictionary(arrow.type):
         arrow = arrow.dictionary_encode()
@@ -303,6 +334,11 @@ def _read_arrow_labels(series: Any, name: str) -> RawColumn:
     place = {v: i for i, v in enumerate(levels)}
     position = np.array([*(UNKNOWN if is_missing(v) else place[v] for v in stored), UNKNOWN], np.int64)
     return _labels(levels, position[index], name, declared)
+
+
+def _read_categories(values: Any, name: str) -> RawColumn:
+    """Return a pandas categorical, whose levels are declared."""
+    return _labels([plain(v) for v in values.categories.tolist()], values.codes.astype(np.int64), name, True)
 
 
 def one_array(values: Any) -> Any:
