@@ -213,3 +213,12 @@ def test_a_header_of_nothing_but_brackets_is_refused(tmp_path):
 def test_a_folder_that_is_not_there_is_named_with_the_file_the_user_gave(saved, tmp_path):
     with pytest.raises(FileNotFoundError, match="nowhere/m'"):
         tanbark.save(saved[0], tmp_path / "nowhere" / "m")
+
+
+def test_counts_of_pairs_beyond_those_of_their_values_are_refused(tmp_path):
+    model = TAN().fit(*table())
+    path = tmp_path / "m.tanbark"
+    model.counts_ = tanbark.Counts(model.schema_, model.counts_.class_counts, model.counts_.table * 10**9)
+    tanbark.save(model, path)
+    with pytest.raises(ModelFileError, match="two values were seen together more often than each of them"):
+        tanbark.load(path)

@@ -264,3 +264,27 @@ def test_rows_of_nothing_known_are_not_kept_without_end():
     model.learn_one({"a": "x"}, None)
     model.learn_many(pd.DataFrame({"a": ["x", "y"] * 10}), pd.Series(["p", "q"] * 10))
     assert model.model_.counts_.value(0).tolist() == [[10, 0], [0, 10]]
+
+
+def test_what_is_no_classifier_of_tanbarks_is_refused_at_once():
+    from sklearn.naive_bayes import GaussianNB
+
+    for model in (TAN, GaussianNB()):
+        with pytest.raises(TypeError, match="model must be one of tanbark's classifiers, such as TAN"):
+            RiverClassifier(model)
+
+
+def test_errors_of_predictions_name_the_feature():
+    model = RiverClassifier(TAN(), warm_up=20)
+    for i in range(40):
+        model.learn_one({"height": i / 7, "b": "xy"[i % 2]}, i % 2)
+    with pytest.raises(ValueError, match="the feature 'height'"):
+        model.predict_proba_one({"height": float("inf"), "b": "x"})
+
+
+def test_a_row_must_be_a_dict_and_a_weight_a_number():
+    model = RiverClassifier(TAN())
+    with pytest.raises(TypeError, match="a row must be a dict of features, got 'list'"):
+        model.learn_one([1, 2], 1)
+    with pytest.raises(ValueError, match="w must be a finite number of at least 0, got 'a'"):
+        model.learn_one({"a": 1}, 1, w="a")

@@ -193,6 +193,11 @@ def _counts(schema: Schema, class_counts: NDArray[Any], table: NDArray[Any]) -> 
             raise ValueError("the counts are not finite numbers")
         if (array < 0).any():
             raise ValueError("a count is negative")
+    if table.ndim == 3:
+        single = np.diagonal(table, axis1=1, axis2=2)
+        slack = 0 if table.dtype.kind == "i" else 1e-9 * class_counts.max(initial=0)
+        if (single > class_counts[:, None] + slack).any() or (table > single[:, :, None] + slack).any():
+            raise ValueError("two values were seen together more often than each of them, or than their class")
     return Counts(schema, class_counts, table)
 
 

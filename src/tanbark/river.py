@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from tanbark.classifiers.base import CountsClassifier, check_number
+from tanbark.classifiers.stream import Stream
 from tanbark.counts import Counts
 from tanbark.schema.columns import plain
 from tanbark.schema.objects import is_missing
@@ -49,7 +51,8 @@ class RiverClassifier(MiniBatchClassifier):
     Parameters
     ----------
     model : classifier
-        One with `partial_fit`, or a `Stream` of one. It stays as it is; what learns is a copy.
+        One with `partial_fit`, or a `Stream` of one. It stays as it is; what learns is a copy of its settings, which
+        begins anew also where the model is fitted.
     warm_up : int
         From how many rows the schema is learned.
 
@@ -73,6 +76,8 @@ class RiverClassifier(MiniBatchClassifier):
 
     def __init__(self, model: Any, *, warm_up: int = 200) -> None:
         check_number("warm_up", warm_up, 1)
+        if not isinstance(model, CountsClassifier | Stream):
+            raise TypeError(f"model must be one of tanbark's classifiers, such as TAN(), or a Stream, got {model!r}")
         try:
             model.partial_fit  # noqa: B018 (where it is not there, the error says why)
         except AttributeError as error:
@@ -98,6 +103,8 @@ class RiverClassifier(MiniBatchClassifier):
 
     def learn_one(self, x: Features, y: Any, w: float = 1.0) -> None:
         """Learn a row of class `y`, which counts `w` times; a row without a class teaches nothing."""
+        if not isinstance(x, Mapping):
+            raise TypeError(f"a row must be a dict of features, got {type(x).__name__!r}")
         self._learn([(dict(x), plain(y), _checked(w))])
 
     def learn_many(self, X: pd.DataFrame, y: pd.Series, w: Sequence[float] | None = None) -> None:
@@ -150,7 +157,8 @@ class RiverClassifier(MiniBatchClassifier):
         """Return the probability of each class so far; of none before the first row."""
         if self.model_ is None:
             return {}
-        probabilities = self.model_.predict_proba(_values([x], self.features_))[0]
+        with _naming(self.features_):
+            probabilities = self.model_.predict_proba(_values([x], self.features_))[0]
         return dict(zip(self.model_.classes_.tolist(), probabilities.tolist()))
 
     def predict_proba_many(self, X: pd.DataFrame) -> pd.DataFrame:
@@ -159,7 +167,8 @@ class RiverClassifier(MiniBatchClassifier):
 
         if self.model_ is None:
             return pd.DataFrame(index=X.index)
-        probabilities = self.model_.predict_proba(_values(X.to_dict("records"), self.features_))
+        with _naming(self.features_):
+            probabilities = self.model_.predict_proba(_values(X.to_dict("records"), self.features_))
         return pd.DataFrame(probabilities, index=X.index, columns=self.model_.classes_.tolist())
 
 
@@ -176,7 +185,7 @@ def _naming(features: tuple[Hashable, ...]) -> Iterator[None]:
 
 
 def _checked(weight: Any) -> float:
-    if not 0 <= weight < math.inf:
+    if not isinstance(weight, Real) or not 0 <= float(weight) < math.inf:
         raise ValueError(f"w must be a finite number of at least 0, got {weight!r}")
     return float(weight)
 

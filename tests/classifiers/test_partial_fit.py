@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import DataConversionWarning
 
 import tanbark
 from tanbark import AODE, TAN, AveragedTAN, Category, Encoder, ForestAN, NaiveBayes, Number, Schema
@@ -270,3 +271,22 @@ def test_a_few_rows_are_counted_as_many_are():
     assert few == tanbark.Counts.of(schema, codes, labels)
     single = tanbark.Counts.of(schema, codes, labels, order=1)
     assert single.plus(codes, labels) == single * 2
+
+
+@pytest.mark.parametrize("as_column", [lambda y: y.reshape(-1, 1), lambda y: pd.DataFrame({"y": y})])
+def test_a_column_of_classes_is_taken_in_every_chunk_as_in_the_first(as_column):
+    X, y = np.arange(40).reshape(20, 2) % 3, np.arange(20) % 2
+    model = TAN()
+    for part in (slice(0, 10), slice(10, 20)):
+        with pytest.warns(DataConversionWarning):
+            model.partial_fit(X[part], as_column(y[part]))
+    assert model.counts_.class_counts.tolist() == [10, 10]
+
+
+def test_classes_without_rows_are_no_empty_chunk():
+    X, y = np.arange(40).reshape(20, 2) % 3, np.arange(20) % 2
+    model = TAN().partial_fit(X, y)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples: X has 0, y has 20"):
+        model.partial_fit(X[:0], y)
+    for nothing in (y[:0], [], pa.chunked_array([], pa.int64()), pd.Series(y[:0])):
+        assert model.partial_fit(X[:0], nothing).counts_.class_counts.sum() == 20

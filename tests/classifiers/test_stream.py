@@ -10,7 +10,7 @@ from scipy import stats
 from sklearn.metrics import log_loss
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from tanbark import AODE, KDB, TAN, AveragedTAN, Encoder, ForestAN, NaiveBayes, Stream
+from tanbark import AODE, KDB, TAN, AveragedTAN, Counts, Encoder, ForestAN, NaiveBayes, Stream
 from tanbark.classifiers.surprise import Surprise
 
 CLASSIFIERS = [NaiveBayes, TAN, ForestAN, AODE, AveragedTAN]
@@ -248,3 +248,22 @@ def test_it_is_a_scikit_learn_estimator(settings):
         # Rows repeated are older by as many rows, rows that weigh more are not.
         if "half_life" not in settings or "sample_weight_equivalence" not in str(check):
             check(estimator)
+
+
+def test_a_window_forgets_a_weight_however_large():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, (400, 3)), rng.integers(0, 2, 400)
+    stream = Stream(TAN(), window=50)
+    for at in range(0, 400, 40):
+        part = slice(at, at + 40)
+        weight = np.full(40, 1e8 + 0.1 if at == 0 else 0.1)
+        stream.partial_fit(X[part], y[part], sample_weight=weight)
+    schema = stream.model_.schema_
+    last = Counts.of(schema, schema.encode(X[-50:]), schema.encode_target(y[-50:]), np.full(50, 0.1))
+    np.testing.assert_allclose(stream.model_.counts_.table, last.table, rtol=1e-12, atol=0)
+
+
+def test_a_half_life_next_to_nothing_remembers_the_last_row():
+    X, y = np.array([[0], [1], [1]]), np.array([0, 1, 1])
+    stream = Stream(NaiveBayes(), half_life=1e-320).partial_fit(X, y)
+    assert stream.model_.counts_.class_counts.tolist() == [0, 1]

@@ -384,3 +384,34 @@ def test_a_new_fit_of_a_model_waits_for_its_update(write, run, table, model, tmp
     assert (tmp_path / "m.tanbark").read_bytes() == before
     run(*words)
     assert tanbark.load("m.tanbark").counts_.class_counts.sum() == 40
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "said"),
+    [
+        ("sky", [1.5, 2.0], "column 'sky' holds '1.5' in row 1, where the model learned text"),
+        ("sky", [7, 8], "column 'sky' holds '7' in row 1, where the model learned text"),
+        ("sky", np.array(["2020-01-01", "2020-01-02"], "datetime64[s]"), "column 'sky' holds '2020-01-01 00:00:00'"),
+        ("walk", [1, 0], "column 'walk' holds '1' in row 1, where the model learned text"),
+    ],
+)
+def test_numbers_and_dates_of_a_typed_file_are_no_new_labels(run, table, model, tmp_path, column, values, said):
+    two = table.slice(0, 2)
+    pq.write_table(two.set_column(two.column_names.index(column), column, pa.array(values)), tmp_path / "new.parquet")
+    before = (tmp_path / "m.tanbark").read_bytes()
+    assert said in run("update", "m.tanbark", "new.parquet", code=1).stderr
+    assert (tmp_path / "m.tanbark").read_bytes() == before
+
+
+def test_numbers_of_a_typed_file_may_be_labels_that_the_model_knows_as_text(run, tmp_path):
+    (tmp_path / "t.csv").write_text("a,y\n" + "1,p\n2,q\nx,p\n" * 10)
+    run("fit", "t.csv", "--target", "y", "-o", "m.tanbark")
+    pq.write_table(pa.table({"a": [1.0, 2.0], "y": ["p", "p"]}), tmp_path / "new.parquet")
+    run("update", "m.tanbark", "new.parquet")
+    assert tanbark.load(tmp_path / "m.tanbark").counts_.value(0).sum(axis=0).tolist() == [11, 11, 10]
+
+
+def test_a_parquet_file_of_no_bytes_is_broken(run, model, tmp_path):
+    (tmp_path / "new.parquet").write_bytes(b"")
+    said = run("update", "m.tanbark", "new.parquet", "--chunk-id", "a", code=1).stderr
+    assert said == "error: new.parquet is not a whole Parquet file: Parquet file size is 0 bytes\n"

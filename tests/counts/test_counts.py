@@ -234,3 +234,16 @@ def test_counts_stay_frozen_when_pickled(random_table):
     again = pickle.loads(pickle.dumps(Counts.of(schema, codes, y)))
     assert again == Counts.of(schema, codes, y)
     assert not again.table.flags.writeable
+
+
+def test_rows_may_be_added_to_counts_of_any_type(random_table):
+    schema, codes, y = random_table(0, 100, (2, 3), 2)
+    counts = Counts.of(schema, codes, y)
+    for kind in (np.uint8, np.float32, np.float64):
+        narrow = Counts(schema, counts.class_counts.astype(kind), counts.table.astype(kind))
+        assert narrow.plus(codes, y).plus(codes, y) == counts * 3
+
+
+def test_no_rows_may_be_added_to_counts_of_no_classes():
+    schema = Schema([Category("a", (0, 1))], classes=())
+    assert Counts.zero(schema).plus(np.empty((1, 0), np.uint8), np.empty(0, np.int64)) == Counts.zero(schema)

@@ -624,3 +624,17 @@ def test_booleans_beside_numbers_in_a_list_stay_booleans():
 def test_what_is_no_table_is_told_to_become_a_frame(X):
     with pytest.raises(TypeError, match="data frame"):
         read_table(X)
+
+
+def test_pandas_columns_are_taken_by_their_place():
+    frame = pd.DataFrame([[1, "a", 0.1], [2, "b", 0.2], [3, "c", 0.3]])
+    frame.columns = [len, "b", 3]
+    assert [column.levels() for column in read_table(frame).columns] == [[1, 2, 3], ["a", "b", "c"], [0.1, 0.2, 0.3]]
+    frame.columns = [np.nan, np.nan, 3]
+    with pytest.raises(ValueError, match="the table has two columns named nan; rename one"):
+        read_table(frame)
+
+
+def test_text_of_python_strings_need_not_be_utf_8():
+    frame = pd.DataFrame({"a": pd.Series(["\ud800", "b"], dtype="string[python]"), "n": [1, 2]})
+    assert read_table(frame).columns[0].levels() == ["b", "\ud800"]

@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tanbark.sources import SourceError, files
+from tanbark.sources.rows import present
 
 
 @pytest.fixture
@@ -185,3 +186,54 @@ def test_what_is_not_an_object_a_line_is_no_json_lines(tmp_path, text):
 def test_a_column_of_json_lines_may_be_named_json(tmp_path):
     (tmp_path / "t.jsonl").write_text('{"json": 1}\n{"json": 2}\n')
     assert pa.table(files(tmp_path / "t.jsonl")).to_pylist() == [{"json": 1}, {"json": 2}]
+
+
+@pytest.mark.parametrize("kind", ["csv", "csv.gz", "jsonl"])
+def test_rows_as_written_come_in_their_order(tmp_path, kind):
+    """A plan with a join would forget it, and only in large files."""
+    opened = gzip.open if kind == "csv.gz" else open
+    for part in range(3):
+        numbers = range(70_000 * part, 70_000 * (part + 1))
+        with opened(tmp_path / f"{part}.{kind}", "wt") as file:
+            if kind == "jsonl":
+                file.writelines(f'{{"id": "{i}", "a": "NA"}}\n' for i in numbers)
+            else:
+                file.write("id,a\n")
+                file.writelines(f"{i},NA\n" for i in numbers)
+    rows = files(str(tmp_path / f"*.{kind}")).as_written()
+    wanted = [present(f"c{i}", kind, rows.source.missing) for i, kind in enumerate(rows.types)]
+    table = pa.Table.from_batches(rows.select(wanted))
+    assert table.column(0).to_pylist() == [str(i) for i in range(210_000)]
+    assert table.column(1).null_count == 210_000
+
+
+def test_a_parquet_file_with_a_whole_footer_and_broken_pages_is_named(table, tmp_path):
+    for part in range(3):
+        pq.write_table(table, tmp_path / f"{part}.parquet", compression="snappy")
+    broken = bytearray((tmp_path / "1.parquet").read_bytes())
+    broken[200:2500] = bytes(2300)
+    (tmp_path / "1.parquet").write_bytes(broken)
+    rows = files(str(tmp_path / "*.parquet")).as_written()
+    with pytest.raises(SourceError, match=r"1\.parquet is not a whole Parquet file"):
+        list(rows.select(["c0", "c1", "c2", "c3"]))
+
+
+def test_a_short_line_far_behind_the_first_rows_is_named(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n" + "1,2\n" * 400_000 + "3\n")
+    rows = files(str(tmp_path / "t.csv")).as_written()
+    with pytest.raises(SourceError, match=r"t\.csv, line 400002: 1 values where the first line names 2 columns"):
+        list(rows.select(["c0", "c1"]))
+
+
+def test_text_that_is_not_utf_8_far_behind_the_first_rows_is_named(tmp_path):
+    (tmp_path / "t.csv").write_bytes(b"a,b\n" + b"x,y\n" * 400_000 + b"caf\xe9,y\n")
+    rows = files(str(tmp_path / "t.csv")).as_written()
+    with pytest.raises(SourceError, match=r"t\.csv is not UTF-8 text; convert it"):
+        list(rows.select(["c0", "c1"]))
+
+
+def test_files_of_different_types_are_said_to_be_so_in_plain_words(tmp_path):
+    pq.write_table(pa.table({"a": ["x"]}), tmp_path / "0.parquet")
+    pq.write_table(pa.table({"a": [1.5]}), tmp_path / "1.parquet")
+    with pytest.raises(SourceError, match=r"1\.parquet has column 'a' as double, .*0\.parquet has it as string; write"):
+        _ = files(str(tmp_path / "*.parquet")).schema

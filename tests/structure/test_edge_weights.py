@@ -248,3 +248,34 @@ def _information(cells):
     rows, columns = [sum(line) for line in cells], [sum(column) for column in zip(*cells)]
     seen = [(i, j) for i in range(len(rows)) for j in range(len(columns)) if cells[i][j]]
     return sum(cells[i][j] * mpmath.log(cells[i][j] * sum(rows) / (rows[i] * columns[j])) for i, j in seen)
+
+
+def test_counts_that_cannot_be_reach_no_foreign_memory(random_table):
+    schema, codes, y = random_table(3, 200, (2, 2, 3), 2)
+    counts = Counts.of(schema, codes, y)
+    for wrong in (
+        Counts(schema, counts.class_counts, counts.table * 10**9),
+        Counts(schema, np.ones_like(counts.class_counts), counts.table),
+        Counts(schema, counts.class_counts, -counts.table),
+    ):
+        assert (EDGE_WEIGHTS["cmi"](wrong, 1.0) >= 0).all()
+
+
+def test_information_with_rows_in_many_classes_is_looked_up_by_the_largest_class(random_table):
+    schema, codes, y = random_table(4, 300, (3, 4), 5)
+    few = Counts.of(schema, codes, y)
+    many = few * 10_000
+    assert many.class_counts.sum() > 2**20 > many.class_counts.max()
+    np.testing.assert_allclose(EDGE_WEIGHTS["cmi"](many, 1.0), EDGE_WEIGHTS["cmi"](few, 1.0), rtol=1e-12)
+
+
+@pytest.mark.parametrize("tiny", [1e-306, 5e-324])
+def test_a_weight_next_to_nothing_says_next_to_nothing(random_table, tiny):
+    schema, codes, y = random_table(5, 200, (2, 3), 2)
+    codes[0] = 1
+    codes[0, 0] = 0
+    weights = np.ones(200)
+    weights[0] = tiny
+    counts = Counts.of(schema, codes, y, weights)
+    assert class_information(counts)[0] == pytest.approx(0.0, abs=1e-300)
+    assert EDGE_WEIGHTS["cmi"](counts, 1.0)[0, 1] == pytest.approx(0.0, abs=1e-300)

@@ -126,8 +126,8 @@ def test_ties_go_where_the_batch_algorithm_lets_them_go(n, seed):
     expected = list(zip(us.tolist(), vs.tolist()))
     us[1:], vs[1:] = -1, -1
     known = weights + 0.0
-    no_counts = np.empty((0, 0, 0)), np.zeros(n + 1, np.int64), 0.0, np.empty(0, np.int64), np.zeros(n + 1, np.int64)
-    finish_tree(*no_counts, us, vs, 1, known, np.zeros(2, int))
+    nothing = np.zeros(n + 1, np.int64)
+    finish_tree(np.empty((0, 0, 0)), nothing, 0.0, nothing[:0], 1.0, nothing, us, vs, 1, known, np.zeros(2, int))
     assert list(zip(us.tolist(), vs.tolist())) == expected
 
 

@@ -160,7 +160,7 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
         """
         with unchanged_on_error(self):
             self._check_parameters()
-            if has_no_rows(X):
+            if has_no_rows(X) and has_no_rows(y):
                 return self
             if not hasattr(self, "counts_"):
                 self._start(X, y, sample_weight, classes)
@@ -206,8 +206,9 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
     def _faded(self, counts: Counts, rows: Rows, half_life: float) -> Counts:
         """Return counts with further rows, each row's share of them halved by every `half_life` rows that follow it."""
         many = len(rows.classes)
-        age = np.arange(many - 1, -1, -1, dtype=np.float64)
-        aged = Rows(rows.schema, rows.codes, rows.classes, rows.each * 0.5 ** (age / half_life))
+        with np.errstate(over="ignore"):
+            age = np.arange(many - 1, -1, -1, dtype=np.float64) / half_life
+        aged = Rows(rows.schema, rows.codes, rows.classes, rows.each * 0.5**age)
         faded: Counts = counts.under(rows.schema) * float(0.5 ** (many / half_life))
         return faded + self._count(aged)
 
@@ -404,8 +405,11 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
 
 
 def has_no_rows(X: Any) -> bool:
-    """Return whether a table has no rows, whatever its columns."""
-    return not len(X) if isinstance(X, list | tuple) else not getattr(X, "shape", (1,))[0]
+    """Return whether a table has no rows, whatever its columns, or a column no values."""
+    shape = getattr(X, "shape", None)
+    if shape is not None:
+        return bool(shape) and not shape[0]
+    return hasattr(X, "__len__") and not len(X)
 
 
 @contextmanager

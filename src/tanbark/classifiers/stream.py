@@ -34,8 +34,8 @@ class Stream(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Any of tanbark's that learns from counts (those with `partial_fit`). It stays as it is; what learns is a copy.
         From one that is fitted already, `partial_fit` goes on (but not with a window), and `fit` begins anew.
     window : int, optional
-        Only so many of the last rows, whatever they weigh, are remembered: counts of older ones are subtracted, exactly
-        for whole weights.
+        Only so many of the last rows, whatever they weigh, are remembered: counts of older ones are subtracted, and
+        where rows have weights, those remembered are counted anew.
     half_life : float, optional
         A row counts half after so many further ones. How the rows are cut into chunks makes no difference.
 
@@ -91,7 +91,7 @@ class Stream(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         with ExitStack() as stack:
             stack.enter_context(unchanged_on_error(self))
             self._check_parameters()
-            if has_no_rows(X):
+            if has_no_rows(X) and has_no_rows(y):
                 return self
             if not hasattr(self, "model_"):
                 if not hasattr(self.model, "counts_"):
@@ -184,16 +184,22 @@ class Stream(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if self._kept is None:
             raise ValueError("window was set after rows had been learned without one; fit anew, or use half_life")
         kept = deque([*self._kept, rows])
+        weighed = any(some.weights is not None for some in kept)
         excess = sum(len(some.classes) for some in kept) - self.window
         while excess > 0:
             oldest = kept.popleft()
             gone = min(excess, len(oldest.classes))
-            counts = counts - model._count(oldest.take(slice(0, gone)))
+            if not weighed:
+                counts = counts - model._count(oldest.take(slice(0, gone)))
             if gone < len(oldest.classes):
                 kept.appendleft(oldest.take(slice(gone, None)))
             excess -= gone
         self._kept = kept
-        return counts
+        if not weighed:
+            return counts
+        # A difference of sums of weights would keep what the largest of them was rounded by.
+        each = (model._count(some).under(rows.schema) for some in kept)
+        return sum(each, Counts.zero(rows.schema, model._order))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row."""

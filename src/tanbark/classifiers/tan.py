@@ -54,7 +54,7 @@ class TAN(TreeClassifier):
     restructure_stats_ : RestructureStats
         What the last call of `fit` or `partial_fit` took: ``calculated`` weights, ``recalled`` ones, the
         ``first_out_of_order`` of the former tree's arcs (the number of attributes where all are in order), and
-        ``edges_changed``. Not under "acll".
+        ``edges_changed``. Not under "acll", and not kept in files.
 
     References
     ----------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +37,13 @@ def rows_named(
     return files(data, missing, labels)
 
 
+_NO_TEXT = (
+    *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL"),
+    *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT", "DATE", "TIME", "INTERVAL"),
+)
+"""How the SQL types of numbers and dates begin."""
+
+
 @dataclass(frozen=True)
 class Input:
     """A column as SQL: where it is known, and its value in the type that the model learned, null if that cannot be."""
@@ -55,6 +62,18 @@ def attribute_inputs(schema: Schema, rows: Rows) -> list[Input]:
 def class_input(schema: Schema, rows: Rows, name: str) -> Input:
     """Return the class, which may be named otherwise."""
     return _input(rows, name, schema.classes)
+
+
+def learnable_inputs(schema: Schema, rows: Rows) -> list[Input]:
+    """Return the columns of the model, the class last; numbers and dates are no new labels where it learned text."""
+    inputs = [*attribute_inputs(schema, rows), class_input(schema, rows, schema.class_name)]
+    known = [*(getattr(column, "levels", ()) for column in schema.columns), schema.classes]
+    return [
+        replace(one, converted=_only(one.converted, labels))
+        if one.kind == "text" and rows.types[rows.names.index(one.name)].startswith(_NO_TEXT)
+        else one
+        for one, labels in zip(inputs, known)
+    ]
 
 
 def refuse_lacking(rows: Rows, wanted: Sequence[str]) -> None:
@@ -102,6 +121,12 @@ def _input(rows: Rows, name: str, labels: Sequence[Any] | None) -> Input:
     known = present(f"c{at}", rows.types[at], [token for token in missing if token not in (labels or ())])
     kind = {"VARCHAR": "text", "BOOLEAN": "true or false"}.get(wanted, "numbers")
     return Input(name, kind, known, _converted(known, rows.types[at], wanted, labels or ()))
+
+
+def _only(expression: str, labels: Sequence[Any]) -> str:
+    """Return an SQL expression that is null where a text is none of some labels."""
+    each = " ".join(f"WHEN {quoted(label)} THEN {quoted(label)}" for label in labels if isinstance(label, str))
+    return f"CASE {expression} {each} END" if each else "CAST(NULL AS VARCHAR)"
 
 
 def _sql_type(labels: Sequence[Any]) -> str:

@@ -121,22 +121,25 @@ def _from_table(assignment: Assignment, table: pa.Table, bar: Progress) -> Learn
 def _from_stream(assignment: Assignment, source: Source, bar: Progress) -> Learned:
     from tanbark.counts import Counts
 
-    passes: dict[str, int] = {}
+    passes: list[tuple[str, int]] = []
     show = rows_seen(bar)
 
     def progress(what: str, rows: int, total: int | None) -> None:
-        passes[what] = rows
+        if passes and passes[-1][0] == what and passes[-1][1] < rows:
+            passes.pop()
+        passes.append((what, rows))
         show(what, rows, total)
 
     began = time.monotonic()
     schema = _schema(assignment, source, progress)
     order = type(assignment.new(assignment.encoder))._order
     counts = Counts.from_batches(source, assignment.target, schema=schema, order=order, n_jobs=-1, progress=progress)
-    first, *_, rows = [*passes.values()] or [0, 0]
+    # A pass without rows is not heard of.
+    rows = passes[-1][1] if passes and passes[-1][0] == "counting" else 0
+    first = next((many for _, many in passes if many != rows), rows)
     if first != rows:
         raise CommandError(
-            f"{source.name} had {first:,} rows when they were read first and {rows:,} the next time; write them to a "
-            "file and fit that"
+            f"{source.name} had {first:,} rows at one reading and {rows:,} at another; write them to a file first"
         )
     encoder = _with_categories(assignment, schema)
     task = bar.add_task("learning", total=None, detail="")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tanbark.cli.console import rows_read
-from tanbark.cli.inputs import attribute_inputs, class_input, fault, refuse_faults, refuse_lacking
+from tanbark.cli.inputs import fault, learnable_inputs, refuse_faults, refuse_lacking
 from tanbark.sources.rows import Rows
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def read_news(model: CountsClassifier, rows: Rows, half_life: float | None, bar:
     schema = model.schema_
     wanted = (*schema.names, schema.class_name)
     refuse_lacking(rows, wanted)
-    inputs = [*attribute_inputs(schema, rows), class_input(schema, rows, schema.class_name)]
+    inputs = learnable_inputs(schema, rows)
     expressions = [*(one.converted for one in inputs), fault(inputs)]
     news = News(ignored=tuple(name for name in rows.names if name not in wanted))
     before = 0

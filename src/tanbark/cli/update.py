@@ -93,8 +93,9 @@ def _update(
         _refuse_rows_only(fitted, model)
         bar.remove_task(task)
         before = Snapshot.of(fitted.set_params(n_jobs=-1))
-        # A file of no bytes does not even name columns.
-        news = News() if source.nbytes == 0 else read_news(fitted, source.as_written(), half_life, bar)
+        # A text of no bytes does not even name columns; a Parquet file of none is broken.
+        empty = source.nbytes == 0 and source.kind != "parquet"
+        news = News() if empty else read_news(fitted, source.as_written(), half_life, bar)
         if news.counts is None:
             lack = f" with a {fitted.schema_.class_name}" if news.unlabelled else ""
             console.print(f"{source.name} has no rows{lack}; {model} stays as it was", soft_wrap=True)

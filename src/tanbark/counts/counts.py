@@ -216,7 +216,7 @@ class Counts:
     def plus(self, codes: Codes, y: NDArray[np.integer], n_jobs: int | None = None) -> Counts:
         """Return the counts with further rows of the same schema: as adding `Counts.of` them, quicker for a few."""
         rows = codes.shape[1]
-        if self.order == 1 or rows > FEW:
+        if self.order == 1 or rows > FEW or self.table.dtype not in (np.int64, np.float64):
             return self + Counts.of(self.schema, codes, y, order=self.order, n_jobs=n_jobs)
         self.schema.check_codes(codes)
         labels = checked_classes(y, rows, len(self.class_counts))

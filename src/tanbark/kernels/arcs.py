@@ -7,7 +7,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tanbark.kernels.information import pair_information
+from tanbark.kernels.information import Table, pair_information
 from tanbark.kernels.weights import pair_evidence
 
 Floats = NDArray[np.float64]
@@ -18,10 +18,11 @@ CALCULATED, RECALLED = 0, 1
 
 @njit(nogil=True, cache=True)
 def _weight(
-    table: Floats,
+    table: Table,
     offset: Integers,
     ess: float,
     products: Integers,
+    units: float,
     sums: Integers,
     u: int,
     v: int,
@@ -31,8 +32,8 @@ def _weight(
 ) -> float:
     """Return the weight of a pair, which is calculated when it is first asked for.
 
-    It is the log Bayes factor under a prior of `ess` rows, and the conditional information where that is 0: `products`
-    and `sums` are as in `pair_information`.
+    It is the log Bayes factor under a prior of `ess` rows, and the conditional information where that is 0: `products`,
+    `units` and `sums` are as in `pair_information`.
     """
     work[RECALLED] += 1
     weight: float = weights[u, v]
@@ -44,7 +45,7 @@ def _weight(
         for k in range(table.shape[0]):
             weight += pair_evidence(table, offset, k, max(u, v), min(u, v), ess, room[0], room[1])
     else:
-        weight = pair_information(table, offset, max(u, v), min(u, v), products, sums, room[0], room[1])
+        weight = pair_information(table, offset, max(u, v), min(u, v), products, units, sums, room[0], room[1])
     weights[u, v] = weight
     weights[v, u] = weight
     return weight
@@ -58,10 +59,11 @@ def _exceeds(a: float, b: float) -> bool:
 
 @njit(nogil=True, cache=True)
 def arcs_in_order(
-    table: Floats,
+    table: Table,
     offset: Integers,
     ess: float,
     products: Integers,
+    units: float,
     sums: Integers,
     us: Integers,
     vs: Integers,
@@ -78,10 +80,10 @@ def arcs_in_order(
     inside = np.zeros(n, np.bool_)
     inside[us[0]] = True
     for step in range(len(us)):
-        own = _weight(table, offset, ess, products, sums, us[step], vs[step], weights, room, work)
+        own = _weight(table, offset, ess, products, units, sums, us[step], vs[step], weights, room, work)
         for other in range(step + 1, len(us)):
             if inside[us[other]] != inside[vs[other]]:
-                there = _weight(table, offset, ess, products, sums, us[other], vs[other], weights, room, work)
+                there = _weight(table, offset, ess, products, units, sums, us[other], vs[other], weights, room, work)
                 if _exceeds(there, own):
                     return step
         inside[us[step]] = True
@@ -91,10 +93,11 @@ def arcs_in_order(
 
 @njit(nogil=True, cache=True)
 def finish_tree(
-    table: Floats,
+    table: Table,
     offset: Integers,
     ess: float,
     products: Integers,
+    units: float,
     sums: Integers,
     us: Integers,
     vs: Integers,
@@ -119,7 +122,7 @@ def finish_tree(
                 continue
             for u in range(n) if new < 0 else range(new, new + 1):
                 if inside[u]:
-                    weight = _weight(table, offset, ess, products, sums, u, v, weights, room, work)
+                    weight = _weight(table, offset, ess, products, units, sums, u, v, weights, room, work)
                     then = weights[start[v], v]
                     heavier = start[v] < 0 or _exceeds(weight, then)
                     if heavier or (u < start[v] and not _exceeds(then, weight)):

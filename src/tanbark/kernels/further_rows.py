@@ -25,8 +25,10 @@ def add_rows(
     for row in range(len(y)):
         place[row] = size[y[row]]
         size[y[row]] += 1
-    words = (size + WORD - 1) // WORD
-    masks = np.zeros((classes, max(words.max(), 1), values), np.uint64)
+    words, most = (size + WORD - 1) // WORD, 1
+    for k in range(classes):
+        most = max(most, words[k])
+    masks = np.zeros((classes, most, values), np.uint64)
     for u in range(len(codes)):
         for row in range(len(y)):
             value = offset[u] + codes[u, row]
@@ -39,7 +41,7 @@ def add_rows(
                 mine, others = masks[k, word, i], masks[k, word]
                 if mine != 0:
                     for j in range(values):
-                        line[j] = before[j] + popcount(mine & others[j])
+                        line[j] = before[j] + np.int64(popcount(mine & others[j]))
                 elif word == 0:
                     line[:] = before
                 before = line

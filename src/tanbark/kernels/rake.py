@@ -47,20 +47,24 @@ def rake(table: Floats, rows: Floats, columns: Floats) -> None:
     """Scale a positive table in place until its sums are `rows` and `columns` (of equal total).
 
     Iterative proportional fitting, which keeps the table's odds ratios. Its distance soon shrinks by the same factor in
-    every round: then one round takes all further steps at once, whose sum is a geometric series. What little it may
-    leave over is spread as in Altschuler, Weed and Rigollet (2017): no sum too large, then the shortfalls' outer
-    product, so that both margins hold to rounding however slowly the fitting converges.
+    every round: then one round leaps by all further steps at once, whose sum is a geometric series; the next leap waits
+    until the distance has come down. What little is left over is spread as in Altschuler, Weed and Rigollet (2017): no
+    sum too large, then the shortfalls' outer product, so that both margins hold to rounding however slowly the fitting
+    converges.
     """
     r, s = table.shape
     sums = np.empty(s)
-    last, shrank, power = np.inf, 0.0, 1.0
+    last, shrank, power, leapt = np.inf, 0.0, 1.0, np.inf
     for _ in range(ROUNDS):
         far = _scale(table, rows, columns, power, sums)
         if far < CLOSE:
             return
         shrinks = far / last
-        steady = power == 1.0 and abs(shrinks - shrank) < 0.2 * (1.0 - shrinks)
-        power = 1.0 / (1.0 - shrinks) if steady and 100.0 * CLOSE < far < 0.5 * (1.0 - shrinks) else 1.0
+        steady = power == 1.0 and far < 0.1 * leapt and abs(shrinks - shrank) < 0.2 * (1.0 - shrinks)
+        power = 1.0
+        if steady and 100.0 * CLOSE < far < 0.5 * (1.0 - shrinks):
+            power = 1.0 / (1.0 - shrinks)
+            leapt = far
         last, shrank = far, shrinks if power == 1.0 else 0.0
     for i in range(r):
         table[i] *= min(1.0, rows[i] / table[i].sum())

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tanbark.kernels.information import margins
+from tanbark.kernels.information import Table, margins
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -45,7 +45,7 @@ def _log_ratio(cell: float, total: float, row: float, column: float) -> float:
 
 @njit(nogil=True, cache=True)
 def pair_evidence(
-    table: Floats, offset: Integers, k: int, u: int, v: int, ess: float, rows: Floats, columns: Floats
+    table: Table, offset: Integers, k: int, u: int, v: int, ess: float, rows: Floats, columns: Floats
 ) -> float:
     """Return the log Bayes factor of an edge against none, of the pair's rows in class `k`.
 
@@ -87,7 +87,7 @@ def pair_evidence(
 
 
 @njit(nogil=True, cache=True)
-def dirichlet_evidence(table: Floats, offset: Integers, ess: float, out: Floats) -> None:
+def dirichlet_evidence(table: Table, offset: Integers, ess: float, out: Floats) -> None:
     """Write `pair_evidence` of each class and pair to `out`."""
     rows = np.empty(2 * table.shape[1])
     columns = np.empty(2 * table.shape[1])

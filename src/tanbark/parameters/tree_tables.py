@@ -25,7 +25,7 @@ def tree_tables(counts: Counts, parent: Sequence[int], parameters: str, ess: flo
     Where training values are missing, a table comes from the rows that have the whole family, except with Dirichlet
     parameters, whose tables are made to agree with each other.
     """
-    if parameters != "softened" and (counts.order == 2 or max(parent) < 0):
+    if parameters != "softened" and (counts.order == 2 or max(parent, default=-1) < 0):
         tables = _tables_at_once(counts, parent, parameters, ess)
     else:
         tables = [attribute_table(counts, u, above, parameters, ess) for u, above in enumerate(parent)]
@@ -40,7 +40,7 @@ def _tables_at_once(counts: Counts, parent: Sequence[int], parameters: str, ess:
     flat = np.empty(start[-1])
     added = np.concatenate([_added(parameters, ess, shape) for shape in shapes])
     holes, values = np.zeros(len(arity), np.bool_), np.empty((classes, 0))
-    if parameters == "dirichlet" and counts.has_missing().any():
+    if parameters == "dirichlet" and max(parent, default=-1) >= 0 and counts.has_missing().any():
         holes, values = counts.has_missing(), smoothed_values(counts, ess)
     single = np.ascontiguousarray(counts.values)[:, None, :]
     pairs = counts.table if counts.order == 2 else np.empty((classes, 0, 0), counts.table.dtype)
@@ -52,7 +52,9 @@ def _tables_at_once(counts: Counts, parent: Sequence[int], parameters: str, ess:
 @lru_cache
 def _added(parameters: str, ess: float, shape: tuple[int, ...]) -> Array:
     """Return what is added to the counts of the values of a family's child: in a stream, the same time and again."""
-    return PARAMETERS[parameters](np.empty(shape[-1]), ess, math.prod(shape))
+    added = PARAMETERS[parameters](np.empty(shape[-1]), ess, math.prod(shape))
+    added.setflags(write=False)
+    return added
 
 
 def attribute_table(counts: Counts, u: int, above: int, parameters: str, ess: float) -> Array:

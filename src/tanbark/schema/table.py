@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -21,7 +22,7 @@ FEW = 1000
 """Up to so many rows text is read as Python objects, beyond through Arrow, which takes longer to begin."""
 
 TOGETHER = 16
-"""More numpy columns of a kind in a pandas frame are read together, up to so many one by one."""
+"""Up to so many numpy columns of a kind, in a pandas frame that has others too, are read one by one."""
 
 
 @dataclass(frozen=True)
@@ -212,12 +213,15 @@ def _read_frame(X: Any, n_jobs: int | None) -> Table:
     """Return the columns of a data frame or an Arrow table."""
     pandas, arrow = hasattr(X, "iloc"), hasattr(X, "column_names")
     given = X.columns.tolist() if pandas else list(X.column_names if arrow else X.columns)
-    if len(set(given)) < len(given):
-        duplicated = next(name for name in given if given.count(name) > 1)
-        raise ValueError(f"the table has two columns named {duplicated!r}; rename one")
+    repeated = [name for name, many in Counter(given).items() if many > 1]
+    if pandas and not X.columns.is_unique:
+        # NaN is not equal to itself, but a name like any other.
+        repeated = X.columns[X.columns.duplicated()].tolist()
+    if repeated:
+        raise ValueError(f"the table has two columns named {repeated[0]!r}; rename one")
     named = all(isinstance(name, str) for name in given)
     names = given if named else [f"x{u}" for u in range(len(given))]
-    columns = _read_pandas(X, given, names, n_jobs) if pandas else _read_arrow(X, names) if arrow else {}
+    columns = _read_pandas(X, names, n_jobs) if pandas else _read_arrow(X, names) if arrow else {}
     if len(columns) < len(names):
         import narwhals as nw
 
@@ -228,26 +232,30 @@ def _read_frame(X: Any, n_jobs: int | None) -> Table:
     return Table(tuple(columns[u] for u in range(len(names))), tuple(names) if named else None, X.shape[0])
 
 
-def _read_pandas(X: Any, given: Sequence[Any], names: Sequence[str], n_jobs: int | None) -> dict[int, RawColumn]:
+def _read_pandas(X: Any, names: Sequence[str], n_jobs: int | None) -> dict[int, RawColumn]:
     """Return columns of a small pandas frame by position: those of numpy, of text and of categories."""
     columns: dict[int, RawColumn] = {}
-    if len(X) > CHUNK:
-        return columns
     dtypes = X.dtypes.tolist()
+    if len(X) > CHUNK or not dtypes:
+        return columns
     for kind in "iufO":
         at = [u for u, dtype in enumerate(dtypes) if isinstance(dtype, np.dtype) and dtype.kind == kind]
         if len(at) > TOGETHER or len(at) == len(dtypes):
             block = (X if len(at) == len(dtypes) else X.iloc[:, at]).to_numpy()
             columns |= zip(at, _read_array(block, [names[u] for u in at], n_jobs).columns)
-    for u, dtype in enumerate(dtypes):
-        if u in columns:
-            continue
+    rest = [u for u in range(len(dtypes)) if u not in columns]
+    # Taking all columns is quicker than to take every third by its place.
+    each = [series for _, series in X.items()] if 3 * len(rest) > len(dtypes) else {u: X.iloc[:, u] for u in rest}
+    for u in rest:
+        dtype, series = dtypes[u], each[u]
         if isinstance(dtype, np.dtype):
-            columns[u] = _read_vector(X[given[u]].to_numpy(), names[u])
+            columns[u] = _read_vector(series.to_numpy(), names[u])
         elif dtype.name == "category":
-            columns[u] = _read_categories(X[given[u]].array, names[u])
+            columns[u] = _read_categories(series.array, names[u])
         elif dtype.name in ("str", "string") and len(X) <= FEW:
-            columns[u] = Objects(X[given[u]].array.__arrow_array__().to_pylist(), names[u])
+            by_arrow = dtype.storage == "pyarrow"
+            values = series.array.__arrow_array__().to_pylist() if by_arrow else series.to_numpy(object).tolist()
+            columns[u] = Objects(values, names[u])
     return columns
 
 

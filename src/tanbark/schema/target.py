@@ -75,8 +75,8 @@ def no_classes(name: str) -> ValueError:
 
 def read_known_target(y: Any, labels: NDArray[Any]) -> Target:
     """Return the classes of a column of labels, quickly where each is one of those known."""
-    if isinstance(y, np.ndarray | list) or hasattr(y, "iloc"):
-        values = y if isinstance(y, list) else y.tolist() if y.ndim == 1 else [None]
+    if isinstance(y, list) or ((isinstance(y, np.ndarray) or hasattr(y, "iloc")) and y.ndim == 1):
+        values = y if isinstance(y, list) else y.tolist()
         code = {label: i for i, label in enumerate(labels.tolist())}
         try:
             codes = list(map(code.get, values))

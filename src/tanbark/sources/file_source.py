@@ -101,8 +101,13 @@ class reading_files:
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         import duckdb
+        import pyarrow as pa
 
-        if not isinstance(error, duckdb.Error) or isinstance(error, duckdb.InterruptException):
+        # What happens after the first rows comes through Arrow.
+        through_arrow = isinstance(error, pa.ArrowException) or (isinstance(error, OSError) and error.errno is None)
+        if error is None or not (through_arrow or isinstance(error, duckdb.Error)):
+            return
+        if isinstance(error, duckdb.InterruptException) or "INTERRUPT" in str(error):
             return
         self.look_closer()
         if "not utf-8" in str(error).lower():

@@ -78,10 +78,19 @@ class ParquetFiles(FileSource):
         together = ", union_by_name=true" if len(self.paths) > 1 else ""
         relation = f"read_parquet({self.listed()}{together})"
         connection = connect()
-        errors = reading_files(self)
+        errors = _reading_parquets(self)
         with errors:
             types = tuple(map(str, connection.sql(f"SELECT * FROM {relation}").types))
         return Rows(self, connection, relation, names, types, errors)
+
+
+class _reading_parquets(reading_files):
+    def look_closer(self) -> None:
+        """Raise where a file is broken."""
+        for path in self.source.paths:
+            with _reading_parquet(path), _opened(path) as file:
+                for _ in file.iter_batches():
+                    pass
 
 
 class _reading_parquet:
@@ -142,8 +151,9 @@ def _widened(field: pa.Field, other: pa.DataType, path: Path, first: Path) -> pa
         fields = [pa.schema([field]), pa.schema([field.with_type(other)])]
         return pa.unify_schemas(fields, promote_options="permissive").field(0)
     except pa.ArrowException as error:
+        here, there = (kind.value_type if pa.types.is_dictionary(kind) else kind for kind in (other, field.type))
         raise SourceError(
-            f"{path} has column {field.name!r} as {other}, {first} has it as {field.type}; write them alike"
+            f"{path} has column {field.name!r} as {here}, {first} has it as {there}; write them alike"
         ) from error
 
 

@@ -81,8 +81,9 @@ def present(expression: str, sql_type: str, missing: Sequence[str]) -> str:
         return expression
     if not missing:
         return expression
-    tokens = ", ".join(map(quoted, spelled(missing)))
-    return f"CASE WHEN {expression} IN ({tokens}) THEN NULL ELSE {expression} END"
+    # Not by IN, which DuckDB may turn into a join, and a join forgets the order of the rows.
+    tokens = " ".join(f"WHEN {quoted(token)} THEN NULL" for token in spelled(missing))
+    return f"CASE {expression} {tokens} ELSE {expression} END"
 
 
 def quoted(text: str) -> str:

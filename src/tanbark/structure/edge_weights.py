@@ -19,22 +19,25 @@ from tanbark.structure.spanning_tree import settled
 Matrix = NDArray[np.float64]
 
 MOST_LOOKED_UP = 2**20
-"""Of so many rows the information is made of looked-up terms; of more, each is calculated."""
+"""Where every class has fewer rows, the information is made of looked-up terms; else each is calculated."""
 
 
 def count_products(counts: Counts) -> tuple[NDArray[np.int64], float]:
-    """Return ``N log N`` of whole numbers up to the number of rows, as multiples of a unit, and how many make one.
+    """Return ``N log N`` of whole numbers up to the rows of a class, as multiples of a unit, and how many make one.
 
     None, and 1, where counts are not whole or too great.
     """
-    rows = int(counts.class_counts.sum()) if counts.table.dtype.kind == "i" else MOST_LOOKED_UP
-    return _products(rows.bit_length()) if rows < MOST_LOOKED_UP else (np.empty(0, np.int64), 1.0)
+    if counts.table.dtype.kind == "i":
+        most, rows = (int(many) for many in (counts.class_counts.max(initial=0), counts.class_counts.sum()))
+        if 0 <= most < MOST_LOOKED_UP:
+            return _products(most.bit_length(), rows.bit_length())
+    return np.empty(0, np.int64), 1.0
 
 
 @lru_cache
-def _products(bits: int) -> tuple[NDArray[np.int64], float]:
-    # log N < bits, so that sums over the classes stay below 2**61, and two of them below what a word holds.
-    units = 2.0 ** (61 - bits - bits.bit_length())
+def _products(bits: int, bits_of_all: int) -> tuple[NDArray[np.int64], float]:
+    # log N is less than its bits, so that sums over classes stay below 2**61, and two of them below what a word holds.
+    units = 2.0 ** (61 - bits_of_all - bits_of_all.bit_length())
     numbers = np.arange(2.0**bits)
     return np.rint(xlogy(numbers, numbers) * units).astype(np.int64), units
 
@@ -48,7 +51,8 @@ def cmi_weights(counts: Counts, ess: float) -> Matrix:
     """
     out = np.zeros((len(counts.schema.columns),) * 2)
     products, units = count_products(counts)
-    conditional_information(counts.table, counts.schema.offset, counts.has_missing(), products, out)
+    holes = counts.has_missing()
+    conditional_information(counts.table, counts.class_counts, counts.schema.offset, holes, products, units, out)
     return out / (units * (float(counts.class_counts.sum()) or 1.0))
 
 

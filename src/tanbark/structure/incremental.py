@@ -68,9 +68,10 @@ def revised_tree(
     weights = np.full((n, n), np.nan)
     work = np.zeros(2, np.int64)
     of_prior = ess if criterion == "bdeu" else 0.0
-    products, units = count_products(counts)
-    sums = margin_products(counts.table, counts.schema.offset, counts.has_missing(), products)
-    given = (counts.table, counts.schema.offset, of_prior, products, sums, us, vs)
+    products, units = count_products(counts) if criterion == "cmi" else (np.empty(0, np.int64), 1.0)
+    holes = counts.has_missing()
+    sums = margin_products(counts.table, counts.class_counts, counts.schema.offset, holes, products)
+    given = (counts.table, counts.schema.offset, of_prior, products, units, sums, us, vs)
     kept = int(arcs_in_order(*given, weights, work))
     if not kept:
         tree, stats = weighed_tree(counts, criterion, ess, former)
