@@ -44,6 +44,9 @@ def _weight(
     if ess > 0:
         for k in range(table.shape[0]):
             weight += pair_evidence(table, offset, k, max(u, v), min(u, v), ess, room[0], room[1])
+    elif len(products):
+        # Exact whichever comes first, and the rows of the table that belong to `u` are next to those just read.
+        weight = pair_information(table, offset, u, v, products, units, sums, room[0], room[1])
     else:
         weight = pair_information(table, offset, max(u, v), min(u, v), products, units, sums, room[0], room[1])
     weights[u, v] = weight

@@ -38,7 +38,7 @@ def _tables_at_once(counts: Counts, parent: Sequence[int], parameters: str, ess:
     shapes = [(classes, r) if above < 0 else (arity[above], classes, r) for r, above in zip(arity, parent)]
     start = np.cumsum([0, *map(math.prod, shapes)])
     flat = np.empty(start[-1])
-    added = np.concatenate([_added(parameters, ess, shape) for shape in shapes])
+    added = np.concatenate([np.empty(0), *(_added(parameters, ess, shape) for shape in shapes)])
     holes, values = np.zeros(len(arity), np.bool_), np.empty((classes, 0))
     if parameters == "dirichlet" and max(parent, default=-1) >= 0 and counts.has_missing().any():
         holes, values = counts.has_missing(), smoothed_values(counts, ess)
