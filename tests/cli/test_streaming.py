@@ -13,6 +13,12 @@ from tanbark.cli import learning
 from tanbark.cli.fit import without_password
 
 
+@pytest.fixture(scope="module", autouse=True)
+def compiled():
+    """A model that takes long to learn, as the first after an installation does, is not cross-validated unasked."""
+    tanbark.TAN().fit([["a", 0.5], ["b", 1.5], [None, 2.5]] * 10, ["x", "y", "x"] * 10)
+
+
 @pytest.fixture
 def mixed():
     rng = np.random.default_rng(0)

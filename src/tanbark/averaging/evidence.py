@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tanbark.counts import Counts
-from tanbark.kernels.weights import sequence_evidence, values_evidence
+from tanbark.kernels.evidence import sequence_evidence, values_evidence
 
 
 def log_evidence_without_edges(counts: Counts, ess: float) -> float:

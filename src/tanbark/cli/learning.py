@@ -121,26 +121,23 @@ def _from_table(assignment: Assignment, table: pa.Table, bar: Progress) -> Learn
 def _from_stream(assignment: Assignment, source: Source, bar: Progress) -> Learned:
     from tanbark.counts import Counts
 
-    passes: list[tuple[str, int]] = []
     show = rows_seen(bar)
+    counted = [0]
 
-    def progress(what: str, rows: int, total: int | None) -> None:
-        if passes and passes[-1][0] == what and passes[-1][1] < rows:
-            passes.pop()
-        passes.append((what, rows))
+    def counting(what: str, rows: int, total: int | None) -> None:
+        counted[0] = rows
         show(what, rows, total)
 
     began = time.monotonic()
-    schema = _schema(assignment, source, progress)
+    schema, before = _schema(assignment, source, show)
     order = type(assignment.new(assignment.encoder))._order
-    counts = Counts.from_batches(source, assignment.target, schema=schema, order=order, n_jobs=-1, progress=progress)
-    # A pass without rows is not heard of.
-    rows = passes[-1][1] if passes and passes[-1][0] == "counting" else 0
-    first = next((many for _, many in passes if many != rows), rows)
-    if first != rows:
-        raise CommandError(
-            f"{source.name} had {first:,} rows at one reading and {rows:,} at another; write them to a file first"
-        )
+    counts = Counts.from_batches(source, assignment.target, schema=schema, order=order, n_jobs=-1, progress=counting)
+    rows = counted[0]
+    for many in before:
+        if many != rows:
+            raise CommandError(
+                f"{source.name} had {many:,} rows at one reading and {rows:,} at another; write them to a file first"
+            )
     encoder = _with_categories(assignment, schema)
     task = bar.add_task("learning", total=None, detail="")
     with _told(bar, task):
@@ -149,24 +146,26 @@ def _from_stream(assignment: Assignment, source: Source, bar: Progress) -> Learn
     return Learned(model, rows, _likely_row_numbers(source, counts, rows), time.monotonic() - began, encoder)
 
 
-def _schema(assignment: Assignment, source: Source, progress: Any) -> Schema:
-    """Return the schema of all rows, the columns named as categories learned apart from the others."""
+def _schema(assignment: Assignment, source: Source, progress: Any) -> tuple[Schema, list[int]]:
+    """Return the schema of all rows, the columns named as categories learned apart, and how many rows each saw."""
     from dataclasses import replace
 
     from sklearn.base import clone
 
-    from tanbark.sources.learning import learn_schema
+    from tanbark.sources.learning import survey_rows
 
     target, named = assignment.target, assignment.categorical
     names = [name for name in source.schema.names if name != target and name not in assignment.ignore]
-    found = []
+    surveys = []
     for chosen, categorical in (([name for name in names if name not in named], "auto"), (named, "all")):
         if chosen:
             encoder = clone(assignment.encoder).set_params(categorical=categorical)
             rest = [name for name in source.schema.names if name != target and name not in chosen]
-            found.append(learn_schema(source, target, encoder, rest, -1, progress))
+            surveys.append(survey_rows(source, target, encoder, rest, -1, progress))
+    found = [survey.schema() for survey in surveys]
     columns = {column.name: column for schema in found for column in schema.columns}
-    return replace(found[0], columns=tuple(columns[name] for name in names))
+    schema = replace(found[0], columns=tuple(columns[name] for name in names))
+    return schema, [survey.rows for survey in surveys]
 
 
 def _beside_those_named(assignment: Assignment, X: pa.Table) -> Encoder:

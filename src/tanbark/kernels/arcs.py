@@ -7,8 +7,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from tanbark.kernels.evidence import pair_evidence
 from tanbark.kernels.information import Table, pair_information
-from tanbark.kernels.weights import pair_evidence
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

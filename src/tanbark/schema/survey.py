@@ -67,6 +67,11 @@ class Survey:
         self._expected: int | None = None
 
     @property
+    def rows(self) -> int:
+        """How many rows each pass has seen, with a class or without."""
+        return self._expected or 0
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The columns that the next pass looks at."""
         return (*self._open, self.target)
@@ -129,7 +134,7 @@ class Survey:
         if not labels and self._expected:
             raise no_classes(self.target)
         warn_of_dropped(self._classes.missing)
-        rows = (self._expected or 0) - self._classes.missing
+        rows = self.rows - self._classes.missing
         columns = []
         for name in self._names:
             raw, weights, codes = self._columns[name].weighted(labels)

@@ -7,25 +7,13 @@ from collections.abc import Callable, Sequence
 from joblib import effective_n_jobs
 
 from tanbark.kernels.threads import feed
-from tanbark.schema import Encoder, Schema, Survey
+from tanbark.schema import Encoder, Survey
 from tanbark.sources.errors import SourceError
 from tanbark.sources.gathering import gathered
 from tanbark.sources.source import Source
 
 Progress = Callable[[str, int, int | None], None]
 """Told what is being done, how many rows have gone by, and how many there are if that is known."""
-
-
-def learn_schema(
-    source: Source,
-    target: str,
-    encoder: Encoder | None = None,
-    ignore: Sequence[str] = (),
-    n_jobs: int | None = None,
-    progress: Progress | None = None,
-) -> Schema:
-    """Return the schema that an encoder learns of all rows, as `survey_rows` finds it."""
-    return survey_rows(source, target, encoder, ignore, n_jobs, progress).schema()
 
 
 def survey_rows(

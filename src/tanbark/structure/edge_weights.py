@@ -11,8 +11,8 @@ from scipy.special import xlogy
 
 from tanbark.counts import Counts
 from tanbark.kernels.acll import acll_gains
+from tanbark.kernels.evidence import dirichlet_evidence
 from tanbark.kernels.information import class_gains, conditional_information
-from tanbark.kernels.weights import dirichlet_evidence
 from tanbark.scores.acll import FLOOR, beta
 from tanbark.structure.spanning_tree import settled
 
