@@ -20,7 +20,7 @@ peers:
 	$(PYTHON) -m venv bench/.peers/pomegranate && bench/.peers/pomegranate/bin/pip install --quiet torch==2.13.0 pomegranate
 
 bench: .venv/.developer
-	$(BIN)/pip install --quiet --editable '.[dev,bench]'
+	$(BIN)/pip install --quiet --editable '.[dev]'
 	$(BIN)/python -m bench
 	$(BIN)/python -m bench.averaging
 	$(BIN)/python -m bench.ensembles

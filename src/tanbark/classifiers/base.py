@@ -12,13 +12,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tanbark.classifiers.encoding import EncodingEstimator
 from tanbark.counts import Counts, Rows
-from tanbark.kernels.posterior import log_evidence, posterior
+from tanbark.kernels.posterior import log_evidence, log_posterior, posterior
 from tanbark.kernels.threads import run, spans, thread_count
 from tanbark.network import Network
 from tanbark.schema import Encoder, Schema
@@ -385,8 +384,10 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
 
     def _log_posteriors(self, codes: Codes) -> Array:
         joint = self._log_scores(codes)
-        joint[np.isneginf(joint).all(axis=1)] = self.class_log_prior_
-        return np.asarray(log_softmax(joint, axis=1))
+        threads = thread_count(self.n_jobs, len(joint))
+        prior = self.class_log_prior_
+        run([partial(log_posterior, joint, prior, *span, joint) for span in spans(len(joint), threads)], threads)
+        return joint
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row."""

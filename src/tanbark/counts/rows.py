@@ -68,7 +68,7 @@ class Rows:
             keys *= np.uint64(factor)
         return keys ^ (keys >> np.uint64(31))
 
-    def take(self, chosen: NDArray[np.bool_] | slice) -> Rows:
+    def take(self, chosen: NDArray[np.bool_] | NDArray[np.int64] | slice) -> Rows:
         """Return some of the rows."""
         weights = None if self.weights is None else self.weights[chosen]
         return Rows(self.schema, np.ascontiguousarray(self.codes[:, chosen]), self.classes[chosen], weights)

@@ -22,6 +22,29 @@ def log_evidence(joint: NDArray[np.float64], low: int, high: int, out: NDArray[n
 
 
 @njit(nogil=True, cache=True)
+def log_posterior(
+    joint: NDArray[np.float64], log_prior: NDArray[np.float64], low: int, high: int, out: NDArray[np.float64]
+) -> None:
+    """Write the log probabilities of the classes of rows `low` to `high` to `out`: as `posterior`."""
+    classes = joint.shape[1]
+    for i in range(low, high):
+        largest = -np.inf
+        for k in range(classes):
+            largest = max(largest, joint[i, k])
+        if largest == -np.inf:
+            for k in range(classes):
+                out[i, k] = log_prior[k]
+            continue
+        total = 0.0
+        for k in range(classes):
+            out[i, k] = joint[i, k] - largest
+            total += np.exp(out[i, k])
+        evidence = np.log(total)
+        for k in range(classes):
+            out[i, k] -= evidence
+
+
+@njit(nogil=True, cache=True)
 def posterior(
     joint: NDArray[np.float64], prior: NDArray[np.float64], low: int, high: int, out: NDArray[np.float64]
 ) -> None:

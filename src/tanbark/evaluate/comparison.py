@@ -1,0 +1,212 @@
+"""Several classifiers on one table, in the same folds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tanbark.evaluate.cross_validation import CrossValidation, Trial
+from tanbark.evaluate.metrics import HIGHER_IS_BETTER, METRICS
+from tanbark.evaluate.significance import corrected_t, paired_t, wilcoxon
+
+TESTS = ("corrected", "paired", "wilcoxon")
+
+
+@dataclass(frozen=True)
+class Rank:
+    """A classifier's place by a metric.
+
+    Parameters
+    ----------
+    name : str
+    mean, standard_error : float
+        Over the folds; the error is enlarged since folds share training rows.
+    p_value : float
+        Of its difference from the best, 1 for the best itself.
+    """
+
+    name: str
+    mean: float
+    standard_error: float
+    p_value: float
+
+
+@dataclass(frozen=True)
+class Comparison(Mapping[str, CrossValidation]):
+    """The classifiers that were tried by name, and why others failed.
+
+    Parameters
+    ----------
+    results : mapping of CrossValidations
+    failures : mapping of str
+        Of each classifier that failed, what it said.
+    """
+
+    results: Mapping[str, CrossValidation]
+    failures: Mapping[str, str]
+
+    def __getitem__(self, name: str) -> CrossValidation:
+        if name in self.failures:
+            raise KeyError(f"{name!r} failed: {self.failures[name]}")
+        return self.results[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.results)
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    def p_value(self, a: str, b: str, metric: str = "log_loss", test: str = "corrected") -> float:
+        """Return the two-sided p-value of the difference of two classifiers over the folds.
+
+        Parameters
+        ----------
+        a, b : str
+        metric : str
+            See `tanbark.evaluate.METRICS`.
+        test : {"corrected", "paired", "wilcoxon"}
+            The corrected resampled t-test, the plain paired one that many papers have, or Wilcoxon's.
+        """
+        if test not in TESTS:
+            raise ValueError(f"test must be {' or '.join(map(repr, TESTS))}, got {test!r}")
+        first, second = self[a].score(metric), self[b].score(metric)
+        known = np.isfinite(first) & np.isfinite(second)
+        first, second = first[known], second[known]
+        if test == "corrected":
+            return corrected_t(first, second, self[a].test_to_train)
+        return paired_t(first, second) if test == "paired" else wilcoxon(first, second)
+
+    def ranking(self, metric: str = "log_loss", test: str = "corrected") -> list[Rank]:
+        """Return the classifiers from best to worst by a metric, each with the p-value of its difference from the best."""
+        sign = -1.0 if metric in HIGHER_IS_BETTER else 1.0
+        names = sorted(self, key=lambda name: sign * self[name].mean(metric))
+        return [
+            Rank(
+                name,
+                self[name].mean(metric),
+                self[name].standard_error(metric),
+                self.p_value(name, names[0], metric, test) if at else 1.0,
+            )
+            for at, name in enumerate(names)
+        ]
+
+    def __str__(self) -> str:
+        wide = max((len(name) for name in [*self.results, *self.failures]), default=0)
+        ranked = [rank.name for rank in self.ranking()]
+        head = " ".join(f"{metric:>19}" for metric in METRICS)
+        lines = [f"{'':{wide}} {head} {'fit s':>8} {'predict s':>9}"]
+        for name in ranked:
+            one = self[name]
+            figures = " ".join(f"{one.mean(m):>9.4f} ± {one.standard_error(m):.4f}".rjust(19) for m in METRICS)
+            lines.append(f"{name:{wide}} {figures} {one.fit_seconds.mean():8.3f} {one.predict_seconds.mean():9.3f}")
+        return "\n".join([*lines, *(f"{name:{wide}} failed: {why}" for name, why in self.failures.items())])
+
+    __repr__ = __str__
+
+
+def compare(
+    models: Mapping[str, Any],
+    X: Any,
+    y: Any,
+    *,
+    folds: int = 10,
+    repeats: int = 1,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Comparison:
+    """Return how well each of several classifiers predicts the same folds of a table.
+
+    Classifiers of tanbark that share a schema also share the counts (see `cross_validate`). One that fails is listed
+    with the reason, and the others go on.
+
+    Parameters
+    ----------
+    models : mapping of str to classifier
+        Those of tanbark or of scikit-learn; they are cloned.
+    X : array, data frame or Arrow table of shape (rows, attributes)
+    y : array or series of shape (rows,)
+    folds, repeats, random_state, n_jobs
+        See `cross_validate`.
+    progress : callable, optional
+        Called with a classifier's name, how many folds are done and of how many, over all classifiers.
+
+    Examples
+    --------
+    >>> from tanbark import TAN, NaiveBayes
+    >>> from tanbark.datasets import lenses
+    >>> from tanbark.evaluate import compare
+    >>> X, y = lenses()
+    >>> found = compare({"naive Bayes": NaiveBayes(), "TAN": TAN()}, X, y, folds=4)
+    >>> [rank.name for rank in found.ranking("error")]
+    ['naive Bayes', 'TAN']
+    >>> round(found["TAN"].mean("error"), 3)
+    0.292
+    """
+    [found] = learning_curve(
+        models,
+        X,
+        y,
+        shares=(1.0,),
+        folds=folds,
+        repeats=repeats,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        progress=progress,
+    ).values()
+    return found
+
+
+def learning_curve(
+    models: Mapping[str, Any],
+    X: Any,
+    y: Any,
+    *,
+    shares: Sequence[float] = (0.1, 0.5, 1.0),
+    folds: int = 10,
+    repeats: int = 1,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> dict[float, Comparison]:
+    """Return how well classifiers predict having learned from a share of the training rows, for each share.
+
+    A smaller share is part of a larger one, and the rows that are predicted are the same. Parameters are those of
+    `compare`, and
+
+    Parameters
+    ----------
+    shares : sequence of float
+        Above 0 and at most 1.
+    """
+    if not models:
+        raise ValueError("models is empty; give at least one classifier")
+    trial = Trial(X, y, folds, repeats, random_state, n_jobs)
+    curve = {}
+    total = len(shares) * len(models) * folds * repeats
+    done = 0
+    for share in shares:
+        results: dict[str, CrossValidation] = {}
+        failures: dict[str, str] = {}
+        for name, model in models.items():
+
+            def tell(folds_done: int, _: int, name: str = name, before: int = done) -> None:
+                if progress is not None:
+                    progress(name, before + folds_done, total)
+
+            try:
+                results[name] = trial.of(model, share, tell)
+            except Exception as error:
+                failures[name] = _why(error)
+            done += folds * repeats
+            tell(0, 0, before=done)
+        curve[share] = Comparison(results, failures)
+    return curve
+
+
+def _why(error: Exception) -> str:
+    """Return what an error says, on one line, and of what kind it is."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"

@@ -1,0 +1,329 @@
+"""How well a classifier predicts rows that it has not seen."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+
+from tanbark.classifiers.base import CountsClassifier, check_number
+from tanbark.evaluate.folds import Places, Split, stratified_folds, stratified_share
+from tanbark.evaluate.metrics import METRICS
+from tanbark.evaluate.shared_counts import EncodedTable, FoldCounts
+from tanbark.schema import Encoder, Schema
+from tanbark.schema.rows import usable_rows
+from tanbark.schema.table import as_known_table, read_table
+from tanbark.schema.target import read_target
+from tanbark.schema.warn import warn
+
+Array = NDArray[np.float64]
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Fold:
+    """What a classifier said of the rows of a fold, having learned from others.
+
+    Parameters
+    ----------
+    rows : array of shape (rows of the fold,)
+        Which rows of the table they are.
+    truth : array of shape (rows of the fold,)
+        The number of each row's class.
+    log_probabilities : array of shape (rows of the fold, classes)
+    fit_seconds, predict_seconds : float
+        How long learning and predicting took. Where all folds were counted at once, each is charged what counting its
+        training rows would have taken.
+    """
+
+    rows: Places
+    truth: Places
+    log_probabilities: Array
+    fit_seconds: float
+    predict_seconds: float
+
+
+@dataclass(frozen=True)
+class CrossValidation:
+    """How well a classifier predicted rows that it had not seen.
+
+    Parameters
+    ----------
+    classes : array
+        The classes, in the order of their numbers.
+    folds : tuple of Folds
+        Those of the first repetition first.
+    repeats : int
+    test_to_train : float
+        How many rows were predicted for each that was learned from.
+    shared : int
+        In how many folds the counts were those of all rows less the fold's.
+    """
+
+    classes: NDArray[Any]
+    folds: tuple[Fold, ...]
+    repeats: int
+    test_to_train: float
+    shared: int
+    _scores: dict[str, Array] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def score(self, metric: str) -> Array:
+        """Return a metric in each fold: see `tanbark.evaluate.METRICS`."""
+        if metric not in METRICS:
+            raise ValueError(f"there is no metric {metric!r}; there are {', '.join(METRICS)}")
+        if metric not in self._scores:
+            measure = METRICS[metric]
+            self._scores[metric] = np.array([measure(fold.truth, fold.log_probabilities) for fold in self.folds])
+        return self._scores[metric]
+
+    @property
+    def fit_seconds(self) -> Array:
+        """How long learning took in each fold."""
+        return np.array([fold.fit_seconds for fold in self.folds])
+
+    @property
+    def predict_seconds(self) -> Array:
+        """How long predicting took in each fold."""
+        return np.array([fold.predict_seconds for fold in self.folds])
+
+    def mean(self, metric: str) -> float:
+        """Return the mean of a metric over the folds."""
+        return float(np.nanmean(self.score(metric)))
+
+    def standard_error(self, metric: str) -> float:
+        """Return the standard error of that mean, enlarged since folds share training rows (Nadeau and Bengio 2003)."""
+        known = self.score(metric)[~np.isnan(self.score(metric))]
+        if len(known) < 2:
+            return float("nan")
+        return float(np.sqrt(known.var(ddof=1) * (1.0 / len(known) + self.test_to_train)))
+
+    def __repr__(self) -> str:
+        found = ", ".join(f"{name} {self.mean(name):.4f} ± {self.standard_error(name):.4f}" for name in METRICS)
+        return f"<CrossValidation of {len(self.folds)} folds: {found}>"
+
+
+def cross_validate(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    folds: int = 10,
+    repeats: int = 1,
+    share: float = 1.0,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> CrossValidation:
+    """Return how well a classifier predicts each fold, having learned from the others.
+
+    Every class is spread over the folds as evenly as can be. Where the training parts would all teach the same schema
+    (a `Schema` is given as the encoder, or all columns are categories whose levels are declared or occur in each part)
+    one of tanbark's classifiers learns from counts of all rows less those of the fold: the same to the last bit as
+    learning anew, and the table is read, encoded and counted once. All else is learned anew: cut points of numbers
+    belong to the training part.
+
+    Parameters
+    ----------
+    model : classifier
+        One of tanbark's or scikit-learn's; it is cloned.
+    X : array, data frame or Arrow table of shape (rows, attributes)
+    y : array or series of shape (rows,)
+        Rows without a class are left out.
+    folds, repeats : int
+        How many folds, and how often the table is split anew.
+    share : float
+        Which share of the training rows is learned from, of each class alike.
+    random_state : int
+        Decides the folds.
+    n_jobs : int or None
+        How many processes learn at once; where counts are shared, how many threads count. As in scikit-learn None is
+        one, -1 all.
+    progress : callable, optional
+        Called with how many folds are done, and of how many.
+
+    Examples
+    --------
+    >>> from tanbark import TAN
+    >>> from tanbark.datasets import lenses
+    >>> from tanbark.evaluate import cross_validate
+    >>> X, y = lenses()
+    >>> found = cross_validate(TAN(), X, y, folds=4)
+    >>> found.score("error").round(2)
+    array([0.33, 0.17, 0.33, 0.33])
+    """
+    return Trial(X, y, folds, repeats, random_state, n_jobs).of(model, share, progress)
+
+
+class Trial:
+    """A table and how it is split, on which any number of classifiers can be tried; see `cross_validate`."""
+
+    def __init__(self, X: Any, y: Any, folds: int, repeats: int, random_state: int, n_jobs: int | None) -> None:
+        check_number("folds", folds, 2)
+        check_number("repeats", repeats, 1)
+        check_number("random_state", random_state, 0)
+        began = time.perf_counter()
+        self.X = as_known_table(X)
+        self.n_jobs = n_jobs
+        self.seed = random_state
+        table = read_table(self.X, n_jobs)
+        target = read_target(y)
+        if len(target.codes) != table.rows:
+            raise ValueError(f"X has {table.rows} rows, but y has {len(target.codes)}")
+        self.rows = table.rows
+        self.known = np.flatnonzero(target.codes >= 0)
+        self._table, self._target, _ = usable_rows(table, target, None)
+        self.classes, self.truth = self._target.labels, self._target.codes
+        self._seconds = time.perf_counter() - began
+        self._check(folds)
+        self.splits = [
+            Split.of(stratified_folds(self.truth, folds, random_state + repeat)) for repeat in range(repeats)
+        ]
+        self._encoded: list[tuple[Encoder | Schema, EncodedTable]] = []
+        self._counts: dict[tuple[int, int], FoldCounts] = {}
+
+    def _check(self, folds: int) -> None:
+        if len(self.classes) < 2:
+            raise ValueError(
+                f"every row is of the class {self.classes.tolist()[0]!r}, so there is nothing to tell apart"
+            )
+        if folds > len(self.known):
+            raise ValueError(f"{len(self.known)} rows are too few for {folds} folds")
+        rows = np.bincount(self.truth)
+        if rows.min() < folds:
+            rare = self.classes.tolist()[int(rows.argmin())]
+            some = "1 row" if rows.min() == 1 else f"{rows.min()} rows"
+            warn(f"the class {rare!r} has {some}, fewer than the {folds} folds: in some folds none of it is predicted")
+
+    def of(self, model: Any, share: float = 1.0, progress: Progress | None = None) -> CrossValidation:
+        """Return how well a classifier does."""
+        if not 0.0 < share <= 1.0:
+            raise ValueError(f"share must be above 0 and at most 1, got {share!r}")
+        tell = progress or (lambda done, total: None)
+        plan = [(repeat, k) for repeat, split in enumerate(self.splits) for k in range(len(split))]
+        found: dict[tuple[int, int], Fold] = {}
+        for repeat, k in plan:
+            fold = self._from_counts(model, repeat, k, share)
+            if fold is not None:
+                found[repeat, k] = fold
+                tell(len(found), len(plan))
+        shared = len(found)
+        rest = [part for part in plan if part not in found]
+        for part, fold in zip(rest, self._anew(model, rest, share)):
+            found[part] = fold
+            tell(len(found), len(plan))
+        repeats = len(self.splits)
+        test_to_train = 1.0 / ((len(self.splits[0]) - 1) * share)
+        return CrossValidation(self.classes, tuple(found[part] for part in plan), repeats, test_to_train, shared)
+
+    def _fold(self, repeat: int, k: int, said: Array, fit_seconds: float, predict_seconds: float) -> Fold:
+        held_out = self.splits[repeat].inside(k)
+        return Fold(self.known[held_out], self.truth[held_out], said, fit_seconds, predict_seconds)
+
+    def _learned_from(self, repeat: int, k: int, share: float) -> Places:
+        """Return the rows that are learned from, among those that have a class."""
+        return stratified_share(self.truth, self.splits[repeat].outside(k), share, self.seed + repeat)
+
+    # Learning anew
+
+    def _anew(self, model: Any, parts: list[tuple[int, int]], share: float) -> Iterator[Fold]:
+        """Yield what comes of learning from the rows of the other folds."""
+        from joblib import Parallel, delayed
+
+        tasks = (
+            delayed(_learn)(
+                model,
+                _safe_indexing(self.X, self.known[inside := self._learned_from(repeat, k, share)]),
+                self.classes[self.truth[inside]],
+                _safe_indexing(self.X, self.known[self.splits[repeat].inside(k)]),
+                self.classes,
+            )
+            for repeat, k in parts
+        )
+        said = Parallel(self.n_jobs if len(parts) > 1 else 1, return_as="generator")(tasks)
+        for (repeat, k), found in zip(parts, said):
+            yield self._fold(repeat, k, *found)
+
+    # Learning from counts
+
+    def _from_counts(self, model: Any, repeat: int, k: int, share: float) -> Fold | None:
+        """Return what comes of learning from counts of all rows less the fold's, None where it may not be the same."""
+        if not isinstance(model, CountsClassifier):
+            return None
+        model = clone(model)
+        model._check_parameters()
+        counted = self._fold_counts(model, repeat)
+        if counted is None:
+            return None
+        encoded = counted.encoded
+        needs_rows = model._why_rows() is not None
+        rows = encoded.rows.take(self._learned_from(repeat, k, share)) if needs_rows or share < 1.0 else None
+        counts = counted.without(k) if rows is None or share == 1.0 else counted.count(rows)
+        if not encoded.is_schema_of(counts):
+            return None
+        began = time.perf_counter()
+        model._check_schema(encoded.schema)
+        model._fit_rows(counts, rows if needs_rows else None)
+        learned = time.perf_counter()
+        said = aligned(model._log_posteriors(counted.fold(k).codes), model.classes_, self.classes)
+        now = time.perf_counter()
+        each = (self._seconds + counted.seconds) / len(self.truth)
+        return self._fold(repeat, k, said, learned - began + each * float(counts.class_counts.sum()), now - learned)
+
+    def _fold_counts(self, model: CountsClassifier, repeat: int) -> FoldCounts | None:
+        """Return the counts of each fold, None where the table's parts teach schemas of their own."""
+        place = self._place(model.encoder)
+        encoded = self._encoded[place][1]
+        if not encoded.sharable:
+            return None
+        held = self._counts.get((place, repeat))
+        if held is None or held.order < model._order:
+            held = self._counts[place, repeat] = FoldCounts(encoded, self.splits[repeat], model._order)
+        return held
+
+    def _place(self, encoder: Encoder | Schema | None) -> int:
+        """Return which of the encoded tables is by this encoder, having encoded the table if none is."""
+        wanted = Encoder() if encoder is None else encoder
+        for place, (known, _) in enumerate(self._encoded):
+            same = known == wanted if isinstance(wanted, Schema) else _settings(known) == _settings(wanted)
+            if same:
+                return place
+        self._encoded.append((wanted, EncodedTable(wanted, self._table, self._target, self.n_jobs)))
+        return len(self._encoded) - 1
+
+
+def _settings(encoder: Encoder | Schema) -> Any:
+    return None if isinstance(encoder, Schema) else {k: str(v) for k, v in encoder.get_params().items()}
+
+
+def _learn(model: Any, X: Any, y: Any, test: Any, labels: NDArray[Any]) -> tuple[Array, float, float]:
+    """Return what a classifier that learned from some rows says of others, and how long it took to learn and to say."""
+    began = time.perf_counter()
+    fitted = clone(model).fit(X, y)
+    learned = time.perf_counter()
+    with np.errstate(divide="ignore"):
+        if hasattr(fitted, "predict_log_proba"):
+            found = np.asarray(fitted.predict_log_proba(test))
+        elif hasattr(fitted, "predict_proba"):
+            found = np.log(fitted.predict_proba(test))
+        else:
+            raise TypeError(f"{type(fitted).__name__} gives no probabilities; put it into a CalibratedClassifierCV")
+    now = time.perf_counter()
+    return aligned(found, fitted.classes_, labels), learned - began, now - learned
+
+
+def aligned(log_probabilities: Array, classes: NDArray[Any], wanted: NDArray[Any]) -> Array:
+    """Return log probabilities of classes in another order; a class that was not known had none."""
+    if np.array_equal(classes, wanted):
+        return log_probabilities
+    out = np.full((len(log_probabilities), len(wanted)), -np.inf)
+    place = {label: at for at, label in enumerate(wanted.tolist())}
+    for column, label in enumerate(classes.tolist()):
+        if label in place:
+            out[:, place[label]] = log_probabilities[:, column]
+    return out

@@ -1,0 +1,87 @@
+"""Tables as scikit-learn's trees and forests want them: columns of numbers."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from tanbark.schema import Category, Encoder
+from tanbark.schema.table import as_known_table, read_table
+
+
+class TableVectorizer(TransformerMixin, BaseEstimator):
+    """Numbers as they are, NaN where missing, and for each level of a category whether it is the row's.
+
+    Put before one of scikit-learn's classifiers it lets that take part in a comparison on any table. Categories are
+    found as by `Encoder`; of two levels the second is a column, and a row whose value is missing or was never seen has
+    none.
+
+    Parameters
+    ----------
+    encoder : Encoder or None
+        Which columns are categories, and which of their levels are kept; None is ``Encoder()``.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from tanbark.datasets import lenses
+    >>> from tanbark.evaluate import TableVectorizer
+    >>> X, y = lenses()
+    >>> cart = make_pipeline(TableVectorizer(), DecisionTreeClassifier(random_state=0)).fit(X, y)
+    >>> cart[0].get_feature_names_out().tolist()[:3]
+    ['x0=pre-presbyopic', 'x0=presbyopic', 'x0=young']
+    """
+
+    def __init__(self, *, encoder: Encoder | None = None) -> None:
+        self.encoder = encoder
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Find the categories and their levels."""
+        self.schema_ = (self.encoder or Encoder()).fit(X, y).schema_
+        self.n_features_in_ = len(self.schema_.columns)
+        return self
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Return the table as numbers."""
+        check_is_fitted(self)
+        table = read_table(as_known_table(X))
+        self.schema_.check_table(table)
+        codes = self.schema_.encode_table(table)
+        parts = []
+        for column, raw, code in zip(self.schema_.columns, table.columns, codes):
+            if isinstance(column, Category):
+                parts.append((code[:, None] == np.array(self._levels(column))).astype(np.float64))
+            else:
+                parts.append(raw.floats()[:, None])
+        return np.hstack(parts)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return what each column says."""
+        check_is_fitted(self)
+        return np.array(
+            [
+                name
+                for column in self.schema_.columns
+                for name in (
+                    [f"{column.name}={column.labels[k]}" for k in self._levels(column)]
+                    if isinstance(column, Category)
+                    else [column.name]
+                )
+            ],
+            object,
+        )
+
+    def _levels(self, column: Category) -> list[int]:
+        """Return the codes that have a column of their own."""
+        return [1] if column.arity == 2 else list(range(column.arity))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.target_tags.required = True
+        return tags
