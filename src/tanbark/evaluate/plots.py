@@ -51,7 +51,8 @@ def _mean_curve(truth: NDArray[np.int64], log_probabilities: Array) -> tuple[Arr
         if 0 < (truth == k).sum() < len(truth)
     ]
     if len(curves) == 1:
-        return curves[0]
+        [(false, true)] = curves
+        return false, true
     across = np.linspace(0.0, 1.0, 1001)
     up = np.mean([np.interp(across, *curve) for curve in curves], axis=0)
     return np.r_[0.0, across], np.r_[0.0, up]
