@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -92,9 +93,21 @@ class CrossValidation:
         """How long predicting took in each fold."""
         return np.array([fold.predict_seconds for fold in self.folds])
 
+    @property
+    def pooled(self) -> tuple[Places, Array]:
+        """The true classes and the log probabilities of the rows of all folds."""
+        folds = self.folds
+        return np.concatenate([f.truth for f in folds]), np.concatenate([f.log_probabilities for f in folds])
+
+    @property
+    def learned_from(self) -> float:
+        """How many rows were learned from in a fold, on average."""
+        return sum(len(fold.rows) for fold in self.folds) / len(self.folds) / self.test_to_train
+
     def mean(self, metric: str) -> float:
-        """Return the mean of a metric over the folds."""
-        return float(np.nanmean(self.score(metric)))
+        """Return the mean of a metric over the folds, leaving out those where it is not defined."""
+        known = self.score(metric)[~np.isnan(self.score(metric))]
+        return float(known.mean()) if len(known) else float("nan")
 
     def standard_error(self, metric: str) -> float:
         """Return the standard error of that mean, enlarged since folds share training rows (Nadeau and Bengio 2003)."""
@@ -302,11 +315,15 @@ def _settings(encoder: Encoder | Schema) -> Any:
 
 
 def _learn(model: Any, X: Any, y: Any, test: Any, labels: NDArray[Any]) -> tuple[Array, float, float]:
-    """Return what a classifier that learned from some rows says of others, and how long it took to learn and to say."""
+    """Return what a classifier that learned from some rows says of others, and how long it took to learn and to say.
+
+    What it has to note, it notes of each fold and in other processes, so that nobody can catch it: it is left out.
+    """
     began = time.perf_counter()
-    fitted = clone(model).fit(X, y)
-    learned = time.perf_counter()
-    with np.errstate(divide="ignore"):
+    with warnings.catch_warnings(), np.errstate(divide="ignore"):
+        warnings.simplefilter("ignore")
+        fitted = clone(model).fit(X, y)
+        learned = time.perf_counter()
         if hasattr(fitted, "predict_log_proba"):
             found = np.asarray(fitted.predict_log_proba(test))
         elif hasattr(fitted, "predict_proba"):

@@ -30,7 +30,7 @@ def roc(results: Mapping[str, CrossValidation]) -> str:
         axes.plot([0.0, 1.0], [0.0, 1.0], **_FAINT)
         for at, (name, result) in enumerate(results.items()):
             label = f"{_plain(name)}  {result.mean('auc'):.3f}"
-            axes.plot(*_mean_curve(*_pooled(result)), label=label, **line_style(at))
+            axes.plot(*_mean_curve(*result.pooled), label=label, **line_style(at))
         axes.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal")
         axes.set(xlabel="share of the others detected", ylabel="share of the class detected")
         axes.legend(loc="lower right", title="area")
@@ -71,7 +71,7 @@ def reliability(results: Mapping[str, CrossValidation]) -> str:
         lowest = min((1.0 / result.classes.size for result in results.values()), default=0.0)
         axes.plot([0.0, 1.0], [0.0, 1.0], **_FAINT)
         for at, (name, result) in enumerate(results.items()):
-            found = by_confidence(*_pooled(result))
+            found = by_confidence(*result.pooled)
             label = f"{_plain(name)}  {result.mean('calibration_error'):.3f}"
             marker = MARKERS[at % len(MARKERS)]
             some = found.rows > 0
@@ -109,7 +109,7 @@ def learning_curve(curve: Mapping[float, Comparison], metric: str = "log_loss") 
         ticks: dict[float, str] = {}
         for at, name in enumerate(names):
             known = [(share, curve[share][name]) for share in shares if name in curve[share]]
-            rows = [learned_from(result) for _, result in known]
+            rows = [result.learned_from for _, result in known]
             ticks |= {many: f"{many:,.0f}\n{share:.0%}" for many, (share, _) in zip(rows, known)}
             means = [result.mean(metric) for _, result in known]
             errors = [result.standard_error(metric) for _, result in known]
@@ -121,17 +121,6 @@ def learning_curve(curve: Mapping[float, Comparison], metric: str = "log_loss") 
         axes.set(xlabel="rows learned from", ylabel=metric.replace("_", " "))
         axes.legend()
         return svg(figure, f"Learning curves of {', '.join(names)}")
-
-
-def learned_from(result: CrossValidation) -> float:
-    """Return how many rows were learned from in a fold, on average."""
-    return float(np.mean([len(fold.rows) for fold in result.folds])) / result.test_to_train
-
-
-def _pooled(result: CrossValidation) -> tuple[NDArray[np.int64], Array]:
-    """Return the true classes and the log probabilities of the rows of all folds."""
-    folds = result.folds
-    return np.concatenate([f.truth for f in folds]), np.concatenate([f.log_probabilities for f in folds])
 
 
 def scatter(x: ArrayLike, y: ArrayLike, x_name: str, y_name: str, labels: Sequence[str]) -> str:
