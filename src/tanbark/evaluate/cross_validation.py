@@ -25,6 +25,7 @@ from tanbark.schema.warn import warn
 
 Array = NDArray[np.float64]
 Progress = Callable[[int, int], None]
+Note = tuple[type[Warning], str]
 
 
 @dataclass(frozen=True)
@@ -139,7 +140,7 @@ def cross_validate(
     (a `Schema` is given as the encoder, or all columns are categories whose levels are declared or occur in each part)
     one of tanbark's classifiers learns from counts of all rows less those of the fold: the same to the last bit as
     learning anew, and the table is read, encoded and counted once. All else is learned anew: cut points of numbers
-    belong to the training part.
+    belong to the training part. Of what is learned anew, a warning is passed on if it is the same in every fold.
 
     Parameters
     ----------
@@ -259,8 +260,12 @@ class Trial:
             for repeat, k in parts
         )
         said = Parallel(self.n_jobs if len(parts) > 1 else 1, return_as="generator")(tasks)
-        for (repeat, k), found in zip(parts, said):
+        noted: set[Note] | None = None
+        for (repeat, k), (found, notes) in zip(parts, said):
+            noted = notes if noted is None else noted & notes
             yield self._fold(repeat, k, *found)
+        for category, words in sorted(noted or (), key=str):
+            warnings.warn(words, category, stacklevel=2)
 
     # Learning from counts
 
@@ -314,14 +319,13 @@ def _settings(encoder: Encoder | Schema) -> Any:
     return None if isinstance(encoder, Schema) else {k: str(v) for k, v in encoder.get_params().items()}
 
 
-def _learn(model: Any, X: Any, y: Any, test: Any, labels: NDArray[Any]) -> tuple[Array, float, float]:
-    """Return what a classifier that learned from some rows says of others, and how long it took to learn and to say.
-
-    What it has to note, it notes of each fold and in other processes, so that nobody can catch it: it is left out.
+def _learn(model: Any, X: Any, y: Any, test: Any, labels: NDArray[Any]) -> tuple[tuple[Array, float, float], set[Note]]:
+    """Return what a classifier that learned from some rows says of others, how long it took to learn and to say, and
+    what it warned of.
     """
-    began = time.perf_counter()
-    with warnings.catch_warnings(), np.errstate(divide="ignore"):
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(record=True) as caught, np.errstate(divide="ignore"):
+        warnings.simplefilter("always")
+        began = time.perf_counter()
         fitted = clone(model).fit(X, y)
         learned = time.perf_counter()
         if hasattr(fitted, "predict_log_proba"):
@@ -330,8 +334,9 @@ def _learn(model: Any, X: Any, y: Any, test: Any, labels: NDArray[Any]) -> tuple
             found = np.log(fitted.predict_proba(test))
         else:
             raise TypeError(f"{type(fitted).__name__} gives no probabilities; put it into a CalibratedClassifierCV")
-    now = time.perf_counter()
-    return aligned(found, fitted.classes_, labels), learned - began, now - learned
+        now = time.perf_counter()
+    notes = {(warning.category, str(warning.message)) for warning in caught}
+    return (aligned(found, fitted.classes_, labels), learned - began, now - learned), notes
 
 
 def aligned(log_probabilities: Array, classes: NDArray[Any], wanted: NDArray[Any]) -> Array:
