@@ -77,6 +77,8 @@ def check_writable(path: Path) -> None:
     """Raise where a file cannot be written, before there is anything to write."""
     if path.is_dir() or not path.parent.is_dir():
         raise CommandError(f"{path} cannot be written: there is no such folder, or it is one itself")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise CommandError(f"{path} cannot be written: permission denied")
 
 
 def _say(line: str) -> None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
+
+import typer
 
 from tanbark.sources import Source
 from tanbark.sources.file_source import FileSource
@@ -40,3 +43,20 @@ def default_output(source: Source, ending: str) -> Path:
     first = first_file(source)
     stem = "query" if first is None else Path(first.name.removesuffix(".gz")).stem
     return Path(stem + ending)
+
+
+def typed_options(ctx: typer.Context, names: Sequence[str] | None = None) -> str:
+    """Return the options that were given to a command, or those of some names, each after a space.
+
+    What the rows are called is no such option, nor is the database they come from; see `data_words`.
+    """
+    words = []
+    for option in ctx.command.params:
+        name = str(option.name)
+        given = ctx.get_parameter_source(name)
+        wanted = name not in ("data", "database") if names is None else name in names
+        if wanted and given is not None and given.name == "COMMANDLINE":
+            value = ctx.params[name]
+            each = value if isinstance(value, list | tuple) else [value]
+            words.extend(f" {option.opts[0]} {quoted(str(one))}" for one in each)
+    return "".join(words)

@@ -228,7 +228,7 @@ class Trial:
                 tell(len(found), len(plan))
         shared = len(found)
         rest = [part for part in plan if part not in found]
-        for part, fold in zip(rest, self._anew(model, rest, share)):
+        for fold, part in zip(self._anew(model, rest, share), rest):
             found[part] = fold
             tell(len(found), len(plan))
         repeats = len(self.splits)
