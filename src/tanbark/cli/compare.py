@@ -20,7 +20,7 @@ from tanbark.cli.inputs import rows_named
 from tanbark.cli.learning import columns_explained, read_rows
 from tanbark.cli.notes import advice, folders_unread, row_numbers
 from tanbark.cli.options import Bins, Categorical, Data, Database, Ignore, MaxLevels, Missing, NBins, Target
-from tanbark.cli.recommendation import METRIC_WORDS, TEST, Baseline, alike, choose, recommend
+from tanbark.cli.recommendation import METRIC_WORDS, TEST, Baseline, choose, recommend
 from tanbark.cli.typed import data_words, default_output, quoted, typed_options
 from tanbark.writing import replacing
 
@@ -241,15 +241,12 @@ def _left_out(slow: Sequence[str]) -> list[str]:
 def _print(console: Console, report: Report, path: Path) -> None:
     from rich.text import Text
 
-    facts = report.facts
-    console.print(
-        Text.assemble((report.data, "bold"), f": {facts['rows']} rows, {facts['classes']} classes of {report.target}")
-    )
+    console.print(Text.assemble((report.data, "bold"), f": {report.summary}"))
     shown = _ranked(report, " ±")
     if console.measure(shown).maximum > console.width:
         shown = _ranked(report, "\n±")
     console.print(shown)
-    folds = facts["cross-validation"]
+    folds = report.facts["cross-validation"]
     console.print(f"By {METRIC_WORDS[report.by]}; {folds}; p of the difference from the best ({TEST}).", style="dim")
     for name, why in report.found.failures.items():
         console.print(f"{name} failed: {advice(why)}", style="red")
@@ -272,8 +269,7 @@ def _ranked(report: Report, apart: str) -> Table:
     shown = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
     for at, head in enumerate(HEADS):
         shown.add_column("\n".join(head.replace("calibration", "calibr.").split()), justify="right" if at else "left")
-    good = alike(report.found.ranking(report.by))
-    for line in cells(report.found, report.by, apart):
-        style = "bold green" if line[0] == good[0] else "" if line[0] in good else "dim"
-        shown.add_row(*(Text(word) for word in line), style=style)
+    styles = {"best": "bold green", "": "", "faint": "dim"}
+    for line, look in zip(cells(report.found, report.by, apart), report.looks):
+        shown.add_row(*(Text(word) for word in line), style=styles[look])
     return shown

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
-from tanbark.cli.recommendation import LEVEL, METRIC_WORDS, TEST, Recommendation
+from tanbark.cli.recommendation import LEVEL, METRIC_WORDS, TEST, Recommendation, alike
 
 if TYPE_CHECKING:
     from tanbark.evaluate import Comparison
@@ -47,6 +47,18 @@ class Report:
     repeat: str
     go_on: str | None
 
+    @property
+    def summary(self) -> str:
+        """What the rows are, in a few words."""
+        return f"{self.facts['rows']} rows, {self.facts['classes']} classes of {self.target}"
+
+    @property
+    def looks(self) -> list[str]:
+        """How to show the classifiers, from best to worst: the best, those that cannot be told from it, the others."""
+        ranking = self.found.ranking(self.by)
+        good = alike(ranking)
+        return ["best" if at == 0 else "" if rank.name in good else "faint" for at, rank in enumerate(ranking)]
+
 
 HEADS = ("classifier", "error %", "log loss", "Brier", "AUC", "calibration %", "fit s", "predict s", "p")
 
@@ -69,7 +81,8 @@ def cells(found: Comparison, by: str, apart: str) -> list[list[str]]:
             )
         ]
         times = [_seconds(float(np.median(some))) for some in (one.fit_seconds, one.predict_seconds)]
-        lines.append([rank.name, *figures, *times, f"{rank.p_value:.2f}" if lines else ""])
+        chance = "<0.01" if rank.p_value < 0.01 else f"{rank.p_value:.2f}"
+        lines.append([rank.name, *figures, *times, chance if lines else ""])
     return lines
 
 
@@ -118,11 +131,11 @@ def comparison_page(report: Report) -> str:
         "fold. "
         f"p: of the difference from the first, by the {TEST.split(' at ')[0]}; below {LEVEL} it is more than chance."
     )
-    ranking = table(HEADS, cells(report.found, report.by, " ± "))
+    ranking = table(HEADS, cells(report.found, report.by, " ± "), report.looks)
     failures = table(["classifier", "why"], report.found.failures.items()) if report.found.failures else ""
     notes = "".join(f"<li>{escape(note)}</li>\n" for note in report.notes)
     body = [
-        f'<p class="faint">{escape(f"{report.data}, class {report.target}")}</p>',
+        f'<p class="faint">{escape(report.summary)}</p>',
         f"<h2>What to take</h2>\n{says}{go_on}",
         f"<h2>Ranking</h2>\n{ranking}\n<p><small>{escape(explained)}</small></p>",
         f"<h2>Those that failed</h2>\n{failures}" if failures else "",

@@ -25,7 +25,7 @@ SINGLE_NETWORKS = (
 """From the simplest to those that take longest to read."""
 
 HONEST = 0.02
-"""Probabilities that are off by less, or by no more than luck, can be taken at their word."""
+"""Probabilities that are off by less can be taken at their word."""
 
 
 @dataclass(frozen=True)
@@ -127,8 +127,8 @@ def _choice(ranking: Sequence[Rank], chosen: str | None, by: str) -> str:
     kind = reads if chosen in SINGLE_NETWORKS else "an average over networks"
     against = f"{METRIC_WORDS[by]} {means[chosen]:.3f} against {means[best]:.3f}"
     return (
-        f"The best of tanbark's is {chosen} ({against}): it is {kind}, and it learns from further rows as they come; if "
-        "only the predictions count, take scikit-learn's."
+        f"The best of tanbark's is {chosen} ({against}): it is {kind}, and it learns from further rows as they come; "
+        "if only the predictions count, take scikit-learn's."
     )
 
 
@@ -143,8 +143,12 @@ def _honesty(name: str, result: CrossValidation) -> str:
     off = float(np.abs(shares * (bins.accuracy - bins.confidence)).sum())
     # Rows that are right as often as they are said to be are off by so much, by luck.
     luck = float(np.sqrt(2 / np.pi * shares * bins.confidence * (1 - bins.confidence) / bins.rows.sum()).sum())
-    if off <= max(HONEST, 1.5 * luck):
+    if off <= HONEST:
         return f"The probabilities of {name} can be trusted: on average they are off by {_points(off)}."
+    if off <= 1.5 * luck:
+        return (
+            f"The probabilities of {name} are off by {_points(off)} on average, as luck may have it with so few rows."
+        )
     sure = float((shares * (bins.confidence - bins.accuracy)).sum())
     way = (
         "too sure" if sure > off / 2 else "not sure enough" if sure < -off / 2 else "now too sure, now not sure enough"
@@ -172,7 +176,7 @@ def _more_rows(name: str, curve: Mapping[float, Comparison], by: str) -> str:
     went = f"{rows} its {METRIC_WORDS[by]} went from {means}"
     if gain.mean() > 2 * error:
         return f"More rows would likely help: {went}."
-    return f"More rows of this kind would hardly help: {went}, which may be luck."
+    return f"It does not show that more rows would help: {went}, which may be luck."
 
 
 def _points(share: float) -> str:

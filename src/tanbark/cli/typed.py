@@ -50,7 +50,7 @@ def typed_options(ctx: typer.Context, names: Sequence[str] | None = None) -> str
 
     What the rows are called is no such option, nor is the database they come from; see `data_words`.
     """
-    words = []
+    words: list[str] = []
     for option in ctx.command.params:
         name = str(option.name)
         given = ctx.get_parameter_source(name)

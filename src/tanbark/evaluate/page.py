@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from itertools import zip_longest
 from typing import Any
 
 _STYLE = """
@@ -20,7 +21,8 @@ h2 { font-size: 1.2rem; margin: 2.2rem 0 .5rem; }
 h3 { font-size: 1rem; margin: 1.4rem 0 .4rem; }
 p, li { max-width: 46rem; }
 a { color: var(--link); }
-small, figcaption, .faint { color: var(--faint); font-size: .875rem; }
+small, figcaption { font-size: .875rem; }
+small, figcaption, .faint { color: var(--faint); }
 .best { color: var(--good); font-weight: 600; }
 code, pre { font: .875rem/1.5 ui-monospace, Consolas, monospace; background: var(--tint); border-radius: 4px; }
 code { padding: .1em .3em; }
@@ -31,8 +33,8 @@ th, td { padding: .32rem .8rem .32rem 0; text-align: left; vertical-align: top; 
   overflow-wrap: normal; }
 th { color: var(--faint); font-weight: 600; vertical-align: bottom; }
 td.number, th.number { text-align: right; white-space: nowrap; }
-tr:first-child td:first-child, td:first-child { font-weight: 500; }
-.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 27rem), 1fr)); gap: 1.5rem 2rem; }
+th:first-child, td:first-child { position: sticky; left: 0; background: var(--paper); }
+.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 21rem), 1fr)); gap: 1.5rem 2rem; }
 figure { margin: 0; }
 figure svg { display: block; max-width: 100%; height: auto; }
 """
@@ -56,10 +58,11 @@ def page(title: str, body: str) -> str:
     )
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], looks: Sequence[str] = ()) -> str:
     """Return a table, whose cells are escaped; what fits no narrow screen can be moved sideways.
 
-    A column in which all cells that are not empty begin like a number is set to the right.
+    A column in which all cells that are not empty begin like a number is set to the right. `looks` are how the rows
+    look, the first ones first: "best", "faint" or "".
 
     >>> print(table(["name", "error"], [["<b>", "0.12 ± 0.01"], ["tan", ""]]))  # doctest: +ELLIPSIS
     <div class="wide"><table>
@@ -72,11 +75,11 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     cells = [[str(cell) for cell in row] for row in rows]
     kinds = [' class="number"' if _numeric([row[at] for row in cells]) else "" for at in range(len(columns))]
 
-    def line(tag: str, words: Sequence[str]) -> str:
+    def line(tag: str, words: Sequence[str], look: str = "") -> str:
         inside = "".join(f"<{tag}{kind}>{escape(word)}</{tag}>" for kind, word in zip(kinds, words))
-        return f"<tr>{inside}</tr>"
+        return f'<tr class="{look}">{inside}</tr>' if look else f"<tr>{inside}</tr>"
 
-    body = "\n".join(line("td", row) for row in cells)
+    body = "\n".join(line("td", row, look) for row, look in zip_longest(cells, looks, fillvalue=""))
     return f'<div class="wide"><table>\n<thead>{line("th", columns)}</thead>\n<tbody>\n{body}\n</tbody></table></div>'
 
 
