@@ -5,10 +5,23 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ElementTree
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.metrics import auc, roc_auc_score, roc_curve
 
-from tanbark.evaluate.plots import alike, critical_difference_diagram, scatter
+from tanbark.evaluate import Comparison, CrossValidation
+from tanbark.evaluate.cross_validation import Fold
+from tanbark.evaluate.metrics import BINS, by_confidence
+from tanbark.evaluate.plots import (
+    alike,
+    critical_difference_diagram,
+    learning_curve,
+    mean_curve,
+    reliability,
+    roc,
+    scatter,
+)
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = '<script>alert(\'x\')</script> & "$x_1$" id="a" #010203'
@@ -54,11 +67,69 @@ def test_a_point_tells_its_data_set_and_its_errors() -> None:
     assert told == ["iris: TAN 0.100, AODE 0.300", f"{HOSTILE}: TAN 0.200, AODE 0.250"]
 
 
+def result(classes: int = 2, seed: int = 0, test_to_train: float = 0.25) -> CrossValidation:
+    """Return five folds of twenty rows whose probabilities say something of the classes."""
+    draw = np.random.default_rng(seed)
+    folds = []
+    for k in range(5):
+        truth = draw.permutation(np.arange(20) % classes)
+        weights = draw.gamma(1.0, size=(20, classes)) + 1.5 * np.eye(classes)[truth]
+        folds.append(
+            Fold(np.arange(20 * k, 20 * k + 20), truth, np.log(weights / weights.sum(1, keepdims=True)), 0.1, 0.1)
+        )
+    return CrossValidation(np.array([f"c{k}" for k in range(classes)]), tuple(folds), 1, test_to_train, 0)
+
+
+def test_the_curve_of_two_classes_is_scikit_learns() -> None:
+    truth, log_p = result().pooled
+    false, true, _ = roc_curve(truth, np.exp(log_p[:, 1]))
+    np.testing.assert_array_equal(mean_curve(truth, log_p), [false, true])
+
+
+def test_the_curve_of_more_classes_has_the_mean_of_their_areas() -> None:
+    truth, log_p = result(classes=4).pooled
+    areas = roc_auc_score(truth, np.exp(log_p), multi_class="ovr", average="macro")
+    assert abs(auc(*mean_curve(truth, log_p)) - areas) < 1e-3
+
+
+def test_rows_by_confidence_are_those_of_a_loop() -> None:
+    truth, log_p = result(classes=3).pooled
+    found = by_confidence(truth, log_p)
+    for at in range(BINS):
+        inside = [i for i, p in enumerate(np.exp(log_p)) if at <= p.max() * BINS < at + 1]
+        assert found.rows[at] == len(inside)
+        if inside:
+            assert np.isclose(found.confidence[at], np.mean([np.exp(log_p[i]).max() for i in inside]))
+            assert np.isclose(found.accuracy[at], np.mean([log_p[i].argmax() == truth[i] for i in inside]))
+
+
+def test_plots_label_every_classifier_with_its_figure() -> None:
+    results = {"naive": result(), "tan": result(seed=1)}
+    for name, one in results.items():
+        areas = [roc_auc_score(f.truth, f.log_probabilities[:, 1]) for f in one.folds]
+        assert f"{name}  {np.mean(areas):.3f}" in texts(roc(results))
+        assert f"{name}  {one.mean('calibration_error'):.3f}" in texts(reliability(results))
+
+
+def test_a_learning_curve_counts_the_rows_learned_from() -> None:
+    # Twenty rows are predicted in each fold, a quarter or half of what is learned from.
+    curve = {1.0: Comparison({"tan": result()}, {}), 0.5: Comparison({"tan": result(test_to_train=0.5)}, {})}
+    assert {"80", "40", "100%", "50%", "tan", "rows learned from"} <= set(texts(learning_curve(curve)))
+
+
+def test_a_classifier_that_failed_on_few_rows_has_a_shorter_curve() -> None:
+    curve = {0.1: Comparison({}, {"tan": "too few rows"}), 1.0: Comparison({"tan": result()}, {})}
+    assert "10%" not in texts(learning_curve(curve, "error"))
+
+
 def drawings() -> dict[str, str]:
     """Each drawing, with names that try to break out of it."""
     return {
         "difference": critical_difference_diagram([HOSTILE, "b"], [1.2, 1.8], 0.5),
         "scatter": scatter([0.1], [0.2], HOSTILE, "b", [HOSTILE]),
+        "roc": roc({HOSTILE: result()}),
+        "reliability": reliability({HOSTILE: result()}),
+        "curve": learning_curve({1.0: Comparison({HOSTILE: result()}, {})}),
     }
 
 

@@ -30,7 +30,7 @@ def roc(results: Mapping[str, CrossValidation]) -> str:
         axes.plot([0.0, 1.0], [0.0, 1.0], **_FAINT)
         for at, (name, result) in enumerate(results.items()):
             label = f"{_plain(name)}  {result.mean('auc'):.3f}"
-            axes.plot(*_mean_curve(*result.pooled), label=label, **line_style(at))
+            axes.plot(*mean_curve(*result.pooled), label=label, **line_style(at))
         axes.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal")
         axes.set(xlabel="share of the others detected", ylabel="share of the class detected")
         axes.legend(loc="lower right", title="area")
@@ -38,7 +38,7 @@ def roc(results: Mapping[str, CrossValidation]) -> str:
         return svg(figure, f"ROC curves, areas: {areas}")
 
 
-def _mean_curve(truth: NDArray[np.int64], log_probabilities: Array) -> tuple[Array, Array]:
+def mean_curve(truth: NDArray[np.int64], log_probabilities: Array) -> tuple[Array, Array]:
     """Return the false and true positive rates: of the second of two classes, else the mean over classes."""
     from sklearn.metrics import roc_curve
 
@@ -80,7 +80,7 @@ def reliability(results: Mapping[str, CrossValidation]) -> str:
             across, up = found.confidence[some], found.accuracy[some]
             axes.plot(across, up, linewidth=1.0, **look)
             axes.plot([], [], label=label, marker=marker, **look)
-            axes.scatter(across, up, 12.0 + 150.0 * share, look["color"], marker, zorder=3)
+            axes.scatter(across, up, 12.0 + 150.0 * share, color=look["color"], marker=marker, zorder=3)
             below.stairs(found.rows / found.rows.sum(), np.linspace(0.0, 1.0, BINS + 1), linewidth=1.2, **look)
         left = np.floor(lowest * BINS) / BINS
         axes.set(xlim=(left - 0.01, 1.01), ylim=(-0.01, 1.01), ylabel="share that is right")
