@@ -200,13 +200,13 @@ def learning_curve(
             try:
                 results[name] = trial.of(model, share, tell)
             except Exception as error:
-                failures[name] = _why(error)
+                failures[name] = reason(error)
             done += folds * repeats
             tell(0, 0, before=done)
         curve[share] = Comparison(results, failures)
     return curve
 
 
-def _why(error: Exception) -> str:
+def reason(error: Exception) -> str:
     """Return what an error says, on one line, and of what kind it is."""
     return f"{type(error).__name__}: {' '.join(str(error).split())}"
