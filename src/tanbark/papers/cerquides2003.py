@@ -107,6 +107,7 @@ def report(results: Results) -> list[Section | Drawing]:
     return [
         _wins("Table 2: significant differences in error rate", results, "error", BETTER_ERROR),
         _wins("Table 3: significant differences in LogScore", results, "log_score", BETTER_LOG_SCORE),
+        _improvements(results),
         _figures("Error rates in per cent", results, "error", 100.0),
         _figures("LogScore of a fold, in nats", results, "log_score", 1.0),
     ]
@@ -165,6 +166,30 @@ def _spread(share: float, sets: int) -> float:
     """Return the standard error of a number of sets, of which a share is expected."""
     likely = (share * sets + 2.0) / (sets + 4.0)
     return float(np.sqrt(sets * likely * (1.0 - likely)))
+
+
+def _improvements(results: Results) -> Section:
+    """Return by how much the averages over trees are better than the single tree, on the middle one of the sets."""
+    rows = []
+    for method in METHODS:
+        cells = []
+        for quantity in ("error", "log_score"):
+            for share in SHARES:
+                better = []
+                for done in results.values():
+                    single = over_folds(done, quantity, share=share, method="TAN+MS")
+                    ours = over_folds(done, quantity, share=share, method=method)
+                    if single is not None and ours is not None and single.any():
+                        better.append(1.0 - ours.mean() / single.mean())
+                cells.append(f"{100.0 * np.median(better):.1f}" if better else "-")
+        rows.append([method, *cells])
+    words = (
+        "Median over data sets of the share by which a method's mean is smaller, in per cent. The paper speaks of an "
+        "average improvement by TBMATAN of around 10 % in error rate and slightly more in LogScore, and of more the "
+        "fewer rows are learned from."
+    )
+    columns = [f"{what}, {share:.0%}" for what in ("error", "LogScore") for share in SHARES]
+    return Section("Improvement over TAN+MS", words, ["", *columns], rows[:-1])
 
 
 def _figures(title: str, results: Results, quantity: str, scale: float) -> Section:
