@@ -105,3 +105,15 @@ def percent(share: float) -> str:
         if share in (0.0, 1.0) or float(shown[:-1]) not in (0.0, 100.0):
             break
     return shown
+
+
+def time_left(elapsed: float, share: float) -> str:
+    """Return how long the rest will take if a share of the work took some seconds, as words to go on with.
+
+    >>> time_left(60.0, 0.25), time_left(6.0, 0.5), time_left(1.0, 0.0)
+    (', about 3 min left', ', about 6 s left', '')
+    """
+    if share <= 0 or elapsed < 1:
+        return ""
+    left = elapsed * (1 - share) / share
+    return f", about {left:.0f} s left" if left < 100 else f", about {left / 60:.0f} min left"

@@ -68,13 +68,16 @@ class Comparison(Mapping[str, CrossValidation]):
         metric : str
             See `tanbark.evaluate.METRICS`.
         test : {"corrected", "paired", "wilcoxon"}
-            The corrected resampled t-test, the plain paired one that many papers have, or Wilcoxon's.
+            The corrected resampled t-test, the plain paired one that many papers have, or Wilcoxon's. Where fewer than
+            two folds have the metric, nothing can be told apart.
         """
         if test not in TESTS:
             raise ValueError(f"test must be {' or '.join(map(repr, TESTS))}, got {test!r}")
         first, second = self[a].score(metric), self[b].score(metric)
         known = np.isfinite(first) & np.isfinite(second)
         first, second = first[known], second[known]
+        if len(first) < 2:
+            return 1.0
         if test == "corrected":
             return corrected_t(first, second, self[a].test_to_train)
         return paired_t(first, second) if test == "paired" else wilcoxon(first, second)
@@ -82,7 +85,8 @@ class Comparison(Mapping[str, CrossValidation]):
     def ranking(self, metric: str = "log_loss", test: str = "corrected") -> list[Rank]:
         """Return the classifiers from best to worst by a metric, each with the p-value of its lag behind the best."""
         sign = -1.0 if metric in HIGHER_IS_BETTER else 1.0
-        names = sorted(self, key=lambda name: sign * self[name].mean(metric))
+        means = {name: sign * self[name].mean(metric) for name in self}
+        names = sorted(self, key=lambda name: (np.isnan(means[name]), means[name]))
         return [
             Rank(
                 name,

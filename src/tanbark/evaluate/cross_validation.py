@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,6 +25,7 @@ from tanbark.schema.warn import warn
 
 Array = NDArray[np.float64]
 Progress = Callable[[int, int], None]
+Note = tuple[type[Warning], str]
 
 
 @dataclass(frozen=True)
@@ -92,9 +94,21 @@ class CrossValidation:
         """How long predicting took in each fold."""
         return np.array([fold.predict_seconds for fold in self.folds])
 
+    @property
+    def pooled(self) -> tuple[Places, Array]:
+        """The true classes and the log probabilities of the rows of all folds."""
+        folds = self.folds
+        return np.concatenate([f.truth for f in folds]), np.concatenate([f.log_probabilities for f in folds])
+
+    @property
+    def learned_from(self) -> float:
+        """How many rows were learned from in a fold, on average."""
+        return sum(len(fold.rows) for fold in self.folds) / len(self.folds) / self.test_to_train
+
     def mean(self, metric: str) -> float:
-        """Return the mean of a metric over the folds."""
-        return float(np.nanmean(self.score(metric)))
+        """Return the mean of a metric over the folds, leaving out those where it is not defined."""
+        known = self.score(metric)[~np.isnan(self.score(metric))]
+        return float(known.mean()) if len(known) else float("nan")
 
     def standard_error(self, metric: str) -> float:
         """Return the standard error of that mean, enlarged since folds share training rows (Nadeau and Bengio 2003)."""
@@ -126,7 +140,7 @@ def cross_validate(
     (a `Schema` is given as the encoder, or all columns are categories whose levels are declared or occur in each part)
     one of tanbark's classifiers learns from counts of all rows less those of the fold: the same to the last bit as
     learning anew, and the table is read, encoded and counted once. All else is learned anew: cut points of numbers
-    belong to the training part.
+    belong to the training part. Of what is learned anew, a warning is passed on if it is the same in every fold.
 
     Parameters
     ----------
@@ -214,7 +228,7 @@ class Trial:
                 tell(len(found), len(plan))
         shared = len(found)
         rest = [part for part in plan if part not in found]
-        for part, fold in zip(rest, self._anew(model, rest, share)):
+        for fold, part in zip(self._anew(model, rest, share), rest):
             found[part] = fold
             tell(len(found), len(plan))
         repeats = len(self.splits)
@@ -246,8 +260,12 @@ class Trial:
             for repeat, k in parts
         )
         said = Parallel(self.n_jobs if len(parts) > 1 else 1, return_as="generator")(tasks)
-        for (repeat, k), found in zip(parts, said):
+        noted: set[Note] | None = None
+        for (repeat, k), (found, notes) in zip(parts, said):
+            noted = notes if noted is None else noted & notes
             yield self._fold(repeat, k, *found)
+        for category, words in sorted(noted or (), key=str):
+            warnings.warn(words, category, stacklevel=2)
 
     # Learning from counts
 
@@ -301,20 +319,24 @@ def _settings(encoder: Encoder | Schema) -> Any:
     return None if isinstance(encoder, Schema) else {k: str(v) for k, v in encoder.get_params().items()}
 
 
-def _learn(model: Any, X: Any, y: Any, test: Any, labels: NDArray[Any]) -> tuple[Array, float, float]:
-    """Return what a classifier that learned from some rows says of others, and how long it took to learn and to say."""
-    began = time.perf_counter()
-    fitted = clone(model).fit(X, y)
-    learned = time.perf_counter()
-    with np.errstate(divide="ignore"):
+def _learn(model: Any, X: Any, y: Any, test: Any, labels: NDArray[Any]) -> tuple[tuple[Array, float, float], set[Note]]:
+    """Return what a classifier that learned from some rows says of others, how long it took to learn and to say, and
+    what it warned of.
+    """
+    with warnings.catch_warnings(record=True) as caught, np.errstate(divide="ignore"):
+        warnings.simplefilter("always")
+        began = time.perf_counter()
+        fitted = clone(model).fit(X, y)
+        learned = time.perf_counter()
         if hasattr(fitted, "predict_log_proba"):
             found = np.asarray(fitted.predict_log_proba(test))
         elif hasattr(fitted, "predict_proba"):
             found = np.log(fitted.predict_proba(test))
         else:
             raise TypeError(f"{type(fitted).__name__} gives no probabilities; put it into a CalibratedClassifierCV")
-    now = time.perf_counter()
-    return aligned(found, fitted.classes_, labels), learned - began, now - learned
+        now = time.perf_counter()
+    notes = {(warning.category, str(warning.message)) for warning in caught}
+    return (aligned(found, fitted.classes_, labels), learned - began, now - learned), notes
 
 
 def aligned(log_probabilities: Array, classes: NDArray[Any], wanted: NDArray[Any]) -> Array:
