@@ -80,7 +80,7 @@ class Comparison(Mapping[str, CrossValidation]):
         return paired_t(first, second) if test == "paired" else wilcoxon(first, second)
 
     def ranking(self, metric: str = "log_loss", test: str = "corrected") -> list[Rank]:
-        """Return the classifiers from best to worst by a metric, each with the p-value of its difference from the best."""
+        """Return the classifiers from best to worst by a metric, each with the p-value of its lag behind the best."""
         sign = -1.0 if metric in HIGHER_IS_BETTER else 1.0
         names = sorted(self, key=lambda name: sign * self[name].mean(metric))
         return [

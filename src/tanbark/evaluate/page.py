@@ -1,0 +1,95 @@
+"""HTML pages that need nothing but themselves: they read well on a phone and on a wide screen, by day and by night."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any
+
+_STYLE = """
+:root { color-scheme: light dark; --ink: #1d2329; --faint: #5d6872; --paper: #fcfcfa; --line: #d9dcdf; --tint: #f0f2f0;
+  --link: #0b62a4; --good: #0a6e4f; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e4e6e8; --faint: #9aa4ae; --paper: #15181b; --line: #363c42; --tint: #1f2428; --link: #74b7ee;
+    --good: #5fcba4; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; padding: 1.2rem 1rem 3rem; max-width: 72rem; color: var(--ink); background: var(--paper);
+  font: 1rem/1.55 system-ui, "Segoe UI", Roboto, "Helvetica Neue", sans-serif; overflow-wrap: break-word; }
+h1 { font-size: 1.6rem; line-height: 1.25; margin: .5rem 0 .3rem; }
+h2 { font-size: 1.2rem; margin: 2.2rem 0 .5rem; }
+h3 { font-size: 1rem; margin: 1.4rem 0 .4rem; }
+p, li { max-width: 46rem; }
+a { color: var(--link); }
+small, figcaption, .faint { color: var(--faint); font-size: .875rem; }
+.best { color: var(--good); font-weight: 600; }
+code, pre { font: .875rem/1.5 ui-monospace, Consolas, monospace; background: var(--tint); border-radius: 4px; }
+code { padding: .1em .3em; }
+pre { padding: .7rem .9rem; overflow-x: auto; white-space: pre-wrap; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9375rem; }
+th, td { padding: .32rem .8rem .32rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line);
+  overflow-wrap: normal; }
+th { color: var(--faint); font-weight: 600; vertical-align: bottom; }
+td.number, th.number { text-align: right; white-space: nowrap; }
+tr:first-child td:first-child, td:first-child { font-weight: 500; }
+.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 27rem), 1fr)); gap: 1.5rem 2rem; }
+figure { margin: 0; }
+figure svg { display: block; max-width: 100%; height: auto; }
+"""
+
+
+def page(title: str, body: str) -> str:
+    """Return a whole page.
+
+    Parameters
+    ----------
+    title : str
+        Plain text, which stands at the head of the page too.
+    body : str
+        HTML, in which whatever comes from data is escaped.
+    """
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n"
+        f"<body>\n<h1>{escape(title)}</h1>\n{body}\n</body>\n</html>\n"
+    )
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Return a table, whose cells are escaped; what fits no narrow screen can be moved sideways.
+
+    A column in which all cells that are not empty begin like a number is set to the right.
+
+    >>> print(table(["name", "error"], [["<b>", "0.12 ± 0.01"], ["tan", ""]]))  # doctest: +ELLIPSIS
+    <div class="wide"><table>
+    <thead><tr><th>name</th><th class="number">error</th></tr></thead>
+    <tbody>
+    <tr><td>&lt;b&gt;</td><td class="number">0.12 ± 0.01</td></tr>
+    <tr><td>tan</td><td class="number"></td></tr>
+    </tbody></table></div>
+    """
+    cells = [[str(cell) for cell in row] for row in rows]
+    kinds = [' class="number"' if _numeric([row[at] for row in cells]) else "" for at in range(len(columns))]
+
+    def line(tag: str, words: Sequence[str]) -> str:
+        inside = "".join(f"<{tag}{kind}>{escape(word)}</{tag}>" for kind, word in zip(kinds, words))
+        return f"<tr>{inside}</tr>"
+
+    body = "\n".join(line("td", row) for row in cells)
+    return f'<div class="wide"><table>\n<thead>{line("th", columns)}</thead>\n<tbody>\n{body}\n</tbody></table></div>'
+
+
+def figure(svg: str, caption: str) -> str:
+    """Return a drawing with what it shows below it, which is escaped."""
+    return f"<figure>\n{svg}\n<figcaption>{escape(caption)}</figcaption>\n</figure>"
+
+
+def _numeric(words: Sequence[str]) -> bool:
+    """Return whether all words that are more than a dash begin like numbers, and there are some.
+
+    >>> _numeric(["12 %", "–3.5", ""]), _numeric(["3 of 9", "all"])
+    (True, False)
+    """
+    given = [word.strip(" -+−–—<>±~(.") for word in words]
+    return any(given) and all(word[:1].isdigit() for word in given if word)
