@@ -258,7 +258,7 @@ def test_classifiers_that_are_all_alike_do_not_differ():
 
 @pytest.mark.parametrize("table", [[1.0, 2.0], [[1.0], [2.0]], np.empty((0, 3)), [[1.0, np.nan], [1.0, 2.0]]])
 def test_tables_that_cannot_be_ranked_say_why(table):
-    with pytest.raises(ValueError, match="data sets by at least two classifiers|must be finite"):
+    with pytest.raises(ValueError, match=r"data sets by at least two classifiers|must be finite"):
         friedman(table)
 
 

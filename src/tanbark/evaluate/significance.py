@@ -81,7 +81,7 @@ def _pairs(a: ArrayLike, b: ArrayLike) -> Array:
 
 
 def _rounded(values: Array, largest: ArrayLike) -> Array:
-    """Return values to twelve digits of the largest score: what differs by rounding alone is equal, and shares ranks."""
+    """Return values to twelve digits of the largest score, so that what differs by rounding alone is equal."""
     unit = np.where(largest, largest, 1.0)
     rounded: Array = np.round(values / unit, 12) * unit
     return rounded
