@@ -364,12 +364,14 @@ def test_rows_without_a_class_are_neither_learned_from_nor_predicted(hole):
     assert [f.rows.tolist() for f in numbers.folds] == [f.rows.tolist() for f in found.folds]
 
 
-@pytest.mark.parametrize("shared", [True, False])
-def test_two_at_once_say_the_same_to_the_last_bit(shared):
+@pytest.mark.parametrize(
+    ("model", "noise", "shared"), [(TAN(), 0.0, (3, 3)), (TAN(), 0.5, (0, 0)), (KDB(), 0.0, (3, 0))]
+)
+def test_two_at_once_say_the_same_to_the_last_bit(model, noise, shared):
     codes, y = drawn_codes()
-    X = codes if shared else codes + np.random.default_rng(3).random(codes.shape)
-    one, two = (cross_validate(TAN(), X, y, folds=3, n_jobs=jobs) for jobs in (None, 2))
-    assert one.shared == two.shared == 3 * shared
+    X = codes + noise * np.random.default_rng(3).random(codes.shape)
+    one, two = (cross_validate(model, X, y, folds=3, n_jobs=jobs) for jobs in (None, 2))
+    assert (one.shared, two.shared) == shared
     for a, b in zip(one.folds, two.folds):
         assert np.array_equal(a.log_probabilities, b.log_probabilities)
 
@@ -433,7 +435,10 @@ def test_classifiers_of_scikit_learn_take_part(model):
 
 
 class WithoutLogarithms(ClassifierMixin, BaseEstimator):
-    """Says of every row how frequent the classes were."""
+    """Says of every row how frequent the classes were, times a number."""
+
+    def __init__(self, times=1.0):
+        self.times = times
 
     def fit(self, X, y):
         self.classes_, counts = np.unique(y, return_counts=True)
@@ -441,7 +446,7 @@ class WithoutLogarithms(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X):
-        return np.tile(self.frequencies_, (len(X), 1))
+        return np.tile(np.float32(self.frequencies_ * self.times), (len(X), 1))
 
 
 def test_a_classifier_with_probabilities_but_not_their_logarithms_takes_part():
@@ -450,7 +455,13 @@ def test_a_classifier_with_probabilities_but_not_their_logarithms_takes_part():
     for fold in found.folds:
         rest = np.delete(y, fold.rows)
         expected = [(rest == k).mean() for k in range(3)]
-        assert np.exp(fold.log_probabilities) == pytest.approx(np.tile(expected, (len(fold.rows), 1)))
+        assert np.exp(fold.log_probabilities) == pytest.approx(np.tile(expected, (len(fold.rows), 1)), rel=1e-6)
+        assert fold.log_probabilities.dtype == np.float64
+
+
+def test_a_classifier_whose_probabilities_are_not_numbers_is_refused_and_no_fold_left_out():
+    with pytest.raises(ValueError, match="WithoutLogarithms gives probabilities that are not numbers"):
+        cross_validate(WithoutLogarithms(times=np.nan), *drawn_codes(), folds=3)
 
 
 def test_a_classifier_without_probabilities_says_what_to_do():

@@ -9,6 +9,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
@@ -132,7 +133,7 @@ def cross_validate(
     (a `Schema` is given as the encoder, or all columns are categories whose levels are declared or occur in each part)
     one of tanbark's classifiers learns from counts of all rows less those of the fold: the same to the last bit as
     learning anew, and the table is read, encoded and counted once. All else is learned anew: cut points of numbers
-    belong to the training part.
+    belong to the training part. Every metric is of the probabilities, whatever threshold `predict` may have.
 
     Parameters
     ----------
@@ -148,8 +149,8 @@ def cross_validate(
     random_state : int
         Decides the folds.
     n_jobs : int or None
-        How many processes learn at once; where counts are shared, how many threads count. As in scikit-learn None is
-        one, -1 all.
+        How many processes learn at once; a classifier that counts suffice for learns in this one, where as many
+        threads count. As in scikit-learn None is one, -1 all.
     progress : callable, optional
         Called with how many folds are done, and of how many.
 
@@ -242,8 +243,6 @@ class Trial:
 
     def _anew(self, model: Any, parts: list[tuple[int, int]], share: float) -> Iterator[Answer]:
         """Return what comes of learning from the rows of the other folds."""
-        from joblib import Parallel, delayed
-
         tasks = (
             delayed(_learn)(
                 model,
@@ -264,11 +263,14 @@ class Trial:
             return None
         model = clone(model)
         model._check_parameters()
+        needs_rows = model._why_rows() is not None
+        if needs_rows and effective_n_jobs(self.n_jobs) > 1:
+            # What learns from rows takes its time, which processes share.
+            return None
         counted = self._fold_counts(model, repeat)
         if counted is None:
             return None
         encoded = counted.encoded
-        needs_rows = model._why_rows() is not None
         rows = encoded.rows.take(self._learned_from(repeat, k, share)) if needs_rows or share < 1.0 else None
         counts = counted.without(k) if rows is None or share == 1.0 else counted.count(rows)
         if not encoded.is_schema_of(counts):
@@ -338,12 +340,14 @@ def _learn(model: Any, X: Any, y: Any, test: Any) -> Answer:
     learned = time.perf_counter()
     with np.errstate(divide="ignore"):
         if hasattr(fitted, "predict_log_proba"):
-            found = np.asarray(fitted.predict_log_proba(test))
+            found = np.asarray(fitted.predict_log_proba(test), np.float64)
         elif hasattr(fitted, "predict_proba"):
-            found = np.log(fitted.predict_proba(test))
+            found = np.log(np.asarray(fitted.predict_proba(test), np.float64))
         else:
             raise TypeError(f"{type(fitted).__name__} gives no probabilities; put it into a CalibratedClassifierCV")
     now = time.perf_counter()
+    if np.isnan(found).any():
+        raise ValueError(f"{type(fitted).__name__} gives probabilities that are not numbers")
     return Answer(found, fitted.classes_, learned - began, now - learned)
 
 
