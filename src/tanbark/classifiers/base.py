@@ -115,9 +115,7 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
             raise TypeError(f"encoder must be an Encoder, a Schema or None, got {type(self.encoder).__name__!r}")
         if isinstance(self.encoder, Encoder):
             self.encoder.check()
-        jobs = self.n_jobs
-        if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int | np.integer) or jobs == 0):
-            raise ValueError(f"n_jobs must be a whole number other than 0, or None, got {self.n_jobs!r}")
+        check_jobs(self.n_jobs)
 
     def _check_schema(self, schema: Schema) -> None:
         """Raise a sentence where a parameter does not fit the columns of the table or the class."""
@@ -436,6 +434,12 @@ def check_number(name: str, value: Any, least: int) -> None:
     """Raise a sentence naming the parameter where its value is not a whole number of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
+
+
+def check_jobs(n_jobs: Any) -> None:
+    """Raise a sentence where `n_jobs` says nothing of how much may be done at once."""
+    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0):
+        raise ValueError(f"n_jobs must be a whole number other than 0, or None, got {n_jobs!r}")
 
 
 def check_flag(name: str, value: Any) -> None:

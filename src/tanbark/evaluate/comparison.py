@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import isnan
 from typing import Any
 
 import numpy as np
 
-from tanbark.evaluate.cross_validation import CrossValidation, Trial
+from tanbark.evaluate.cross_validation import CrossValidation, Trial, check_share
 from tanbark.evaluate.metrics import HIGHER_IS_BETTER, METRICS
 from tanbark.evaluate.significance import corrected_t, paired_t, wilcoxon
 
@@ -34,7 +35,7 @@ class Rank:
     p_value: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Comparison(Mapping[str, CrossValidation]):
     """The classifiers that were tried by name, and why others failed.
 
@@ -60,7 +61,9 @@ class Comparison(Mapping[str, CrossValidation]):
         return len(self.results)
 
     def p_value(self, a: str, b: str, metric: str = "log_loss", test: str = "corrected") -> float:
-        """Return the two-sided p-value of the difference of two classifiers over the folds.
+        """Return the two-sided p-value of the difference of two classifiers over the folds in which both have a score.
+
+        It is NaN where there are fewer than two of these.
 
         Parameters
         ----------
@@ -77,7 +80,7 @@ class Comparison(Mapping[str, CrossValidation]):
         known = np.isfinite(first) & np.isfinite(second)
         first, second = first[known], second[known]
         if len(first) < 2:
-            return 1.0
+            return float("nan")
         if test == "corrected":
             return corrected_t(first, second, self[a].test_to_train)
         return paired_t(first, second) if test == "paired" else wilcoxon(first, second)
@@ -86,7 +89,7 @@ class Comparison(Mapping[str, CrossValidation]):
         """Return the classifiers from best to worst by a metric, each with the p-value of its lag behind the best."""
         sign = -1.0 if metric in HIGHER_IS_BETTER else 1.0
         means = {name: sign * self[name].mean(metric) for name in self}
-        names = sorted(self, key=lambda name: (np.isnan(means[name]), means[name]))
+        names = sorted(self, key=lambda name: (isnan(means[name]), means[name]))
         return [
             Rank(
                 name,
@@ -188,6 +191,10 @@ def learning_curve(
     """
     if not models:
         raise ValueError("models is empty; give at least one classifier")
+    if not len(shares):
+        raise ValueError("shares is empty; give at least one share of the training rows")
+    for share in shares:
+        check_share(share)
     trial = Trial(X, y, folds, repeats, random_state, n_jobs)
     curve = {}
     total = len(shares) * len(models) * folds * repeats
@@ -204,13 +211,13 @@ def learning_curve(
             try:
                 results[name] = trial.of(model, share, tell)
             except Exception as error:
-                failures[name] = _why(error)
+                failures[name] = reason(error)
             done += folds * repeats
             tell(0, 0, before=done)
         curve[share] = Comparison(results, failures)
     return curve
 
 
-def _why(error: Exception) -> str:
+def reason(error: Exception) -> str:
     """Return what an error says, on one line, and of what kind it is."""
     return f"{type(error).__name__}: {' '.join(str(error).split())}"

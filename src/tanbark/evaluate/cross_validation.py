@@ -6,17 +6,19 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
-from tanbark.classifiers.base import CountsClassifier, check_number
+from tanbark.classifiers.base import CountsClassifier, check_jobs, check_number
 from tanbark.evaluate.folds import Places, Split, stratified_folds, stratified_share
 from tanbark.evaluate.metrics import METRICS
-from tanbark.evaluate.shared_counts import EncodedTable, FoldCounts
+from tanbark.evaluate.shared_counts import ROOM, EncodedTable, FoldCounts
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.rows import usable_rows
 from tanbark.schema.table import as_known_table, read_table
@@ -28,7 +30,7 @@ Progress = Callable[[int, int], None]
 Note = tuple[type[Warning], str]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Fold:
     """What a classifier said of the rows of a fold, having learned from others.
 
@@ -40,8 +42,8 @@ class Fold:
         The number of each row's class.
     log_probabilities : array of shape (rows of the fold, classes)
     fit_seconds, predict_seconds : float
-        How long learning and predicting took. Where all folds were counted at once, each is charged what counting its
-        training rows would have taken.
+        How long learning and predicting took. Where all rows were read, encoded and counted at once, each fold is
+        charged its share of that.
     """
 
     rows: Places
@@ -51,14 +53,14 @@ class Fold:
     predict_seconds: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CrossValidation:
     """How well a classifier predicted rows that it had not seen.
 
     Parameters
     ----------
     classes : array
-        The classes, in the order of their numbers.
+        The classes, in the order of their numbers; those that no row has but the classifier knows come last.
     folds : tuple of Folds
         Those of the first repetition first.
     repeats : int
@@ -106,16 +108,20 @@ class CrossValidation:
         return sum(len(fold.rows) for fold in self.folds) / len(self.folds) / self.test_to_train
 
     def mean(self, metric: str) -> float:
-        """Return the mean of a metric over the folds, leaving out those where it is not defined."""
-        known = self.score(metric)[~np.isnan(self.score(metric))]
+        """Return the mean of a metric over the folds in which it is defined, NaN where there is none."""
+        known = self._known(metric)
         return float(known.mean()) if len(known) else float("nan")
 
     def standard_error(self, metric: str) -> float:
         """Return the standard error of that mean, enlarged since folds share training rows (Nadeau and Bengio 2003)."""
-        known = self.score(metric)[~np.isnan(self.score(metric))]
+        known = self._known(metric)
         if len(known) < 2:
             return float("nan")
         return float(np.sqrt(known.var(ddof=1) * (1.0 / len(known) + self.test_to_train)))
+
+    def _known(self, metric: str) -> Array:
+        scores = self.score(metric)
+        return scores[~np.isnan(scores)]
 
     def __repr__(self) -> str:
         found = ", ".join(f"{name} {self.mean(name):.4f} ± {self.standard_error(name):.4f}" for name in METRICS)
@@ -140,7 +146,8 @@ def cross_validate(
     (a `Schema` is given as the encoder, or all columns are categories whose levels are declared or occur in each part)
     one of tanbark's classifiers learns from counts of all rows less those of the fold: the same to the last bit as
     learning anew, and the table is read, encoded and counted once. All else is learned anew: cut points of numbers
-    belong to the training part. Of what is learned anew, a warning is passed on if it is the same in every fold.
+    belong to the training part, and a warning is passed on if it comes in every fold. Every metric is of the
+    probabilities, whatever threshold `predict` may have.
 
     Parameters
     ----------
@@ -156,8 +163,8 @@ def cross_validate(
     random_state : int
         Decides the folds.
     n_jobs : int or None
-        How many processes learn at once; where counts are shared, how many threads count. As in scikit-learn None is
-        one, -1 all.
+        How many processes learn at once; a classifier that counts suffice for learns in this one, where as many
+        threads count. As in scikit-learn None is one, -1 all.
     progress : callable, optional
         Called with how many folds are done, and of how many.
 
@@ -181,6 +188,7 @@ class Trial:
         check_number("folds", folds, 2)
         check_number("repeats", repeats, 1)
         check_number("random_state", random_state, 0)
+        check_jobs(n_jobs)
         began = time.perf_counter()
         self.X = as_known_table(X)
         self.n_jobs = n_jobs
@@ -189,11 +197,11 @@ class Trial:
         target = read_target(y)
         if len(target.codes) != table.rows:
             raise ValueError(f"X has {table.rows} rows, but y has {len(target.codes)}")
-        self.rows = table.rows
+        target.name_beside(table.names or ())
         self.known = np.flatnonzero(target.codes >= 0)
         self._table, self._target, _ = usable_rows(table, target, None)
         self.classes, self.truth = self._target.labels, self._target.codes
-        self._seconds = time.perf_counter() - began
+        self._reading = (time.perf_counter() - began) / max(table.rows, 1)
         self._check(folds)
         self.splits = [
             Split.of(stratified_folds(self.truth, folds, random_state + repeat)) for repeat in range(repeats)
@@ -202,12 +210,12 @@ class Trial:
         self._counts: dict[tuple[int, int], FoldCounts] = {}
 
     def _check(self, folds: int) -> None:
+        if folds > len(self.known):
+            raise ValueError(f"{len(self.known)} rows are too few for {folds} folds")
         if len(self.classes) < 2:
             raise ValueError(
                 f"every row is of the class {self.classes.tolist()[0]!r}, so there is nothing to tell apart"
             )
-        if folds > len(self.known):
-            raise ValueError(f"{len(self.known)} rows are too few for {folds} folds")
         rows = np.bincount(self.truth)
         if rows.min() < folds:
             rare = self.classes.tolist()[int(rows.argmin())]
@@ -216,28 +224,30 @@ class Trial:
 
     def of(self, model: Any, share: float = 1.0, progress: Progress | None = None) -> CrossValidation:
         """Return how well a classifier does."""
-        if not 0.0 < share <= 1.0:
-            raise ValueError(f"share must be above 0 and at most 1, got {share!r}")
+        check_share(share)
         tell = progress or (lambda done, total: None)
         plan = [(repeat, k) for repeat, split in enumerate(self.splits) for k in range(len(split))]
-        found: dict[tuple[int, int], Fold] = {}
+        found: dict[tuple[int, int], Answer] = {}
         for repeat, k in plan:
-            fold = self._from_counts(model, repeat, k, share)
-            if fold is not None:
-                found[repeat, k] = fold
+            answer = self._from_counts(model, repeat, k, share)
+            if answer is not None:
+                found[repeat, k] = answer
                 tell(len(found), len(plan))
         shared = len(found)
         rest = [part for part in plan if part not in found]
-        for fold, part in zip(self._anew(model, rest, share), rest):
-            found[part] = fold
+        for answer, part in zip(self._anew(model, rest, share), rest):
+            found[part] = answer
             tell(len(found), len(plan))
         repeats = len(self.splits)
         test_to_train = 1.0 / ((len(self.splits[0]) - 1) * share)
-        return CrossValidation(self.classes, tuple(found[part] for part in plan), repeats, test_to_train, shared)
+        classes = with_others(self.classes, [answer.classes for answer in found.values()])
+        folds = tuple(self._fold(*part, found[part], classes) for part in plan)
+        return CrossValidation(classes, folds, repeats, test_to_train, shared)
 
-    def _fold(self, repeat: int, k: int, said: Array, fit_seconds: float, predict_seconds: float) -> Fold:
+    def _fold(self, repeat: int, k: int, answer: Answer, classes: NDArray[Any]) -> Fold:
         held_out = self.splits[repeat].inside(k)
-        return Fold(self.known[held_out], self.truth[held_out], said, fit_seconds, predict_seconds)
+        said = aligned(answer.log_probabilities, answer.classes, classes)
+        return Fold(self.known[held_out], self.truth[held_out], said, answer.fit_seconds, answer.predict_seconds)
 
     def _learned_from(self, repeat: int, k: int, share: float) -> Places:
         """Return the rows that are learned from, among those that have a class."""
@@ -245,41 +255,41 @@ class Trial:
 
     # Learning anew
 
-    def _anew(self, model: Any, parts: list[tuple[int, int]], share: float) -> Iterator[Fold]:
-        """Yield what comes of learning from the rows of the other folds."""
-        from joblib import Parallel, delayed
-
+    def _anew(self, model: Any, parts: list[tuple[int, int]], share: float) -> Iterator[Answer]:
+        """Return what comes of learning from the rows of the other folds."""
         tasks = (
             delayed(_learn)(
                 model,
                 _safe_indexing(self.X, self.known[inside := self._learned_from(repeat, k, share)]),
                 self.classes[self.truth[inside]],
                 _safe_indexing(self.X, self.known[self.splits[repeat].inside(k)]),
-                self.classes,
             )
             for repeat, k in parts
         )
-        said = Parallel(self.n_jobs if len(parts) > 1 else 1, return_as="generator")(tasks)
-        noted: set[Note] | None = None
-        for (repeat, k), (found, notes) in zip(parts, said):
-            noted = notes if noted is None else noted & notes
-            yield self._fold(repeat, k, *found)
+        answers: Iterator[Answer] = Parallel(self.n_jobs if len(parts) > 1 else 1, return_as="generator")(tasks)
+        noted: frozenset[Note] | None = None
+        for answer in answers:
+            noted = answer.notes if noted is None else noted & answer.notes
+            yield answer
         for category, words in sorted(noted or (), key=str):
             warnings.warn(words, category, stacklevel=2)
 
     # Learning from counts
 
-    def _from_counts(self, model: Any, repeat: int, k: int, share: float) -> Fold | None:
+    def _from_counts(self, model: Any, repeat: int, k: int, share: float) -> Answer | None:
         """Return what comes of learning from counts of all rows less the fold's, None where it may not be the same."""
         if not isinstance(model, CountsClassifier):
             return None
         model = clone(model)
         model._check_parameters()
+        needs_rows = model._why_rows() is not None
+        if needs_rows and effective_n_jobs(self.n_jobs) > 1:
+            # What learns from rows takes its time, which processes share.
+            return None
         counted = self._fold_counts(model, repeat)
         if counted is None:
             return None
         encoded = counted.encoded
-        needs_rows = model._why_rows() is not None
         rows = encoded.rows.take(self._learned_from(repeat, k, share)) if needs_rows or share < 1.0 else None
         counts = counted.without(k) if rows is None or share == 1.0 else counted.count(rows)
         if not encoded.is_schema_of(counts):
@@ -288,10 +298,12 @@ class Trial:
         model._check_schema(encoded.schema)
         model._fit_rows(counts, rows if needs_rows else None)
         learned = time.perf_counter()
-        said = aligned(model._log_posteriors(counted.fold(k).codes), model.classes_, self.classes)
+        said = model._log_posteriors(counted.fold(k).codes)
         now = time.perf_counter()
-        each = (self._seconds + counted.seconds) / len(self.truth)
-        return self._fold(repeat, k, said, learned - began + each * float(counts.class_counts.sum()), now - learned)
+        to_codes = self._reading + encoded.encoding
+        to_counts = to_codes + encoded.learning + counted.counting
+        fit_seconds = learned - began + to_counts * float(counts.class_counts.sum())
+        return Answer(said, model.classes_, fit_seconds, now - learned + to_codes * len(said))
 
     def _fold_counts(self, model: CountsClassifier, repeat: int) -> FoldCounts | None:
         """Return the counts of each fold, None where the table's parts teach schemas of their own."""
@@ -301,7 +313,10 @@ class Trial:
             return None
         held = self._counts.get((place, repeat))
         if held is None or held.order < model._order:
-            held = self._counts[place, repeat] = FoldCounts(encoded, self.splits[repeat], model._order)
+            held = FoldCounts(encoded, self.splits[repeat], model._order)
+            if sum(counts.bytes for counts in self._counts.values()) + held.bytes > ROOM:
+                self._counts.clear()
+            self._counts[place, repeat] = held
         return held
 
     def _place(self, encoder: Encoder | Schema | None) -> int:
@@ -316,36 +331,60 @@ class Trial:
 
 
 def _settings(encoder: Encoder | Schema) -> Any:
-    return None if isinstance(encoder, Schema) else {k: str(v) for k, v in encoder.get_params().items()}
+    if isinstance(encoder, Schema):
+        return None
+    return {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in encoder.get_params().items()}
 
 
-def _learn(model: Any, X: Any, y: Any, test: Any, labels: NDArray[Any]) -> tuple[tuple[Array, float, float], set[Note]]:
-    """Return what a classifier that learned from some rows says of others, how long it took to learn and to say, and
-    what it warned of.
-    """
+def check_share(share: Any) -> None:
+    """Raise a sentence where a share of rows is none."""
+    if not isinstance(share, Real) or not 0.0 < float(share) <= 1.0:
+        raise ValueError(f"share must be above 0 and at most 1, got {share!r}")
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What a classifier said of the rows of a fold, of the classes that it knows, how long it took, what it noted."""
+
+    log_probabilities: Array
+    classes: NDArray[Any]
+    fit_seconds: float
+    predict_seconds: float
+    notes: frozenset[Note] = frozenset()
+
+
+def _learn(model: Any, X: Any, y: Any, test: Any) -> Answer:
+    """Return what a classifier that learned from some rows says of others."""
     with warnings.catch_warnings(record=True) as caught, np.errstate(divide="ignore"):
         warnings.simplefilter("always")
         began = time.perf_counter()
         fitted = clone(model).fit(X, y)
         learned = time.perf_counter()
         if hasattr(fitted, "predict_log_proba"):
-            found = np.asarray(fitted.predict_log_proba(test))
+            found = np.asarray(fitted.predict_log_proba(test), np.float64)
         elif hasattr(fitted, "predict_proba"):
-            found = np.log(fitted.predict_proba(test))
+            found = np.log(np.asarray(fitted.predict_proba(test), np.float64))
         else:
             raise TypeError(f"{type(fitted).__name__} gives no probabilities; put it into a CalibratedClassifierCV")
         now = time.perf_counter()
-    notes = {(warning.category, str(warning.message)) for warning in caught}
-    return (aligned(found, fitted.classes_, labels), learned - began, now - learned), notes
+    if np.isnan(found).any():
+        raise ValueError(f"{type(fitted).__name__} gives probabilities that are not numbers")
+    notes = frozenset((warning.category, str(warning.message)) for warning in caught)
+    return Answer(found, fitted.classes_, learned - began, now - learned, notes)
+
+
+def with_others(classes: NDArray[Any], known: list[NDArray[Any]]) -> NDArray[Any]:
+    """Return classes, and after them those that some classifier knows beside."""
+    others = dict.fromkeys(label for labels in known for label in labels.tolist() if label not in set(classes.tolist()))
+    kind = object if classes.dtype == object else None
+    return np.array([*classes.tolist(), *others], kind) if others else classes
 
 
 def aligned(log_probabilities: Array, classes: NDArray[Any], wanted: NDArray[Any]) -> Array:
-    """Return log probabilities of classes in another order; a class that was not known had none."""
+    """Return log probabilities of all classes; one that was not known had none."""
     if np.array_equal(classes, wanted):
         return log_probabilities
     out = np.full((len(log_probabilities), len(wanted)), -np.inf)
     place = {label: at for at, label in enumerate(wanted.tolist())}
-    for column, label in enumerate(classes.tolist()):
-        if label in place:
-            out[:, place[label]] = log_probabilities[:, column]
+    out[:, [place[label] for label in classes.tolist()]] = log_probabilities
     return out

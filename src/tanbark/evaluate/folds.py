@@ -86,4 +86,5 @@ def stratified_share(classes: Places, rows: Places, share: float, seed: int) -> 
         return rows
     shuffled = rows[np.random.default_rng(seed).permutation(len(rows))]
     found = [shuffled[classes[shuffled] == k] for k in np.unique(classes[rows])]
-    return np.sort(np.concatenate([of_one[: int(np.ceil(share * len(of_one)))] for of_one in found]))
+    # A product such as 0.07 * 100 is a little above the whole number that it stands for.
+    return np.sort(np.concatenate([of_one[: int(np.ceil(share * len(of_one) - 1e-9))] for of_one in found]))

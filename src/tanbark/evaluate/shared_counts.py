@@ -15,6 +15,9 @@ from tanbark.schema.raw import Labels
 from tanbark.schema.table import Table
 from tanbark.schema.target import Target
 
+ROOM = 2 * 2**30
+"""So many bytes of counts are kept at most; more are counted again."""
+
 
 class EncodedTable:
     """A table under the schema that all its rows teach, or a given one, and whether parts of it would teach the same.
@@ -24,6 +27,7 @@ class EncodedTable:
     """
 
     def __init__(self, encoder: Encoder | Schema, table: Table, target: Target, n_jobs: int | None) -> None:
+        began = time.perf_counter()
         self.n_jobs = n_jobs
         self._table, self._target = table, target
         self._given = isinstance(encoder, Schema)
@@ -33,6 +37,10 @@ class EncodedTable:
             self.schema = encoder
         else:
             self.schema = encoder.learn(table, target, None)
+        self.learning = (time.perf_counter() - began) / table.rows
+        """How long it took to learn the schema, for each row."""
+        self.encoding = 0.0
+        """How long it took to encode the rows, for each."""
 
     @property
     def sharable(self) -> bool:
@@ -42,7 +50,9 @@ class EncodedTable:
     @cached_property
     def rows(self) -> Rows:
         """All rows, encoded."""
+        began = time.perf_counter()
         codes = self.schema.encode_table(self._table, self.n_jobs)
+        self.encoding = (time.perf_counter() - began) / self._table.rows
         return Rows(self.schema, codes, self._target.codes_under(self.schema.classes))
 
     @cached_property
@@ -67,17 +77,25 @@ class FoldCounts:
     """The rows of a table grouped by their fold, and the counts of all of them and of each fold."""
 
     def __init__(self, encoded: EncodedTable, split: Split, order: int) -> None:
-        began = time.perf_counter()
         self.encoded, self.split, self.order = encoded, split, order
         rows = encoded.rows
+        began = time.perf_counter()
         self._rows = Rows(rows.schema, np.take(rows.codes, split.order, axis=1), rows.classes[split.order])
-        self._folds = [self.count(self._rows.take(split.at(k))) for k in range(len(split))]
-        total = Counts.zero(rows.schema, order)
-        for counts in self._folds:
-            total = total + counts
-        self._total = total
-        self.seconds = time.perf_counter() - began
-        """How long it took to encode the rows and to count them."""
+        self._total = Counts.zero(rows.schema, order)
+        # Where the counts of all folds would take too much room, each is counted again when it is asked for.
+        many = self._total.table.nbytes * (len(split) + 1) > ROOM
+        self._folds: list[Counts] = []
+        for k in range(len(split)):
+            counts = self.count(self.fold(k))
+            self._total = self._total + counts
+            self._folds += [] if many else [counts]
+        self.counting = (time.perf_counter() - began) / len(rows.classes)
+        """How long it took to count the rows, for each."""
+
+    @property
+    def bytes(self) -> int:
+        """How much memory the rows and the counts take."""
+        return self._rows.codes.nbytes + self._total.table.nbytes * (len(self._folds) + 1)
 
     def fold(self, k: int) -> Rows:
         """Return the rows of a fold."""
@@ -85,7 +103,7 @@ class FoldCounts:
 
     def without(self, k: int) -> Counts:
         """Return the counts of all rows but one fold's."""
-        return self._total - self._folds[k]
+        return self._total - (self._folds[k] if self._folds else self.count(self.fold(k)))
 
     def count(self, rows: Rows) -> Counts:
         """Return the counts of some rows."""

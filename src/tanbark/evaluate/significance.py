@@ -52,9 +52,9 @@ def corrected_t(a: ArrayLike, b: ArrayLike, test_to_train: float) -> float:
     folds = len(difference)
     if folds < 2:
         raise ValueError("a t-test needs the scores of at least two folds")
-    if np.ptp(difference) <= 1e-12 * np.abs(difference).max():
+    if not np.ptp(difference):
         # Scores that differ by the same everywhere: certainty, or no difference at all.
-        return 1.0 if not difference.any() else 0.0
+        return 0.0 if difference.any() else 1.0
     error = np.sqrt(difference.var(ddof=1) * (1.0 / folds + test_to_train))
     return float(2.0 * stats.t.sf(np.abs(difference.mean()) / error, folds - 1))
 
@@ -75,10 +75,16 @@ def _pairs(a: ArrayLike, b: ArrayLike) -> Array:
     first, second = np.asarray(a, np.float64), np.asarray(b, np.float64)
     if first.ndim != 1 or first.shape != second.shape:
         raise ValueError(f"scores to compare come in pairs, got {first.shape} and {second.shape}")
-    difference: Array = first - second
-    if not np.isfinite(difference).all():
+    if not (np.isfinite(first).all() and np.isfinite(second).all()):
         raise ValueError("scores to compare must be finite; leave out what failed")
-    return difference
+    return _rounded(first - second, np.abs([first, second]).max(initial=0.0))
+
+
+def _rounded(values: Array, largest: ArrayLike) -> Array:
+    """Return values to twelve digits of the largest score, so that what differs by rounding alone is equal."""
+    unit = np.where(largest, largest, 1.0)
+    rounded: Array = np.round(values / unit, 12) * unit
+    return rounded
 
 
 @dataclass(frozen=True)
@@ -110,6 +116,7 @@ def friedman(scores: ArrayLike, higher_is_better: bool = False) -> Friedman:
     Equal scores share their ranks.
     """
     table = _table(scores)
+    table = _rounded(table, np.abs(table).max(axis=1, keepdims=True))
     sets, many = table.shape
     ranks = stats.rankdata(-table if higher_is_better else table, axis=1).mean(axis=0)
     chi_square = 12.0 * sets / (many * (many + 1)) * (np.square(ranks).sum() - many * (many + 1) ** 2 / 4.0)
@@ -163,7 +170,10 @@ def hommel(p_values: ArrayLike) -> Array:
         raise ModuleNotFoundError(
             "Hommel's procedure needs statsmodels; install it with: pip install 'tanbark[papers]'"
         ) from error
-    adjusted: Array = multipletests(np.asarray(p_values, np.float64), method="hommel")[1]
+    given = np.asarray(p_values, np.float64)
+    if given.ndim != 1 or not len(given) or not ((given >= 0.0) & (given <= 1.0)).all():
+        raise ValueError(f"p-values must be numbers from 0 to 1, got {p_values!r}")
+    adjusted: Array = multipletests(given, method="hommel")[1]
     return adjusted
 
 

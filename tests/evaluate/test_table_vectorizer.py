@@ -1,0 +1,144 @@
+"""Tables as columns of numbers, for the trees of scikit-learn."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
+
+from tanbark import Encoder
+from tanbark.evaluate import TableVectorizer, compare
+
+FRAME = pd.DataFrame(
+    {
+        "size": [1.5, 2.5, np.nan, 4.5],
+        "sky": ["sun", "rain", None, "snow"],
+        "old": [True, False, True, True],
+        "rooms": [1, 2, 2, 3],
+    }
+)
+Y = ["a", "b", "b", "a"]
+
+
+def test_numbers_stay_and_levels_become_columns_of_which_two_need_one():
+    vectorizer = TableVectorizer().fit(FRAME, Y)
+    assert vectorizer.get_feature_names_out().tolist() == [
+        "size",
+        *("sky=rain", "sky=snow", "sky=sun"),
+        "old=True",
+        *("rooms=1", "rooms=2", "rooms=3"),
+    ]
+    expected = [
+        [1.5, 0, 0, 1, 1, 1, 0, 0],
+        [2.5, 1, 0, 0, 0, 0, 1, 0],
+        [np.nan, 0, 0, 0, 1, 0, 1, 0],
+        [4.5, 0, 1, 0, 1, 0, 0, 1],
+    ]
+    assert np.array_equal(vectorizer.transform(FRAME), expected, equal_nan=True)
+    assert np.array_equal(TableVectorizer().fit_transform(FRAME, Y), expected, equal_nan=True)
+
+
+def test_a_value_that_was_never_seen_has_no_column_and_a_missing_number_is_not_a_number():
+    vectorizer = TableVectorizer().fit(FRAME, Y)
+    new = pd.DataFrame({"size": [np.nan, -7.0], "sky": ["fog", "sun"], "old": [False, True], "rooms": [9, 1]})
+    assert np.array_equal(
+        vectorizer.transform(new), [[np.nan, 0, 0, 0, 0, 0, 0, 0], [-7, 0, 0, 1, 1, 1, 0, 0]], equal_nan=True
+    )
+
+
+def test_a_missing_value_that_is_a_state_has_a_column_of_its_own():
+    vectorizer = TableVectorizer(encoder=Encoder(missing="state")).fit(FRAME[["sky"]], Y)
+    assert vectorizer.get_feature_names_out().tolist() == ["sky=rain", "sky=snow", "sky=sun", "sky=(missing)"]
+    assert vectorizer.transform(FRAME[["sky"]]).tolist() == [[0, 0, 1, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 1, 0, 0]]
+
+
+def test_rare_levels_share_a_column():
+    X = pd.DataFrame({"city": [*"aaabbbcd"]})
+    with pytest.warns(UserWarning, match="share one"):
+        vectorizer = TableVectorizer(encoder=Encoder(max_levels=3)).fit(X, [0, 1] * 4)
+    assert vectorizer.get_feature_names_out().tolist() == ["city=a", "city=b", "city=(other)"]
+    assert vectorizer.transform(pd.DataFrame({"city": ["a", "c", "z", None]})).tolist() == [
+        [1, 0, 0],
+        [0, 0, 1],
+        [0, 0, 1],
+        [0, 0, 0],
+    ]
+
+
+@pytest.mark.parametrize("values", [["same"] * 4, [None] * 4], ids=["constant", "empty"])
+def test_a_column_that_says_nothing_is_no_obstacle(values):
+    X = pd.DataFrame({"a": values, "b": [1.5, 2.5, 3.5, 4.5]})
+    vectorizer = TableVectorizer().fit(X, Y)
+    table = vectorizer.transform(X)
+    assert table.shape == (4, len(vectorizer.get_feature_names_out()))
+    assert table[:, -1].tolist() == [1.5, 2.5, 3.5, 4.5]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda frame: frame,
+        lambda frame: pl.from_pandas(frame),
+        lambda frame: pl.from_pandas(frame).to_arrow(),
+    ],
+    ids=["pandas", "polars", "arrow"],
+)
+def test_frames_of_any_make_give_the_same_numbers(make):
+    expected = TableVectorizer().fit_transform(FRAME, Y)
+    assert np.array_equal(TableVectorizer().fit_transform(make(FRAME), Y), expected, equal_nan=True)
+
+
+def test_an_array_has_columns_by_number():
+    vectorizer = TableVectorizer().fit(np.array([[0.5, 1], [1.5, 2], [2.5, 3]]), [0, 1, 0])
+    assert vectorizer.get_feature_names_out().tolist() == ["x0", "x1=1", "x1=2", "x1=3"]
+    assert vectorizer.n_features_in_ == 2
+
+
+@pytest.mark.parametrize(
+    "classifier",
+    [DecisionTreeClassifier(random_state=0), HistGradientBoostingClassifier(max_iter=3, min_samples_leaf=1)],
+    ids=["tree", "boosting"],
+)
+def test_trees_learn_from_any_table_in_a_pipeline_and_in_a_comparison(classifier):
+    X = pd.concat([FRAME] * 5, ignore_index=True)
+    y = np.array(Y * 5)
+    model = make_pipeline(TableVectorizer(), classifier)
+    fitted = clone(model).fit(X, y)
+    assert fitted.predict(X).tolist() == y.tolist()
+    found = compare({"it": model}, X, y, folds=2)
+    assert found.failures == {}
+    assert found["it"].mean("error") == 0.0
+
+
+def test_it_is_cloned_and_set_as_scikit_learn_does():
+    vectorizer = TableVectorizer(encoder=Encoder(n_bins=3))
+    copy = clone(vectorizer)
+    assert copy.encoder is not vectorizer.encoder
+    assert copy.get_params()["encoder__n_bins"] == 3
+    assert clone(TableVectorizer()).encoder is None
+    framed = TableVectorizer().set_output(transform="pandas").fit_transform(FRAME.set_index(np.arange(4) + 10), Y)
+    assert framed.index.tolist() == [10, 11, 12, 13]
+    assert framed.columns.tolist()[:2] == ["size", "sky=rain"]
+
+
+def test_bad_input_says_why():
+    with pytest.raises(NotFittedError):
+        TableVectorizer().transform(FRAME)
+    with pytest.raises(NotFittedError):
+        TableVectorizer().get_feature_names_out()
+    vectorizer = TableVectorizer().fit(FRAME, Y)
+    with pytest.raises(ValueError, match="the table has 3 columns, the schema has 4"):
+        vectorizer.transform(FRAME.drop(columns="sky"))
+    with pytest.raises(ValueError, match="sky"):
+        vectorizer.transform(FRAME.rename(columns={"sky": "heaven"}))
+    with pytest.raises(ValueError, match="n_bins must be a whole number"):
+        TableVectorizer(encoder=Encoder(n_bins=0)).fit(FRAME, Y)
+    with pytest.raises(ValueError, match="infinity"):
+        vectorizer.transform(FRAME.assign(size=np.inf))
+    strict = TableVectorizer(encoder=Encoder(unseen="error")).fit(FRAME, Y)
+    with pytest.raises(ValueError, match="fog"):
+        strict.transform(FRAME.assign(sky="fog"))
