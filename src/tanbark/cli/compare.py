@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,30 +13,26 @@ import typer
 from tanbark import __version__
 from tanbark.cli.columns import Columns
 from tanbark.cli.comparison_page import HEADS, Report, cells, comparison_page
-from tanbark.cli.console import out, progress, time_left
-from tanbark.cli.contenders import MOST_SECONDS, fold_seconds, named, new, sensible
+from tanbark.cli.console import out, progress
+from tanbark.cli.contenders import MOST_SECONDS, named, new, sensible
 from tanbark.cli.errors import CommandError, check_writable
 from tanbark.cli.inputs import rows_named
 from tanbark.cli.learning import columns_explained, read_rows
 from tanbark.cli.notes import advice, folders_unread, row_numbers
 from tanbark.cli.options import Bins, Categorical, Data, Database, Ignore, MaxLevels, Missing, NBins, Target
 from tanbark.cli.recommendation import METRIC_WORDS, TEST, Baseline, choose, recommend
+from tanbark.cli.trials import Trials
 from tanbark.cli.typed import data_words, default_output, quoted, typed_options
 from tanbark.writing import replacing
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress
     from rich.table import Table
 
     from tanbark.evaluate import Comparison
 
-SHARES = (0.1, 0.5)
-"""The learning curve has these shares of the training rows, and all of them."""
 MOST_DRAWN = 3
 """So many of the best are drawn, beside the chosen one and naive Bayes."""
-WORTH_PROCESSES = 5.0
-"""What takes fewer seconds is over before other processes have started."""
 SAME_FOR_FIT = ("ignore", "categorical", "missing", "bins", "n_bins", "max_levels")
 
 
@@ -93,38 +89,34 @@ def compare(
     path = output or default_output(source, "-comparison.html")
     check_writable(path)
     with progress() as bar:
-        bar.add_task("starting", total=None, detail="")
+        task = bar.add_task("starting", total=None, detail="")
         names = named(models or [])
         columns = Columns.of(source, target, ignore or [], categorical or [], bins, n_bins, max_levels)
-        bar.remove_task(bar.task_ids[0])
+        bar.remove_task(task)
         table = read_rows(source, None, bar)
         assert table is not None
+        for task in bar.task_ids:
+            bar.remove_task(task)
+        began = time.monotonic()
         X, y = columns.split(table)
         encoder = columns.encoder_of(X)
-        began = time.monotonic()
+        with columns_explained(source):
+            baseline, of_columns = _baseline(encoder, X, y)
         slow: list[str] = []
         if not names:
             names, slow = sensible(*X.shape)
-        trial = Trial(new(names, encoder), X, y, folds, repeats, seed, jobs, bar)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            with columns_explained(source):
-                baseline = _baseline(encoder, X, y)
-            found = trial.compare()
-            if not found:
-                raise CommandError(
-                    f"no classifier could learn from {source.name}: {next(iter(found.failures.values()))}"
-                )
-            shown = _shown(found, by)
-            curve = trial.curve(shown, found)
-            recommendation = recommend(found, curve, by, baseline)
-        took = time.monotonic() - began
-        said = [*(str(warning.message) for warning in caught), *row_numbers(X), *folders_unread(source)]
-        notes = list(dict.fromkeys(map(advice, said))) + _left_out(slow)
+        trials = Trials(new(names, encoder), X, y, folds, repeats, seed, jobs, bar)
+        found, of_models = trials.compare()
+        if not found:
+            raise CommandError(f"no classifier could learn from {source.name}: {next(iter(found.failures.values()))}")
+        shown = _shown(found, by)
+        curve = trials.curve(shown, found)
+        recommendation = recommend(found, curve, by, baseline)
         words = data_words(data, database)
         fit = f"tanbark fit {words} --target {quoted(columns.target)} --model {recommendation.chosen}"
         report = Report(
             source.name,
+            "a query" if database else Path(source.name).name,
             columns.target,
             {
                 "rows": f"{X.num_rows:,}",
@@ -132,7 +124,7 @@ def compare(
                 "classes": f"{len(found[shown[0]].classes):,}",
                 "cross-validation": f"{folds} folds, stratified" + (f", {repeats} times" if repeats > 1 else ""),
                 "seed": str(seed),
-                "time": f"{took:.0f} s",
+                "time": f"{time.monotonic() - began:.0f} s",
                 "version": f"tanbark {__version__}",
             },
             by,
@@ -140,7 +132,7 @@ def compare(
             curve,
             shown,
             recommendation,
-            notes,
+            [*_notes(of_columns, of_models), *row_numbers(X), *folders_unread(source), *_left_out(slow)],
             f"tanbark compare {words}{typed_options(ctx)}",
             f"{fit}{typed_options(ctx, SAME_FOR_FIT)}" if recommendation.chosen else None,
         )
@@ -149,81 +141,33 @@ def compare(
     _print(out(), report, path)
 
 
-class Trial:
-    """Classifiers on a table, tried with progress shown."""
-
-    def __init__(
-        self,
-        models: Mapping[str, Any],
-        X: Any,
-        y: Any,
-        folds: int,
-        repeats: int,
-        seed: int,
-        jobs: int | None,
-        bar: Progress,
-    ) -> None:
-        self.models, self.X, self.y, self.bar = models, X, y, bar
-        self.rounds = folds * repeats
-        self.seconds = {name: fold_seconds(name, *X.shape) for name in models}
-        brief = sum(self.seconds.values()) * self.rounds < WORTH_PROCESSES
-        self.settings = {
-            "folds": folds,
-            "repeats": repeats,
-            "random_state": seed,
-            "n_jobs": jobs or (1 if brief else -1),
-        }
-
-    def compare(self) -> Comparison:
-        """Return how well all do."""
-        return self._curve("comparing", self.models, (1.0,))[1.0]
-
-    def curve(self, names: Sequence[str], found: Comparison) -> dict[float, Comparison]:
-        """Return how well some do having learned from fewer rows, and from all."""
-        from tanbark.evaluate import Comparison
-
-        whole = Comparison({name: found[name] for name in names}, {})
-        return self._curve("learning curve", {name: self.models[name] for name in names}, SHARES) | {1.0: whole}
-
-    def _curve(self, what: str, models: Mapping[str, Any], shares: Sequence[float]) -> dict[float, Comparison]:
-        from threadpoolctl import threadpool_limits
-
-        from tanbark.evaluate import learning_curve
-
-        costs = [share * self.seconds[name] for share in shares for name in models for _ in range(self.rounds)]
-        tell = _shown_progress(self.bar, what, costs)
-        # Folds are learned side by side already.
-        with threadpool_limits(1):
-            return learning_curve(models, self.X, self.y, shares=shares, progress=tell, **self.settings)
-
-
-def _shown_progress(bar: Progress, what: str, costs: Sequence[float]) -> Callable[[str, int, int], None]:
-    """Return a function that shows how much is done and how long the rest will take, by what each step should cost."""
-    task = bar.add_task(what, total=sum(costs), detail="")
-    began = time.monotonic()
-
-    def tell(name: str, done: int, total: int) -> None:
-        spent = sum(costs[:done])
-        left = time_left(time.monotonic() - began, spent / sum(costs))
-        bar.update(task, completed=spent, detail=f"{name}{left}", visible=done < total)
-
-    return tell
-
-
-def _baseline(encoder: Any, X: Any, y: Any) -> Baseline:
-    """Return what needs no classifier, having warned of odd columns."""
+def _baseline(encoder: Any, X: Any, y: Any) -> tuple[Baseline, list[str]]:
+    """Return what needs no classifier, and what there is to note of the columns."""
     import numpy as np
     from sklearn.base import clone
 
     from tanbark.schema.target import read_target
 
-    clone(encoder).fit(X, y)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        clone(encoder).fit(X, y)
     target = read_target(y)
     counts = np.bincount(target.codes[target.codes >= 0])
     shares = counts / counts.sum()
     most = int(counts.argmax())
     entropy = -float(shares @ np.log(np.maximum(shares, np.finfo(np.float64).tiny)))
-    return Baseline(str(target.labels.tolist()[most]), float(shares[most]), entropy)
+    baseline = Baseline(str(target.labels.tolist()[most]), float(shares[most]), entropy)
+    return baseline, [str(warning.message) for warning in caught]
+
+
+def _notes(of_columns: Sequence[str], of_models: Sequence[str]) -> list[str]:
+    """Return what there is to note, each once: what a classifier says of a column was said before.
+
+    >>> _notes(["x is odd"], ["rows are few", "tan: x is odd", "tan: it is slow"])
+    ['x is odd', 'rows are few', 'tan: it is slow']
+    """
+    rest = [note for note in of_models if not note.endswith(tuple(f": {known}" for known in of_columns))]
+    return list(dict.fromkeys(map(advice, [*of_columns, *rest])))
 
 
 def _shown(found: Comparison, by: str) -> list[str]:
@@ -248,7 +192,8 @@ def _print(console: Console, report: Report, path: Path) -> None:
 
     console.print(Text.assemble((report.data, "bold"), f": {report.summary}"))
     shown = _ranked(report, " ±")
-    if console.measure(shown).maximum > console.width:
+    wide = console.options.update(max_width=1000)
+    if console.measure(shown, options=wide).maximum > console.width:
         shown = _ranked(report, "\n±")
     console.print(shown)
     folds = report.facts["cross-validation"]

@@ -19,8 +19,8 @@ class Report:
 
     Parameters
     ----------
-    data, target : str
-        What the rows are called, and which column is the class.
+    data, title, target : str
+        What the rows are called, at length and in a title, and which column is the class.
     facts : mapping of str
         What was done, by what it is called.
     by : str
@@ -36,6 +36,7 @@ class Report:
     """
 
     data: str
+    title: str
     target: str
     facts: Mapping[str, str]
     by: str
@@ -144,4 +145,4 @@ def comparison_page(report: Report) -> str:
         f"<h2>What was done</h2>\n{table(['', ''], report.facts.items())}\n<p>To repeat it:</p>",
         f"<pre>{escape(report.repeat)}</pre>",
     ]
-    return page(f"Which classifier for {report.data}?", "\n".join(part for part in body if part))
+    return page(f"Which classifier for {report.title}?", "\n".join(part for part in body if part))

@@ -114,21 +114,24 @@ def _others(ranking: Sequence[Rank]) -> str:
 def _choice(ranking: Sequence[Rank], chosen: str | None, by: str) -> str:
     if chosen is None:
         return "It is one of scikit-learn's; none of tanbark's took part."
+    from tanbark.classifiers.registry import REGISTRY
+
     best, good = ranking[0].name, alike(ranking)
-    reads = "a single network, which can be drawn and read"
+    single = chosen in SINGLE_NETWORKS
+    kind = "a single network, which can be drawn and read" if single else "many networks, so there is none to read"
+    kind += ", and further rows can be added to it" if hasattr(REGISTRY[chosen].classifier(), "partial_fit") else ""
     if chosen == best:
-        if chosen in SINGLE_NETWORKS:
-            return f"Take {chosen}: it is {reads}, and it learns from further rows as they come."
-        return f"Take {chosen}: it averages over networks, so there is no single one to read."
+        return f"Take {chosen}: it is {kind}."
     if chosen in good:
-        why = f"the simplest of these, {reads}" if chosen in SINGLE_NETWORKS else "the best of these in tanbark"
-        return f"Take {chosen}: it is {why}; {best} is for those to whom every bit of {METRIC_WORDS[by]} matters."
+        why = "the simplest of these" if single else "the best of these in tanbark"
+        return (
+            f"Take {chosen}: it is {why}, {kind}. {best} is for those to whom every bit of {METRIC_WORDS[by]} matters."
+        )
     means = {rank.name: rank.mean for rank in ranking}
-    kind = reads if chosen in SINGLE_NETWORKS else "an average over networks"
     against = f"{METRIC_WORDS[by]} {means[chosen]:.3f} against {means[best]:.3f}"
     return (
-        f"The best of tanbark's is {chosen} ({against}): it is {kind}, and it learns from further rows as they come; "
-        "if only the predictions count, take scikit-learn's."
+        f"The best of tanbark's is {chosen} ({against}): it is {kind}. If only the predictions count, take "
+        "scikit-learn's."
     )
 
 

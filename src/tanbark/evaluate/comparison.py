@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
@@ -128,7 +129,7 @@ def compare(
     """Return how well each of several classifiers predicts the same folds of a table.
 
     Classifiers of tanbark that share a schema also share the counts (see `cross_validate`). One that fails is listed
-    with the reason, and the others go on.
+    with the reason, and the others go on; a warning says whose it is.
 
     Parameters
     ----------
@@ -208,10 +209,14 @@ def learning_curve(
                 if progress is not None:
                     progress(name, before + folds_done, total)
 
-            try:
-                results[name] = trial.of(model, share, tell)
-            except Exception as error:
-                failures[name] = reason(error)
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                try:
+                    results[name] = trial.of(model, share, tell)
+                except Exception as error:
+                    failures[name] = reason(error)
+            for words, category in dict.fromkeys((str(warning.message), warning.category) for warning in caught):
+                warnings.warn(f"{name}: {words}", category, stacklevel=2)
             done += folds * repeats
             tell(0, 0, before=done)
         curve[share] = Comparison(results, failures)
