@@ -25,8 +25,11 @@ _CELLS = {"cart": 1.0, "random-forest": 8.0, "gradient-boosting": 8.0, "super-pa
 _PAIRS = {"bnc2p": 0.2, "boosted-bn": 0.1, "bayes-net": 0.05, "augmented-naive-bayes": 0.05, "averaged-tan": 0.02}
 """Seconds for each million of rows by pairs of columns."""
 
-_SETS = {"bayes-net": 4.0, "augmented-naive-bayes": 2.0}
-"""Seconds for each thousand million of rows by sets of columns, where all sets are searched."""
+_SETS = 4.0
+"""Seconds for each thousand million of rows by sets of nodes, where all sets are searched."""
+
+_BESIDE_COLUMNS = {"bayes-net": 1, "augmented-naive-bayes": 0}
+"""How many nodes are searched beside the columns: the class or none."""
 
 
 def known() -> tuple[str, ...]:
@@ -57,8 +60,9 @@ def fold_seconds(name: str, rows: int, columns: int) -> float:
 
     cells, pairs = rows * columns / 1e6, rows * columns**2 / 1e6
     seconds = 0.05 + 0.1 * cells + _CELLS.get(name, 0.0) * cells
-    if name in _SETS and columns < MOST_EXACT:
-        return seconds + _SETS[name] * rows * 2.0 ** (columns + 1) / 1e9
+    nodes = columns + _BESIDE_COLUMNS.get(name, MOST_EXACT)
+    if nodes <= MOST_EXACT:
+        return seconds + _SETS * rows * 2.0**nodes / 1e9
     return seconds + _PAIRS.get(name, 0.0) * pairs
 
 
