@@ -7,11 +7,9 @@ import sys
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import tanbark
-from tanbark.cli.crossval import stratified_folds
 
 TANBARK = Path(sys.executable).parent / "tanbark"
 
@@ -75,12 +73,3 @@ def test_the_demo_runs_and_ends_with_commands_that_exist(run):
     said = run("demo").stdout
     for words in ("tic_tac_toe", "log loss", "10-fold cross-validation", "└─", "speaks for", "tanbark fit TABLE.csv"):
         assert words in said
-
-
-def test_folds_hold_every_class_evenly():
-    classes = np.repeat([0, 1, 2], [50, 23, 4])
-    folds = stratified_folds(classes, 5)
-    for label in range(3):
-        sizes = np.bincount(folds[classes == label], minlength=5)
-        assert sizes.max() - sizes.min() <= 1
-    assert np.ptp(np.bincount(folds)) <= 1

@@ -10,7 +10,7 @@ import pytest
 
 import tanbark
 from tanbark.cli import learning
-from tanbark.cli.fit import without_password
+from tanbark.cli.typed import without_password
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from tanbark import __version__
+from tanbark.cli.compare import compare
 from tanbark.cli.demo import demo
 from tanbark.cli.errors import SentenceGroup
 from tanbark.cli.fit import fit
@@ -41,5 +42,5 @@ def main(
     """Bayesian network classifiers: honest probabilities, and a graph of what depends on what."""
 
 
-for command in (demo, fit, update, predict, show, reproduce):
+for command in (demo, fit, compare, update, predict, show, reproduce):
     app.command()(command)

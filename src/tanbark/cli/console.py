@@ -37,9 +37,9 @@ def _console(stderr: bool) -> Console:
 
 
 @contextmanager
-def progress() -> Iterator[Progress]:
-    """Show progress on stderr while it lasts, and only to a person."""
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+def progress(remaining: bool = False) -> Iterator[Progress]:
+    """Show progress on stderr while it lasts, and only to a person; if wanted, how long the rest will take too."""
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
     console = err()
     with Progress(
@@ -48,6 +48,7 @@ def progress() -> Iterator[Progress]:
         BarColumn(bar_width=30),
         TextColumn("{task.fields[detail]}"),
         TimeElapsedColumn(),
+        *([TextColumn("left:"), TimeRemainingColumn()] if remaining else []),
         console=console,
         transient=True,
         disable=not console.is_terminal,
@@ -104,3 +105,15 @@ def percent(share: float) -> str:
         if share in (0.0, 1.0) or float(shown[:-1]) not in (0.0, 100.0):
             break
     return shown
+
+
+def time_left(elapsed: float, share: float) -> str:
+    """Return how long the rest will take if a share of the work took some seconds, as words to go on with.
+
+    >>> time_left(60.0, 0.25), time_left(6.0, 0.5), time_left(1.0, 0.0)
+    (', about 3 min left', ', about 6 s left', '')
+    """
+    if share <= 0 or elapsed < 1:
+        return ""
+    left = elapsed * (1 - share) / share
+    return f", about {left:.0f} s left" if left < 100 else f", about {left / 60:.0f} min left"

@@ -6,6 +6,7 @@ import os
 import re
 import sys
 import traceback
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -70,6 +71,14 @@ def as_option(message: str) -> str:
     'say so with --missing'
     """
     return re.sub(r"\bsearch='(\w+)'", r"--set search=\1", message.replace("with missing=", "with --missing"))
+
+
+def check_writable(path: Path) -> None:
+    """Raise where a file cannot be written, before there is anything to write."""
+    if path.is_dir() or not path.parent.is_dir():
+        raise CommandError(f"{path} cannot be written: there is no such folder, or it is one itself")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise CommandError(f"{path} cannot be written: permission denied")
 
 
 def _say(line: str) -> None:

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import json
-import re
+import warnings
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tanbark.cli.console import listed, out, percent, progress
+from tanbark.cli.columns import Columns
+from tanbark.cli.console import out, percent, progress
 from tanbark.cli.drawing import print_structure, score_words
-from tanbark.cli.errors import CommandError, as_option
+from tanbark.cli.errors import CommandError, check_writable
 from tanbark.cli.inputs import rows_named
 from tanbark.cli.learning import Assignment, Learned, learn
 from tanbark.cli.lock import alone, was_updated
+from tanbark.cli.notes import advice, folders_unread
+from tanbark.cli.options import Bins, Categorical, Data, Database, Ignore, MaxLevels, Missing, NBins, Target
+from tanbark.cli.typed import data_words, default_output, first_file, quoted
 from tanbark.sources import Source
-from tanbark.sources.file_source import FileSource
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from tanbark.schema import Encoder
 
 FOLDS = 5
 MOST_ROWS_TO_VALIDATE = 100_000
@@ -31,7 +32,6 @@ LONG_TO_VALIDATE = 10.0
 PATIENCE = 60.0
 """So many seconds a running update of the model that is to be replaced is waited for."""
 MOST_NODES_TO_DRAW = 40
-USUAL_TARGETS = ("class", "target", "label")
 
 
 def _list_models(wanted: bool) -> None:
@@ -49,11 +49,8 @@ def _list_models(wanted: bool) -> None:
 
 
 def fit(
-    data: Annotated[
-        str,
-        typer.Argument(metavar="DATA", help="A CSV, Parquet, ARFF or JSON-lines file, a pattern, or an SQL query."),
-    ],
-    target: Annotated[str | None, typer.Option("--target", "-t", metavar="COL", help="The class to predict.")] = None,
+    data: Data,
+    target: Target = None,
     model: Annotated[
         str, typer.Option("--model", "-m", metavar="NAME", help="Which classifier; --list-models names all.")
     ] = "tan",
@@ -61,21 +58,13 @@ def fit(
         Path | None,
         typer.Option("--output", "-o", metavar="MODEL", help="Where to write.", show_default="DATA.tanbark"),
     ] = None,
-    database: Annotated[
-        str | None,
-        typer.Option(metavar="DB", help="What the query DATA is put to: a DuckDB or SQLite file, or postgresql://..."),
-    ] = None,
-    ignore: Annotated[list[str] | None, typer.Option(metavar="COL", help="Leave a column out. Repeatable.")] = None,
-    categorical: Annotated[
-        list[str] | None, typer.Option(metavar="COL", help="Take a column of numbers as categories. Repeatable.")
-    ] = None,
-    missing: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TOKEN", help="What is missing instead of NA, NaN, null and ?. Repeatable."),
-    ] = None,
-    bins: Annotated[str, typer.Option(help="How numbers are cut: quantile, width or mdlp.")] = "quantile",
-    n_bins: Annotated[int, typer.Option(help="Into how many intervals (mdlp finds out).")] = 5,
-    max_levels: Annotated[int, typer.Option(help="Beyond so many levels the rarest share one.")] = 255,
+    database: Database = None,
+    ignore: Ignore = None,
+    categorical: Categorical = None,
+    missing: Missing = None,
+    bins: Bins = "quantile",
+    n_bins: NBins = 5,
+    max_levels: MaxLevels = 255,
     ess: Annotated[float | None, typer.Option(help="Weight of the prior, in rows.", show_default="the model's")] = None,
     setting: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of the model. Repeatable.")
@@ -96,18 +85,14 @@ def fit(
     if cv is not None and cv != 0 and cv < 2:
         raise CommandError(f"--cv needs at least 2 folds, or 0 for none, got {cv}")
     source = rows_named(data, database, missing, categorical or [])
-    path = output or _default_output(source)
-    if path.is_dir() or not path.parent.is_dir():
-        raise CommandError(f"{path} cannot be written: there is no such folder, or it is one itself")
+    path = output or default_output(source, ".tanbark")
+    check_writable(path)
     with progress() as bar:
         bar.add_task("starting", total=None, detail="")
         settings = _settings(model, ess, setting)
-        names = source.schema.names
-        target = _target(names, target, source)
-        _check_columns(names, target, ignore or [], categorical or [], source)
-        encoder = _encoder(bins, n_bins, max_levels)
+        columns = Columns.of(source, target, ignore or [], categorical or [], bins, n_bins, max_levels)
         bar.remove_task(bar.task_ids[0])
-        assignment = Assignment(model, settings, target, ignore or [], categorical or [], encoder)
+        assignment = Assignment(model, settings, columns)
         learned = learn(assignment, source, bool(cv), bar)
     fitted = learned.model
 
@@ -117,8 +102,8 @@ def fit(
     with alone(path, PATIENCE) if was_updated(path) else nullcontext():
         save(fitted.set_params(n_jobs=None), path)
     console = out()
-    _summarise(console, source, learned, target, ignore or [])
-    for note in map(_advice, [*learned.notes, *_folders_unread(source)]):
+    _summarise(console, source, learned, columns)
+    for note in map(advice, [*learned.notes, *folders_unread(source)]):
         console.print(f"note: {note}", style="yellow")
     _validate(console, assignment, learned, cv)
     edges = fitted.network_.edges if hasattr(fitted, "network_") else len(fitted.schema_.columns) > 1
@@ -127,17 +112,12 @@ def fit(
         print_structure(console, fitted)
     console.print()
     console.print(f"Written to {path} ({_size(path)}). What to try next:", soft_wrap=True)
-    console.print(f"  tanbark show {_shell(path)}", style="cyan", soft_wrap=True)
-    again = (
-        f"{_shell(data)} --database {_shell(without_password(database))}"
-        if database
-        else _shell(_first(source) or data)
-    )
-    console.print(f"  tanbark predict {_shell(path)} {again} -o predictions.csv", style="cyan", soft_wrap=True)
+    console.print(f"  tanbark show {quoted(path)}", style="cyan", soft_wrap=True)
+    again = data_words(data, database) if database else quoted(first_file(source) or data)
+    console.print(f"  tanbark predict {quoted(path)} {again} -o predictions.csv", style="cyan", soft_wrap=True)
     if model == "tan":
-        given = again if database else _shell(data)
-        other = f"  tanbark fit {given} --target {_shell(target)} --model averaged-tan -o other.tanbark"
-        console.print(other, style="cyan", soft_wrap=True)
+        other = f"tanbark fit {data_words(data, database)} --target {quoted(columns.target)} --model averaged-tan"
+        console.print(f"  {other} -o other.tanbark", style="cyan", soft_wrap=True)
 
 
 # Options
@@ -167,57 +147,10 @@ def _settings(model: str, ess: float | None, given: list[str] | None) -> dict[st
     return settings
 
 
-def _encoder(bins: str, n_bins: int, max_levels: int) -> Encoder:
-    from tanbark.schema import Encoder
-
-    encoder = Encoder(bins=bins, n_bins=n_bins, max_levels=max_levels)
-    encoder.check()
-    return encoder
-
-
-def _first(source: Source) -> Path | None:
-    """Return the first of the files."""
-    return source.paths[0] if isinstance(source, FileSource) else None
-
-
-def _default_output(source: Source) -> Path:
-    first = _first(source)
-    return Path("query.tanbark") if first is None else Path(first.name.removesuffix(".gz")).with_suffix(".tanbark")
-
-
-# Columns
-
-
-def _target(names: list[str], target: str | None, source: Source) -> str:
-    if target is None:
-        usual = [name for wanted in USUAL_TARGETS for name in names if name.lower() == wanted]
-        if usual:
-            return str(usual[0])
-        raise CommandError(f"say with --target which column is the class; {source.name} has {listed(names, 40)}")
-    if target not in names:
-        raise CommandError(f"{source.name} has no column {target!r}; it has {listed(names, 40)}")
-    return target
-
-
-def _check_columns(names: list[str], target: str, ignore: list[str], categorical: list[str], source: Source) -> None:
-    """Raise where a column is not there, or none is left."""
-    for name in ignore:
-        if name not in names:
-            raise CommandError(f"--ignore names the column {name!r}, which {source.name} does not have")
-        if name == target:
-            raise CommandError(f"{name!r} is the class and cannot be ignored")
-    left = [name for name in names if name != target and name not in ignore]
-    if not left:
-        raise CommandError(f"{source.name} has no column left to learn from beside the class {target!r}")
-    for name in categorical:
-        if name not in left:
-            raise CommandError(f"--categorical names the column {name!r}, which is not among {listed(left)}")
-
-
 # What a person reads
 
 
-def _summarise(console: Console, source: Source, learned: Learned, target: str, ignored: list[str]) -> None:
+def _summarise(console: Console, source: Source, learned: Learned, columns: Columns) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -236,13 +169,13 @@ def _summarise(console: Console, source: Source, learned: Learned, target: str, 
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
     console.print(Text.assemble((source.name, "bold"), f": {learned.rows:,} rows, {len(source.schema)} columns"))
-    grid.add_row("class", Text.assemble((target, "bold"), f": {shown}"))
+    grid.add_row("class", Text.assemble((columns.target, "bold"), f": {shown}"))
     if categories:
         grid.add_row("categories", f"{', '.join(categories)}")
     if numbers:
         grid.add_row("numbers", f"{', '.join(numbers)}")
-    if ignored:
-        grid.add_row("ignored", ", ".join(ignored))
+    if columns.ignore:
+        grid.add_row("ignored", ", ".join(columns.ignore))
     if holes:
         grid.add_row("missing", ", ".join(holes))
     if hasattr(model, "log_score_"):
@@ -254,29 +187,11 @@ def _summarise(console: Console, source: Source, learned: Learned, target: str, 
         )
 
 
-def _folders_unread(source: Source) -> list[str]:
-    """Return a note on columns that only the names of folders hold, as in ``year=2020/part.parquet``."""
-    paths = source.paths if isinstance(source, FileSource) else ()
-    named = {part.partition("=")[0] for path in paths for part in path.parts[:-1] if "=" in part}
-    lost = sorted(named - set(source.schema.names))
-    return [f"what the folders' names say of {listed(lost)} is not read; write it into the files"] if lost else []
-
-
-def _advice(message: str) -> str:
-    """Return a warning of the library's with what to do about it on the command line.
-
-    >>> _advice("column 'id' looks like an identifier; drop it")
-    "column 'id' looks like an identifier; leave it out with --ignore"
-    """
-    message = message.replace("; drop it", "; leave it out with --ignore")
-    return as_option(message.replace("(max_levels)", "(--max-levels)"))
-
-
 def _validate(console: Console, assignment: Assignment, learned: Learned, folds: int | None) -> None:
     """Print how well the model predicts, where that can be found out in reasonable time."""
     from rich.text import Text
 
-    from tanbark.cli.crossval import cross_validate
+    from tanbark.evaluate import cross_validate
 
     fitted = learned.model
     rows = int(fitted.counts_.class_counts.sum())
@@ -297,39 +212,30 @@ def _validate(console: Console, assignment: Assignment, learned: Learned, folds:
         return
     with progress() as bar:
         task = bar.add_task("cross-validating", total=folds, detail="")
-        new = assignment.new(learned.encoder)
-        quality = cross_validate(new.fit, learned.X, learned.y, folds, lambda: bar.advance(task))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            result = cross_validate(
+                assignment.new(learned.encoder),
+                learned.X,
+                learned.y,
+                folds=folds,
+                progress=lambda done, _: bar.update(task, completed=done),
+            )
     commonest = int(fitted.counts_.class_counts.argmax())
     share = fitted.counts_.class_counts[commonest] / rows
     console.print()
     console.print(
         Text.assemble(
             "accuracy ",
-            (percent(quality.accuracy), "bold green"),
+            (percent(1 - result.mean("error")), "bold green"),
             ", log loss ",
-            (f"{quality.log_loss:.3f}", "bold green"),
-            f" nats by {quality.folds}-fold cross-validation "
+            (f"{result.mean('log_loss'):.3f}", "bold green"),
+            f" nats by {folds}-fold cross-validation "
             f"(always {str(fitted.schema_.classes[commonest])!r}: {percent(share)})",
         )
     )
 
 
-def without_password(database: str) -> str:
-    """Return the address of a database as it may stand on a screen.
-
-    >>> without_password("postgresql://ann:secret@here:5432/clinic?password=secret&sslmode=require")
-    'postgresql://ann@here:5432/clinic?sslmode=require'
-    """
-    shown = re.sub(r"(://[^:@/]*):[^@/]*@", r"\1@", database)
-    return re.sub(r"(?<=[?&])(ssl)?password=[^&]*&?", "", shown).rstrip("?&") if "://" in shown else shown
-
-
 def _size(path: Path) -> str:
     size = path.stat().st_size
     return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{max(size / 1e3, 1):.0f} kB"
-
-
-def _shell(word: Path | str) -> str:
-    import shlex
-
-    return shlex.quote(str(word))

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tanbark.cli.columns import Columns
 from tanbark.cli.console import rows_read, rows_seen
 from tanbark.cli.errors import CommandError
+from tanbark.cli.notes import likely_row_numbers, row_numbers
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from rich.progress import Progress, TaskID
 
     from tanbark.classifiers.base import CountsClassifier
-    from tanbark.counts import Counts
     from tanbark.schema import Encoder, Schema
     from tanbark.sources import Source
 
@@ -27,17 +28,11 @@ LARGE = 512 * 2**20
 
 @dataclass(frozen=True)
 class Assignment:
-    """What is to be learned: which model with which settings, of which class, from which columns.
-
-    Columns of `categorical` are categories, beside those that the encoder takes for some by itself.
-    """
+    """What is to be learned: which model with which settings, from which columns."""
 
     model: str
     settings: dict[str, Any]
-    target: str
-    ignore: Sequence[str]
-    categorical: Sequence[str]
-    encoder: Encoder
+    columns: Columns
 
     def new(self, encoder: Encoder) -> CountsClassifier:
         """Return the model, which has learned nothing yet."""
@@ -48,7 +43,7 @@ class Assignment:
     @property
     def needs_rows(self) -> bool:
         """Whether counts do not suffice to learn the model."""
-        return not hasattr(self.new(self.encoder), "fit_counts")
+        return not hasattr(self.new(self.columns.encoder), "fit_counts")
 
 
 @dataclass(frozen=True)
@@ -74,8 +69,8 @@ def learn(assignment: Assignment, source: Source, in_memory: bool, bar: Progress
     The model is the same either way.
     """
     must_fit = in_memory or assignment.needs_rows
-    table = None if not must_fit and _is_large(source) else _read(source, None if must_fit else LARGE, bar)
-    with _columns_explained(source), warnings.catch_warnings(record=True) as caught:
+    table = None if not must_fit and _is_large(source) else read_rows(source, None if must_fit else LARGE, bar)
+    with columns_explained(source), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         learned = _from_stream(assignment, source, bar) if table is None else _from_table(assignment, table, bar)
     said = list(dict.fromkeys(str(warning.message) for warning in caught))
@@ -88,7 +83,7 @@ def _is_large(source: Source) -> bool:
     return max(8 * values, source.nbytes or 0) > LARGE
 
 
-def _read(source: Source, most: int | None, bar: Progress) -> pa.Table | None:
+def read_rows(source: Source, most: int | None, bar: Progress) -> pa.Table | None:
     """Return all rows, or None where they turn out to take more bytes than `most`."""
     import pyarrow as pa
 
@@ -105,21 +100,21 @@ def _read(source: Source, most: int | None, bar: Progress) -> pa.Table | None:
 
 
 def _from_table(assignment: Assignment, table: pa.Table, bar: Progress) -> Learned:
-    import narwhals as nw
-
-    X = table.drop_columns(list(dict.fromkeys([assignment.target, *assignment.ignore])))
-    y = nw.from_native(table.column(assignment.target), series_only=True).alias(assignment.target)
-    encoder = _beside_those_named(assignment, X)
+    X, y = assignment.columns.split(table)
+    encoder = assignment.columns.encoder_of(X)
     task = bar.add_task("learning", total=None, detail=f"{table.num_rows:,} rows")
     began = time.monotonic()
     with _told(bar, task):
         model = assignment.new(encoder).fit(X, y)
     bar.remove_task(task)
-    return Learned(model, table.num_rows, _row_numbers(X), time.monotonic() - began, encoder, X, y)
+    return Learned(model, table.num_rows, row_numbers(X), time.monotonic() - began, encoder, X, y)
 
 
 def _from_stream(assignment: Assignment, source: Source, bar: Progress) -> Learned:
     from tanbark.counts import Counts
+    from tanbark.schema import Category
+
+    columns = assignment.columns
 
     show = rows_seen(bar)
     counted = [0]
@@ -129,24 +124,24 @@ def _from_stream(assignment: Assignment, source: Source, bar: Progress) -> Learn
         show(what, rows, total)
 
     began = time.monotonic()
-    schema, before = _schema(assignment, source, show)
-    order = type(assignment.new(assignment.encoder))._order
-    counts = Counts.from_batches(source, assignment.target, schema=schema, order=order, n_jobs=-1, progress=counting)
+    schema, before = _schema(columns, source, show)
+    order = type(assignment.new(columns.encoder))._order
+    counts = Counts.from_batches(source, columns.target, schema=schema, order=order, n_jobs=-1, progress=counting)
     rows = counted[0]
     for many in before:
         if many != rows:
             raise CommandError(
                 f"{source.name} had {many:,} rows at one reading and {rows:,} at another; write them to a file first"
             )
-    encoder = _with_categories(assignment, schema)
+    encoder = columns.encoder_under([column.name for column in schema.columns if isinstance(column, Category)])
     task = bar.add_task("learning", total=None, detail="")
     with _told(bar, task):
         model = assignment.new(encoder).fit_counts(counts)
     bar.remove_task(task)
-    return Learned(model, rows, _likely_row_numbers(source, counts, rows), time.monotonic() - began, encoder)
+    return Learned(model, rows, likely_row_numbers(source, counts, rows), time.monotonic() - began, encoder)
 
 
-def _schema(assignment: Assignment, source: Source, progress: Any) -> tuple[Schema, list[int]]:
+def _schema(columns: Columns, source: Source, progress: Any) -> tuple[Schema, list[int]]:
     """Return the schema of all rows, the columns named as categories learned apart, and how many rows each saw."""
     from dataclasses import replace
 
@@ -154,45 +149,18 @@ def _schema(assignment: Assignment, source: Source, progress: Any) -> tuple[Sche
 
     from tanbark.sources.learning import survey_rows
 
-    target, named = assignment.target, assignment.categorical
-    names = [name for name in source.schema.names if name != target and name not in assignment.ignore]
+    target, named = columns.target, columns.categorical
+    names = [name for name in source.schema.names if name != target and name not in columns.ignore]
     surveys = []
     for chosen, categorical in (([name for name in names if name not in named], "auto"), (named, "all")):
         if chosen:
-            encoder = clone(assignment.encoder).set_params(categorical=categorical)
+            encoder = clone(columns.encoder).set_params(categorical=categorical)
             rest = [name for name in source.schema.names if name != target and name not in chosen]
             surveys.append(survey_rows(source, target, encoder, rest, -1, progress))
     found = [survey.schema() for survey in surveys]
-    columns = {column.name: column for schema in found for column in schema.columns}
-    schema = replace(found[0], columns=tuple(columns[name] for name in names))
+    by_name = {column.name: column for schema in found for column in schema.columns}
+    schema = replace(found[0], columns=tuple(by_name[name] for name in names))
     return schema, [survey.rows for survey in surveys]
-
-
-def _beside_those_named(assignment: Assignment, X: pa.Table) -> Encoder:
-    """Return the encoder with the columns that are categories, by themselves and by name."""
-    from tanbark.schema.table import read_table
-
-    if not assignment.categorical:
-        return assignment.encoder
-    by_itself = [name for name, raw in zip(X.column_names, read_table(X).columns) if raw.few_whole]
-    return _listing(assignment, by_itself)
-
-
-def _with_categories(assignment: Assignment, schema: Schema) -> Encoder:
-    from tanbark.schema import Category
-
-    if not assignment.categorical:
-        return assignment.encoder
-    return _listing(assignment, [column.name for column in schema.columns if isinstance(column, Category)])
-
-
-def _listing(assignment: Assignment, by_itself: Sequence[str]) -> Encoder:
-    """Return an encoder that lists categories: a list replaces the library's own choice; here it adds to it."""
-    from sklearn.base import clone
-
-    listed = list(dict.fromkeys([*by_itself, *assignment.categorical]))
-    encoder: Encoder = clone(assignment.encoder).set_params(categorical=listed)
-    return encoder
 
 
 def _told(bar: Progress, task: TaskID) -> AbstractContextManager[None]:
@@ -207,7 +175,7 @@ def _told(bar: Progress, task: TaskID) -> AbstractContextManager[None]:
 
 
 @contextmanager
-def _columns_explained(source: Source) -> Iterator[None]:
+def columns_explained(source: Source) -> Iterator[None]:
     """Say of a column of dates, lists, structures or bytes what can be done about it here."""
     as_text = {"csv": ", --categorical takes it as text", "sql": ", a cast in the query makes it text"}
     try:
@@ -218,40 +186,3 @@ def _columns_explained(source: Source) -> Iterator[None]:
         if not dates and "must be a string or a number" not in said:
             raise
         raise CommandError(f"{said}; --ignore leaves it out{as_text.get(source.kind, '') if dates else ''}") from error
-
-
-def _row_numbers(X: pa.Table) -> list[str]:
-    """Return a note on each column that merely numbers the rows."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    found = []
-    for name, column in zip(X.column_names, X.columns):
-        if X.num_rows > 20 and pa.types.is_integer(column.type) and not column.null_count:
-            ends = pc.min_max(column).as_py()
-            consecutive = ends["max"] - ends["min"] + 1 == X.num_rows
-            if consecutive and pc.count_distinct(column).as_py() == X.num_rows:
-                found.append(_numbering(name))
-    return found
-
-
-def _likely_row_numbers(source: Source, counts: Counts, rows: int) -> list[str]:
-    """Return a note on each column of integers whose range is that of the rows' numbers.
-
-    Rows without a class were not counted, and the first and the last may be among them.
-    """
-    import pyarrow as pa
-
-    from tanbark.schema import Number
-
-    return [
-        _numbering(column.name)
-        for column in counts.schema.columns
-        if isinstance(column, Number)
-        and pa.types.is_integer(source.schema.field(column.name).type)
-        and counts.class_counts.sum() <= column.high - column.low + 1 <= rows
-    ]
-
-
-def _numbering(name: str) -> str:
-    return f"column {name!r} numbers the rows; leave it out with --ignore"

@@ -12,6 +12,7 @@ import typer
 from tanbark.cli.console import err, listed, percent, progress, rows_read
 from tanbark.cli.errors import CommandError
 from tanbark.cli.inputs import Input, attribute_inputs, class_input, fault, refuse_faults, refuse_lacking, rows_named
+from tanbark.cli.options import Data, Database, Missing
 from tanbark.cli.sink import open_sink
 from tanbark.sources import Source
 from tanbark.sources.rows import Rows, present
@@ -27,10 +28,7 @@ _WRITABLE = (*_PLAIN, "VARCHAR", "DOUBLE", "FLOAT", "BOOLEAN", "DATE", "TIMESTAM
 
 def predict(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that `tanbark fit` wrote.")],
-    data: Annotated[
-        str,
-        typer.Argument(metavar="DATA", help="A CSV, Parquet, ARFF or JSON-lines file, a pattern, or an SQL query."),
-    ],
+    data: Data,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -41,14 +39,8 @@ def predict(
         str | None,
         typer.Option("--target", "-t", metavar="COL", help="The column of true classes, if it was renamed."),
     ] = None,
-    database: Annotated[
-        str | None,
-        typer.Option(metavar="DB", help="What the query DATA is put to: a DuckDB or SQLite file, or postgresql://..."),
-    ] = None,
-    missing: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TOKEN", help="What is missing instead of NA, NaN, null and ?. Repeatable."),
-    ] = None,
+    database: Database = None,
+    missing: Missing = None,
 ) -> None:
     """Write the rows of a file with a prediction and the probability of every class.
 

@@ -1,24 +1,27 @@
-"""``tanbark reproduce``: run the experiment of a paper again and print its table beside ours."""
+"""``tanbark reproduce``: run the experiment of a paper again and print its tables beside ours."""
 
 from __future__ import annotations
 
 import csv
+import io
+from collections.abc import Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tanbark.cli.console import listed, out, percent, progress
+from tanbark.cli.console import listed, out, progress
 from tanbark.cli.errors import CommandError
+from tanbark.papers import PAPERS
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tanbark.papers.roure2002 import Run
-
-PAPERS = ("roure2002",)
-QUICK_SETS = ("nursery", "car_evaluation")
-QUICK_ROWS = 3_000
+    from tanbark.datasets import Folder
+    from tanbark.papers.cells import Done
+    from tanbark.papers.experiment import Experiment
+    from tanbark.papers.report import Section
 
 
 def reproduce(
@@ -26,155 +29,163 @@ def reproduce(
     data: Annotated[
         Path, typer.Option("--data", metavar="DIR", help="The folder of the data sets, as CSV files, class last.")
     ] = Path("data"),
-    only: Annotated[list[str] | None, typer.Option(metavar="SET", help="Only this data set. Repeatable.")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Two small sets, two orders of each kind.")] = False,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write every chunk's figures as CSV.")
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="SETS", help="Only these data sets, separated by commas. Repeatable.")
     ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A few small sets, fewer folds: a minute or two.")] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="DIR",
+            help="Where tables and finished cells are written; a run that was stopped goes on there.",
+            show_default="tanbark-PAPER",
+        ),
+    ] = None,
+    jobs: Annotated[int, typer.Option(metavar="N", help="How many processes, -1 for all cores.")] = -1,
 ) -> None:
-    """Run the experiment of a paper again, on data sets in a folder."""
+    """Run the experiment of a paper again, on data sets in a folder.
+
+    Prints the paper's tables beside ours and writes them as Markdown, HTML and CSV. Finished cells are kept: a run that
+    was stopped goes on where it was when the same command is given again.
+    """
     if paper not in PAPERS:
         raise CommandError(f"there is no paper {paper!r}; there are {', '.join(PAPERS)}")
+    from joblib import effective_n_jobs
+
     from tanbark.datasets import read_folder
-    from tanbark.papers import roure2002
 
-    names = tuple(only or (QUICK_SETS if quick else roure2002.SETS))
-    for name in names:
-        if name not in roure2002.SETS:
-            raise CommandError(f"{paper} has no data set {name!r}; it has {', '.join(roure2002.SETS)}")
+    if jobs == 0:
+        raise CommandError("--jobs needs a number other than 0; -1 is all cores")
+    experiment: Experiment = import_module(f"tanbark.papers.{paper}").EXPERIMENT
+    wanted = _wanted(experiment, only, quick)
     folder = read_folder(data)
-    absent = [name for name in names if name not in folder]
-    names = tuple(name for name in names if name in folder)
-    if not names:
+    present = [file for file in wanted if file in folder]
+    absent = [file for file in wanted if file not in folder]
+    if not present:
         raise CommandError(f"{data} has none of the data sets {listed(absent)}; each is a file such as {absent[0]}.csv")
-    if output is not None and not output.parent.is_dir():
-        raise CommandError(f"{output} cannot be written: there is no such folder")
-    with progress() as bar:
-        task = bar.add_task("reading", total=1.0, detail="")
-        found = list(
-            roure2002.runs(
-                folder,
-                names,
-                2 if quick else roure2002.REPEATS,
-                QUICK_ROWS if quick else None,
-                lambda words, share: bar.update(task, description=words, completed=share),
-            )
-        )
+    target = output or Path(f"tanbark-{paper}")
+    if target.exists() and not target.is_dir():
+        raise CommandError(f"{target} is a file; --output names a folder")
+    target.mkdir(parents=True, exist_ok=True)
+    done = _run(experiment, folder, present, data, target / "cells", quick, int(effective_n_jobs(jobs)))
+    failed = {one.cell.file: one.failed for one in done if one.failed}
+    results = {file: [one for one in done if one.cell.file == file] for file in present if file not in failed}
+    words = _words(experiment, done, absent, failed, quick)
     console = out()
+    console.print(experiment.citation, style="bold")
+    for paragraph in words[1:]:
+        console.print(paragraph)
+    if not results:
+        raise CommandError(f"every data set failed, as {present[0]} did: {failed[present[0]]}")
+    _print_and_write(console, experiment, results, words, target)
+
+
+def _wanted(experiment: Experiment, only: list[str] | None, quick: bool) -> list[str]:
+    """Return the files of the data sets that are asked for, each of which is one of the paper's."""
+    known = {one.file: one.name for one in experiment.sets}
+    if not only:
+        return [file for file in known if not quick or file in experiment.quick_sets]
+    by_name = {name.lower(): file for file, name in known.items()}
+    asked = [word.strip() for words in only for word in words.split(",") if word.strip()]
+    for word in asked:
+        if word not in known and word.lower() not in by_name:
+            raise CommandError(f"{experiment.name} has no data set {word!r}; it has {', '.join(known)}")
+    chosen = {word if word in known else by_name[word.lower()] for word in asked}
+    return [file for file in known if file in chosen]
+
+
+def _run(
+    experiment: Experiment, folder: Folder, files: Sequence[str], data: Path, kept: Path, quick: bool, jobs: int
+) -> list[Done]:
+    """Return what came of all cells, showing how much is done and how long the rest will take."""
+    from tanbark.papers.cells import run_cells
+
+    costs = {file: experiment.cost(*folder[file].table.shape) for file in files}
+    # What takes long comes last, so that a run that is stopped has finished many sets.
+    cells = [cell for file in sorted(files, key=costs.__getitem__) for cell in experiment.cells(file, quick)]
+    with progress(remaining=True) as bar:
+        task = bar.add_task(experiment.name, total=sum(costs[cell.file] for cell in cells), detail="")
+        many = [0]
+
+        def fresh(done: Done) -> None:
+            many[0] += 1
+            words = f"{many[0]} of {len(cells)}: {experiment.called(done.cell.file)}"
+            bar.update(task, advance=costs[done.cell.file], detail=words)
+
+        try:
+            return run_cells(experiment.work, cells, data, kept, jobs, fresh)
+        except KeyboardInterrupt:
+            bar.console.print(f"{many[0]} of {len(cells)} cells are in {kept}; the same command goes on from there")
+            raise
+
+
+def _words(
+    experiment: Experiment, done: Sequence[Done], absent: Sequence[str], failed: Mapping[str, str], quick: bool
+) -> list[str]:
+    """Return what is to be known about a run: the paper, what was done, and what of it is not there."""
+    seconds = sum(one.seconds for one in done)
+    took = f"{seconds / 60:.1f} minutes" if seconds >= 60 else f"{seconds:.0f} seconds"
+    present = {one.cell.file for one in done}
+    words = [
+        experiment.citation,
+        experiment.protocol,
+        f"{len(present)} of the {len(experiment.sets)} data sets; {len(done)} cells took {took} of one core's time.",
+    ]
+    if quick:
+        words.append("A quick run: fewer sets and fewer folds than the paper's.")
     if absent:
-        console.print(f"absent from {data}: {', '.join(absent)}", style="yellow")
-    _print_work(console, found)
-    _print_trees(console, found)
-    _print_curves(console, found)
-    if output is not None:
-        _write(output, found)
-        console.print(f"Every chunk is in {output}.", soft_wrap=True)
+        words.append(f"Absent: {', '.join(experiment.called(file) for file in absent)}.")
+    words += [f"Failed: {experiment.called(file)} ({reason})." for file, reason in failed.items()]
+    return words
 
 
-def _grouped(found: list[Run]) -> dict[tuple[str, str], list[Run]]:
-    groups: dict[tuple[str, str], list[Run]] = {}
-    for run in found:
-        groups.setdefault((run.name, run.order), []).append(run)
-    return groups
+def _print_and_write(
+    console: Console, experiment: Experiment, results: dict[str, list[Done]], words: list[str], target: Path
+) -> None:
+    from tanbark.papers.report import Section, write_html, write_markdown
+
+    parts = experiment.report(results)
+    for part in parts:
+        if isinstance(part, Section):
+            _print(console, part)
+    title = f"{experiment.name}, run again"
+    write_markdown(target / f"{experiment.name}.md", title, words, parts)
+    write_html(target / f"{experiment.name}.html", title, words, parts)
+    _write_records(target / f"{experiment.name}.csv", results)
+    names = ", ".join(f"{experiment.name}.{ending}" for ending in ("md", "html", "csv"))
+    console.print(f"\nWritten to {target}: {names}.", soft_wrap=True)
 
 
-def _table(columns: list[str]) -> Any:
+def _print(console: Console, section: Section) -> None:
     from rich.table import Table
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for at, column in enumerate(columns):
-        table.add_column(column, justify="left" if at < 2 else "right", no_wrap=True)
-    return table
-
-
-def _spread(values: list[float], form: str = ",.0f") -> str:
-    """Return the mean of some figures and their standard deviation, as the paper has them."""
-    from statistics import fmean, stdev
-
-    varies = len(set(values)) > 1
-    return f"{fmean(values):{form}}" + (f" ±{stdev(values):{form}}" if varies else "")
-
-
-def _print_work(console: Console, found: list[Run]) -> None:
-    from tanbark.papers.roure2002 import PRINTED, SETS
-
-    columns = ["set", "order", "calculated\nbatch", "\nACO", "\nits paper"]
-    table = _table([*columns, "recalled\nbatch", "\nACO", "\nits paper"])
-    for (name, order), group in _grouped(found).items():
-        unknown = "illegible" if group[0].whole else "cut short"
-        printed = PRINTED[name, order] if group[0].whole else (None, None)
-        paper = [unknown if figure is None else f"{figure:,.0f}" for figure in printed]
-        work = [
-            [_spread([float(run.total(learner, what)) for run in group]) for learner in ("batch", "aco")]
-            for what in ("calculated", "recalled")
-        ]
-        table.add_row(SETS[name], order, *work[0], paper[0], *work[1], paper[1])
-    console.print("Table 1: weights calculated and recalled over the whole stream, mean ± standard deviation")
+    for at, column in enumerate(section.columns):
+        table.add_column(column, justify="left" if at < section.labels else "right", overflow="fold")
+    for row in section.rows:
+        table.add_row(*row)
+    console.print()
+    console.print(section.title, style="bold")
+    if section.words:
+        console.print(section.words)
     console.print(table)
 
 
-def _print_trees(console: Console, found: list[Run]) -> None:
-    from statistics import fmean
+def _write_records(path: Path, results: dict[str, list[Done]]) -> None:
+    """Write every record as a line of CSV: what it is of, and all figures that any record has."""
+    from tanbark.writing import replacing
 
-    from tanbark.papers.roure2002 import SETS
-
-    columns = ["set", "order", "ms a chunk\nbatch", "\nACO", "same tree\nas batch", "edges not\nin batch"]
-    table = _table([*columns, "accuracy\nbatch", "\nACO"])
-    for (name, order), group in _grouped(found).items():
-        # The first chunk is a fit, and what is compiled is compiled then.
-        steps = [step for run in group for step in run.steps[1:]]
-        last = [run.steps[-1] for run in group]
-        table.add_row(
-            SETS[name],
-            order,
-            f"{1e3 * fmean(s.batch_seconds for s in steps):.2f}",
-            f"{1e3 * fmean(s.aco_seconds for s in steps):.2f}",
-            percent(fmean(s.different == 0 for s in steps)),
-            f"{fmean(s.different for s in steps):.2f} of {group[0].attributes - 1}",
-            _spread([s.batch_accuracy or 0.0 for s in last], ".3f"),
-            _spread([s.aco_accuracy or 0.0 for s in last], ".3f"),
-        )
-    console.print("Time, trees, and accuracy on the test rows once all training rows are learned")
-    console.print(table)
-
-
-def _print_curves(console: Console, found: list[Run]) -> None:
-    """Print Figures 1 and 2 in numbers: along the stream, the means over the orders of a kind."""
-    from statistics import fmean
-
-    from tanbark.papers.roure2002 import SETS
-
-    columns = ["set", "order", "rows", "first arc\nout of order", "edges not\nin batch", "edges changed\nin batch"]
-    table = _table([*columns, "accuracy\nbatch", "accuracy\nACO"])
-    for (name, order), group in _grouped(found).items():
-        predicted = [at for at, step in enumerate(group[0].steps) if step.aco_accuracy is not None]
-        chosen = predicted[:: max(len(predicted) // 5, 1)]
-        for at in sorted({*chosen, predicted[-1]}):
-            steps = [run.steps[at] for run in group]
-            table.add_row(
-                SETS[name],
-                order,
-                f"{steps[0].rows:,}",
-                f"{fmean(s.aco.first_out_of_order for s in steps):.1f}",
-                f"{fmean(s.different for s in steps):.1f}",
-                f"{fmean(s.batch.edges_changed for s in steps):.1f}",
-                f"{fmean(s.batch_accuracy or 0.0 for s in steps):.4f}",
-                f"{fmean(s.aco_accuracy or 0.0 for s in steps):.4f}",
-            )
-    console.print("Figures 1 and 2: along the stream (a first arc as high as the attributes' number: all are in order)")
-    console.print(table)
-
-
-def _write(path: Path, found: list[Run]) -> None:
-    from dataclasses import asdict
-
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        for number, run in enumerate(found):
-            for at, step in enumerate(run.steps):
-                flat = asdict(step)
-                for learner in ("batch", "aco"):
-                    flat |= {f"{learner}_{key}": value for key, value in flat.pop(learner).items()}
-                if not number and not at:
-                    writer.writerow(["set", "order", "repeat", *flat])
-                writer.writerow([run.name, run.order, run.repeat, *flat.values()])
+    flat: list[dict[str, Any]] = [
+        {"set": file, "part": one.cell.part + 1, "parts": one.cell.parts, **record}
+        for file, done in results.items()
+        for one in done
+        for record in one.records
+    ]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(dict.fromkeys(name for record in flat for name in record)))
+    writer.writeheader()
+    writer.writerows(flat)
+    with replacing(path) as file:
+        file.write(text.getvalue().encode())

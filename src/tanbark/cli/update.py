@@ -14,6 +14,7 @@ from tanbark.cli.errors import CommandError
 from tanbark.cli.inputs import rows_named
 from tanbark.cli.lock import alone
 from tanbark.cli.news import News, read_news
+from tanbark.cli.options import Data, Database, Missing
 from tanbark.writing import remove_leftovers, replacing
 
 if TYPE_CHECKING:
@@ -29,10 +30,7 @@ ASIDE = ".update"
 
 def update(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that `tanbark fit` wrote.")],
-    data: Annotated[
-        str,
-        typer.Argument(metavar="DATA", help="A CSV, Parquet, ARFF or JSON-lines file, a pattern, or an SQL query."),
-    ],
+    data: Data,
     chunk_id: Annotated[
         str | None,
         typer.Option(metavar="ID", help="A name for these rows, which the model remembers and learns once only."),
@@ -42,14 +40,8 @@ def update(
         typer.Option(metavar="ROWS", help="A row counts half after so many further ones.", show_default="none"),
     ] = None,
     wait: Annotated[float, typer.Option(metavar="SECONDS", help="How long to wait for another update.")] = 60.0,
-    database: Annotated[
-        str | None,
-        typer.Option(metavar="DB", help="What the query DATA is put to: a DuckDB or SQLite file, or postgresql://..."),
-    ] = None,
-    missing: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TOKEN", help="What is missing instead of NA, NaN, null and ?. Repeatable."),
-    ] = None,
+    database: Database = None,
+    missing: Missing = None,
 ) -> None:
     """Learn from further rows and write the model back.
 

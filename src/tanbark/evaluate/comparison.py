@@ -71,7 +71,8 @@ class Comparison(Mapping[str, CrossValidation]):
         metric : str
             See `tanbark.evaluate.METRICS`.
         test : {"corrected", "paired", "wilcoxon"}
-            The corrected resampled t-test, the plain paired one that many papers have, or Wilcoxon's.
+            The corrected resampled t-test, the plain paired one that many papers have, or Wilcoxon's. Where fewer than
+            two folds have the metric, nothing can be told apart.
         """
         if test not in TESTS:
             raise ValueError(f"test must be {' or '.join(map(repr, TESTS))}, got {test!r}")
@@ -210,13 +211,13 @@ def learning_curve(
             try:
                 results[name] = trial.of(model, share, tell)
             except Exception as error:
-                failures[name] = _why(error)
+                failures[name] = reason(error)
             done += folds * repeats
             tell(0, 0, before=done)
         curve[share] = Comparison(results, failures)
     return curve
 
 
-def _why(error: Exception) -> str:
+def reason(error: Exception) -> str:
     """Return what an error says, on one line, and of what kind it is."""
     return f"{type(error).__name__}: {' '.join(str(error).split())}"

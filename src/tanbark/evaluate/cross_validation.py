@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from numbers import Real
@@ -27,6 +28,7 @@ from tanbark.schema.warn import warn
 
 Array = NDArray[np.float64]
 Progress = Callable[[int, int], None]
+Note = tuple[type[Warning], str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +97,17 @@ class CrossValidation:
         """How long predicting took in each fold."""
         return np.array([fold.predict_seconds for fold in self.folds])
 
+    @property
+    def pooled(self) -> tuple[Places, Array]:
+        """The true classes and the log probabilities of the rows of all folds."""
+        folds = self.folds
+        return np.concatenate([f.truth for f in folds]), np.concatenate([f.log_probabilities for f in folds])
+
+    @property
+    def learned_from(self) -> float:
+        """How many rows were learned from in a fold, on average."""
+        return sum(len(fold.rows) for fold in self.folds) / len(self.folds) / self.test_to_train
+
     def mean(self, metric: str) -> float:
         """Return the mean of a metric over the folds in which it is defined, NaN where there is none."""
         known = self._known(metric)
@@ -134,7 +147,8 @@ def cross_validate(
     (a `Schema` is given as the encoder, or all columns are categories whose levels are declared or occur in each part)
     one of tanbark's classifiers learns from counts of all rows less those of the fold: the same to the last bit as
     learning anew, and the table is read, encoded and counted once. All else is learned anew: cut points of numbers
-    belong to the training part. Every metric is of the probabilities, whatever threshold `predict` may have.
+    belong to the training part, and a warning is passed on if it comes in every fold. Every metric is of the
+    probabilities, whatever threshold `predict` may have.
 
     Parameters
     ----------
@@ -222,7 +236,7 @@ class Trial:
                 tell(len(found), len(plan))
         shared = len(found)
         rest = [part for part in plan if part not in found]
-        for part, answer in zip(rest, self._anew(model, rest, share)):
+        for answer, part in zip(self._anew(model, rest, share), rest):
             found[part] = answer
             tell(len(found), len(plan))
         repeats = len(self.splits)
@@ -254,7 +268,12 @@ class Trial:
             for repeat, k in parts
         )
         answers: Iterator[Answer] = Parallel(self.n_jobs if len(parts) > 1 else 1, return_as="generator")(tasks)
-        return answers
+        noted: frozenset[Note] | None = None
+        for answer in answers:
+            noted = answer.notes if noted is None else noted & answer.notes
+            yield answer
+        for category, words in sorted(noted or (), key=str):
+            warnings.warn(words, category, stacklevel=2)
 
     # Learning from counts
 
@@ -331,30 +350,33 @@ def check_share(share: Any) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What a classifier said of the rows of a fold, of the classes that it knows, and how long it took."""
+    """What a classifier said of the rows of a fold, of the classes that it knows, how long it took, what it noted."""
 
     log_probabilities: Array
     classes: NDArray[Any]
     fit_seconds: float
     predict_seconds: float
+    notes: frozenset[Note] = frozenset()
 
 
 def _learn(model: Any, X: Any, y: Any, test: Any) -> Answer:
-    """Return what a classifier that learned from some rows says of others, and how long it took to learn and to say."""
-    began = time.perf_counter()
-    fitted = clone(model).fit(X, y)
-    learned = time.perf_counter()
-    with np.errstate(divide="ignore"):
+    """Return what a classifier that learned from some rows says of others."""
+    with warnings.catch_warnings(record=True) as caught, np.errstate(divide="ignore"):
+        warnings.simplefilter("always")
+        began = time.perf_counter()
+        fitted = clone(model).fit(X, y)
+        learned = time.perf_counter()
         if hasattr(fitted, "predict_log_proba"):
             found = np.asarray(fitted.predict_log_proba(test), np.float64)
         elif hasattr(fitted, "predict_proba"):
             found = np.log(np.asarray(fitted.predict_proba(test), np.float64))
         else:
             raise TypeError(f"{type(fitted).__name__} gives no probabilities; put it into a CalibratedClassifierCV")
-    now = time.perf_counter()
+        now = time.perf_counter()
     if np.isnan(found).any():
         raise ValueError(f"{type(fitted).__name__} gives probabilities that are not numbers")
-    return Answer(found, fitted.classes_, learned - began, now - learned)
+    notes = frozenset((warning.category, str(warning.message)) for warning in caught)
+    return Answer(found, fitted.classes_, learned - began, now - learned, notes)
 
 
 def with_others(classes: NDArray[Any], known: list[NDArray[Any]]) -> NDArray[Any]:

@@ -7,6 +7,7 @@ classes). A probability below 2**-52 counts as that, as in scikit-learn, so that
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,6 +74,33 @@ def auc(truth: Truth, log_probabilities: LogProbabilities) -> float:
     return float(np.mean(areas)) if areas else float("nan")
 
 
+@dataclass(frozen=True)
+class ByConfidence:
+    """Rows in intervals of equal width of the probability of their most probable class.
+
+    Parameters
+    ----------
+    rows : array of shape (BINS,)
+        How many fall into each interval.
+    confidence, accuracy : array of shape (BINS,)
+        The mean of that probability, and the share of rows whose most probable class is theirs; 0 where there are none.
+    """
+
+    rows: NDArray[np.int64]
+    confidence: NDArray[np.float64]
+    accuracy: NDArray[np.float64]
+
+
+def by_confidence(truth: Truth, log_probabilities: LogProbabilities) -> ByConfidence:
+    """Return how sure a classifier is and how often it is right, by how sure it is."""
+    confidence = np.exp(log_probabilities.max(axis=1))
+    right = log_probabilities.argmax(axis=1) == truth
+    at = np.minimum((confidence * BINS).astype(np.int64), BINS - 1)
+    rows = np.bincount(at, minlength=BINS)
+    some = np.maximum(rows, 1)
+    return ByConfidence(rows, np.bincount(at, confidence, BINS) / some, np.bincount(at, right, BINS) / some)
+
+
 def calibration_error(truth: Truth, log_probabilities: LogProbabilities) -> float:
     """Return the expected calibration error: how far accuracy is from confidence, averaged over intervals of it.
 
@@ -84,11 +112,8 @@ def calibration_error(truth: Truth, log_probabilities: LogProbabilities) -> floa
     >>> round(calibration_error(np.array([0, 1]), np.log([[0.9, 0.1], [0.9, 0.1]])), 4)
     0.4
     """
-    confidence = np.exp(log_probabilities.max(axis=1))
-    right = log_probabilities.argmax(axis=1) == truth
-    at = np.minimum((confidence * BINS).astype(np.int64), BINS - 1)
-    gap = np.bincount(at, right - confidence, BINS)
-    return float(np.abs(gap).sum() / len(truth))
+    found = by_confidence(truth, log_probabilities)
+    return float(np.abs(found.rows * (found.accuracy - found.confidence)).sum() / len(truth))
 
 
 METRICS: dict[str, Metric] = {

@@ -2,13 +2,125 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from tanbark.evaluate.svg import COLOURS, INK, style, svg
+from tanbark.evaluate.comparison import Comparison
+from tanbark.evaluate.cross_validation import CrossValidation
+from tanbark.evaluate.metrics import BINS, by_confidence
+from tanbark.evaluate.svg import COLOURS, INK, MARKERS, line_style, style, svg
+
+Array = NDArray[np.float64]
+
+_FAINT = {"color": INK, "linewidth": 0.7, "alpha": 0.5}
+_DOT = {"markersize": 4.5}
+
+
+def roc(results: Mapping[str, CrossValidation]) -> str:
+    """Return the ROC curves of classifiers over the rows of all folds.
+
+    Of two classes it is the second that is detected; of more, the curve is the mean of each against the rest. The area
+    beside a name is the mean over folds, as in a table of results.
+    """
+    with style():
+        figure, axes = _axes(4.2, 4.2)
+        axes.plot([0.0, 1.0], [0.0, 1.0], **_FAINT)
+        for at, (name, result) in enumerate(results.items()):
+            label = f"{_plain(name)}  {result.mean('auc'):.3f}"
+            axes.plot(*_mean_curve(*result.pooled), label=label, **line_style(at))
+        axes.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal")
+        axes.set(xlabel="share of the others detected", ylabel="share of the class detected")
+        axes.legend(loc="lower right", title="area")
+        areas = ", ".join(f"{name} {result.mean('auc'):.3f}" for name, result in results.items())
+        return svg(figure, f"ROC curves, areas: {areas}")
+
+
+def _mean_curve(truth: NDArray[np.int64], log_probabilities: Array) -> tuple[Array, Array]:
+    """Return the false and true positive rates: of the second of two classes, else the mean over classes."""
+    from sklearn.metrics import roc_curve
+
+    classes = log_probabilities.shape[1]
+    # Impossible classes have the least of all scores, not minus infinity.
+    scores = np.maximum(log_probabilities, np.finfo(np.float64).min)
+    curves = [
+        roc_curve(truth == k, scores[:, k])[:2]
+        for k in ([1] if classes == 2 else range(classes))
+        if 0 < (truth == k).sum() < len(truth)
+    ]
+    if len(curves) == 1:
+        [(false, true)] = curves
+        return false, true
+    across = np.linspace(0.0, 1.0, 1001)
+    up = np.mean([np.interp(across, *curve) for curve in curves], axis=0)
+    return np.r_[0.0, across], np.r_[0.0, up]
+
+
+def reliability(results: Mapping[str, CrossValidation]) -> str:
+    """Return how often classifiers are right against how sure they are, over the rows of all folds.
+
+    Confidence is the probability of the most probable class, in the intervals of `metrics.calibration_error`. Markers
+    are the larger the more rows there are, whose shares stand below. Under the diagonal a classifier is too sure.
+    """
+    with style():
+        figure, axes = _axes(4.2, 4.9)
+        axes.remove()
+        axes, below = figure.subplots(2, 1, sharex=True, height_ratios=(4.2, 1), gridspec_kw={"hspace": 0.1})
+        lowest = min((1.0 / result.classes.size for result in results.values()), default=0.0)
+        axes.plot([0.0, 1.0], [0.0, 1.0], **_FAINT)
+        for at, (name, result) in enumerate(results.items()):
+            found = by_confidence(*result.pooled)
+            label = f"{_plain(name)}  {result.mean('calibration_error'):.3f}"
+            marker = MARKERS[at % len(MARKERS)]
+            some = found.rows > 0
+            share = found.rows[some] / found.rows.sum()
+            look = line_style(at)
+            across, up = found.confidence[some], found.accuracy[some]
+            axes.plot(across, up, linewidth=1.0, **look)
+            axes.plot([], [], label=label, marker=marker, **look)
+            axes.scatter(across, up, 12.0 + 150.0 * share, look["color"], marker, zorder=3)
+            below.stairs(found.rows / found.rows.sum(), np.linspace(0.0, 1.0, BINS + 1), linewidth=1.2, **look)
+        left = np.floor(lowest * BINS) / BINS
+        axes.set(xlim=(left - 0.01, 1.01), ylim=(-0.01, 1.01), ylabel="share that is right")
+        below.set(xlabel="probability of the predicted class", ylabel="rows")
+        below.yaxis.set_major_formatter("{x:.0%}")
+        handles = axes.get_legend_handles_labels()
+        figure.legend(*handles, loc="upper center", bbox_to_anchor=(0.5, 0.02), ncols=2, title="calibration error")
+        errors = ", ".join(f"{name} {result.mean('calibration_error'):.3f}" for name, result in results.items())
+        return svg(figure, f"Reliability diagram, calibration errors: {errors}")
+
+
+def learning_curve(curve: Mapping[float, Comparison], metric: str = "log_loss") -> str:
+    """Return a metric against the number of rows that were learned from, with standard errors.
+
+    Parameters
+    ----------
+    curve : mapping of Comparisons by share
+        See `tanbark.evaluate.learning_curve`.
+    metric : str
+        See `tanbark.evaluate.METRICS`.
+    """
+    shares = sorted(curve)
+    names = list(dict.fromkeys(name for share in shares for name in curve[share]))
+    with style():
+        figure, axes = _axes(4.2, 3.6)
+        ticks: dict[float, str] = {}
+        for at, name in enumerate(names):
+            known = [(share, curve[share][name]) for share in shares if name in curve[share]]
+            rows = [result.learned_from for _, result in known]
+            ticks |= {many: f"{many:,.0f}\n{share:.0%}" for many, (share, _) in zip(rows, known)}
+            means = [result.mean(metric) for _, result in known]
+            errors = [result.standard_error(metric) for _, result in known]
+            marker = MARKERS[at % len(MARKERS)]
+            axes.errorbar(rows, means, errors, label=_plain(name), marker=marker, capsize=3, **_DOT, **line_style(at))
+        axes.set_xscale("log")
+        axes.minorticks_off()
+        axes.set_xticks(list(ticks), list(ticks.values()))
+        axes.set(xlabel="rows learned from", ylabel=metric.replace("_", " "))
+        axes.legend()
+        return svg(figure, f"Learning curves of {', '.join(names)}")
 
 
 def scatter(x: ArrayLike, y: ArrayLike, x_name: str, y_name: str, labels: Sequence[str]) -> str:
@@ -27,7 +139,7 @@ def scatter(x: ArrayLike, y: ArrayLike, x_name: str, y_name: str, labels: Sequen
     with style():
         figure, axes = _axes(3.6, 3.6)
         most = max(1.08 * float(np.nanmax([across, up], initial=0.0)), 1e-9)
-        axes.plot([0.0, most], [0.0, most], color=INK, linewidth=0.7, alpha=0.5)
+        axes.plot([0.0, most], [0.0, most], **_FAINT)
         for at, place in enumerate(zip(across, up)):
             axes.plot(*place, "o", color=COLOURS[0], markersize=5.5, alpha=0.8, gid=f"point-{at}", clip_on=False)
         axes.set(xlim=(0.0, most), ylim=(0.0, most), aspect="equal")

@@ -1,0 +1,279 @@
+"""``tanbark compare``: which classifier to take for a table."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tanbark import __version__
+from tanbark.cli.columns import Columns
+from tanbark.cli.comparison_page import HEADS, Report, cells, comparison_page
+from tanbark.cli.console import out, progress, time_left
+from tanbark.cli.contenders import MOST_SECONDS, fold_seconds, named, new, sensible
+from tanbark.cli.errors import CommandError, check_writable
+from tanbark.cli.inputs import rows_named
+from tanbark.cli.learning import columns_explained, read_rows
+from tanbark.cli.notes import advice, folders_unread, row_numbers
+from tanbark.cli.options import Bins, Categorical, Data, Database, Ignore, MaxLevels, Missing, NBins, Target
+from tanbark.cli.recommendation import METRIC_WORDS, TEST, Baseline, alike, choose, recommend
+from tanbark.cli.typed import data_words, default_output, quoted, typed_options
+from tanbark.writing import replacing
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
+    from rich.table import Table
+
+    from tanbark.evaluate import Comparison
+
+SHARES = (0.1, 0.5)
+"""The learning curve has these shares of the training rows, and all of them."""
+MOST_DRAWN = 4
+"""So many of the best are drawn, beside the chosen one and naive Bayes."""
+WORTH_PROCESSES = 5.0
+"""What takes fewer seconds is over before other processes have started."""
+SAME_FOR_FIT = ("ignore", "categorical", "missing", "bins", "n_bins", "max_levels")
+
+
+def compare(
+    ctx: typer.Context,
+    data: Data,
+    target: Target = None,
+    models: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--models", "--model", "-m", metavar="NAMES", help="Which ones, by commas.", show_default="all sensible"
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="PAGE", help="Where to write.", show_default="DATA-comparison.html"),
+    ] = None,
+    by: Annotated[
+        str, typer.Option(metavar="METRIC", help="What decides: error, log_loss, brier or auc.")
+    ] = "log_loss",
+    folds: Annotated[int, typer.Option(help="Folds of cross-validation.")] = 10,
+    repeats: Annotated[int, typer.Option(help="How often the rows are split anew.")] = 1,
+    seed: Annotated[int, typer.Option(help="Decides the folds.")] = 0,
+    jobs: Annotated[
+        int | None, typer.Option(help="How many processes learn at once.", show_default="all cores")
+    ] = None,
+    database: Database = None,
+    ignore: Ignore = None,
+    categorical: Categorical = None,
+    missing: Missing = None,
+    bins: Bins = "quantile",
+    n_bins: NBins = 5,
+    max_levels: MaxLevels = 255,
+) -> None:
+    """Try all sensible classifiers on a table by cross-validation, and say which one to take.
+
+    Those of tanbark compete with a decision tree (cart), a random forest and gradient boosting of scikit-learn. The
+    ranking, the recommendation and plots are written to a page too.
+    """
+    by = by.replace("-", "_")
+    if by not in METRIC_WORDS:
+        raise CommandError(f"--by must be one of {', '.join(METRIC_WORDS)}, got {by!r}")
+    for name, value, least in (("folds", folds, 2), ("repeats", repeats, 1), ("seed", seed, 0)):
+        if value < least:
+            raise CommandError(f"--{name} must be at least {least}, got {value}")
+    if jobs is not None and jobs < 1:
+        raise CommandError(f"--jobs must be at least 1, got {jobs}")
+    source = rows_named(data, database, missing, categorical or [])
+    path = output or default_output(source, "-comparison.html")
+    check_writable(path)
+    with progress() as bar:
+        bar.add_task("starting", total=None, detail="")
+        names = named(models or [])
+        columns = Columns.of(source, target, ignore or [], categorical or [], bins, n_bins, max_levels)
+        bar.remove_task(bar.task_ids[0])
+        table = read_rows(source, None, bar)
+        assert table is not None
+        X, y = columns.split(table)
+        encoder = columns.encoder_of(X)
+        began = time.monotonic()
+        slow: list[str] = []
+        if not names:
+            names, slow = sensible(*X.shape)
+        trial = Trial(new(names, encoder), X, y, folds, repeats, seed, jobs, bar)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            with columns_explained(source):
+                baseline = _baseline(encoder, X, y)
+            found = trial.compare()
+            if not found:
+                raise CommandError(
+                    f"no classifier could learn from {source.name}: {next(iter(found.failures.values()))}"
+                )
+            shown = _shown(found, by)
+            curve = trial.curve(shown, found)
+            recommendation = recommend(found, curve, by, baseline)
+        took = time.monotonic() - began
+        said = [*(str(warning.message) for warning in caught), *row_numbers(X), *folders_unread(source)]
+        notes = list(dict.fromkeys(map(advice, said))) + _left_out(slow)
+        words = data_words(data, database)
+        fit = f"tanbark fit {words} --target {quoted(columns.target)} --model {recommendation.chosen}"
+        report = Report(
+            source.name,
+            columns.target,
+            {
+                "rows": f"{X.num_rows:,}",
+                "columns": f"{X.num_columns:,}",
+                "classes": f"{len(found[shown[0]].classes):,}",
+                "cross-validation": f"{folds} folds, stratified" + (f", {repeats} times" if repeats > 1 else ""),
+                "seed": str(seed),
+                "time": f"{took:.0f} s",
+                "version": f"tanbark {__version__}",
+            },
+            by,
+            found,
+            curve,
+            shown,
+            recommendation,
+            notes,
+            f"tanbark compare {words}{typed_options(ctx)}",
+            f"{fit}{typed_options(ctx, SAME_FOR_FIT)}" if recommendation.chosen else None,
+        )
+        with replacing(path) as file:
+            file.write(comparison_page(report).encode())
+    _print(out(), report, path)
+
+
+class Trial:
+    """Classifiers on a table, tried with progress shown."""
+
+    def __init__(
+        self,
+        models: Mapping[str, Any],
+        X: Any,
+        y: Any,
+        folds: int,
+        repeats: int,
+        seed: int,
+        jobs: int | None,
+        bar: Progress,
+    ) -> None:
+        self.models, self.X, self.y, self.bar = models, X, y, bar
+        self.rounds = folds * repeats
+        self.seconds = {name: fold_seconds(name, *X.shape) for name in models}
+        brief = sum(self.seconds.values()) * self.rounds < WORTH_PROCESSES
+        self.settings = {
+            "folds": folds,
+            "repeats": repeats,
+            "random_state": seed,
+            "n_jobs": jobs or (1 if brief else -1),
+        }
+
+    def compare(self) -> Comparison:
+        """Return how well all do."""
+        return self._curve("comparing", self.models, (1.0,))[1.0]
+
+    def curve(self, names: Sequence[str], found: Comparison) -> dict[float, Comparison]:
+        """Return how well some do having learned from fewer rows, and from all."""
+        from tanbark.evaluate import Comparison
+
+        whole = Comparison({name: found[name] for name in names}, {})
+        return self._curve("learning curve", {name: self.models[name] for name in names}, SHARES) | {1.0: whole}
+
+    def _curve(self, what: str, models: Mapping[str, Any], shares: Sequence[float]) -> dict[float, Comparison]:
+        from threadpoolctl import threadpool_limits
+
+        from tanbark.evaluate import learning_curve
+
+        costs = [share * self.seconds[name] for share in shares for name in models for _ in range(self.rounds)]
+        tell = _shown_progress(self.bar, what, costs)
+        # Folds are learned side by side already.
+        with threadpool_limits(1):
+            return learning_curve(models, self.X, self.y, shares=shares, progress=tell, **self.settings)
+
+
+def _shown_progress(bar: Progress, what: str, costs: Sequence[float]) -> Callable[[str, int, int], None]:
+    """Return a function that shows how much is done and how long the rest will take, by what each step should cost."""
+    task = bar.add_task(what, total=sum(costs), detail="")
+    began = time.monotonic()
+
+    def tell(name: str, done: int, total: int) -> None:
+        spent = sum(costs[:done])
+        left = time_left(time.monotonic() - began, spent / sum(costs))
+        bar.update(task, completed=spent, detail=f"{name}{left}", visible=done < total)
+
+    return tell
+
+
+def _baseline(encoder: Any, X: Any, y: Any) -> Baseline:
+    """Return what needs no classifier, having warned of odd columns."""
+    import numpy as np
+    from sklearn.base import clone
+
+    from tanbark.schema.target import read_target
+
+    clone(encoder).fit(X, y)
+    target = read_target(y)
+    counts = np.bincount(target.codes[target.codes >= 0])
+    shares = counts / counts.sum()
+    most = int(counts.argmax())
+    entropy = -float(shares @ np.log(np.maximum(shares, np.finfo(np.float64).tiny)))
+    return Baseline(str(target.labels.tolist()[most]), float(shares[most]), entropy)
+
+
+def _shown(found: Comparison, by: str) -> list[str]:
+    """Return which classifiers are drawn: the best, the chosen one and naive Bayes, from best to worst."""
+    ranking = found.ranking(by)
+    wanted = {*(rank.name for rank in ranking[:MOST_DRAWN]), choose(ranking), "naive-bayes"}
+    return [rank.name for rank in ranking if rank.name in wanted]
+
+
+def _left_out(slow: Sequence[str]) -> list[str]:
+    if not slow:
+        return []
+    are = "is" if len(slow) == 1 else "are"
+    return [
+        f"{', '.join(slow)} {are} left out, as more than {MOST_SECONDS:.0f} s in each fold are to be expected; "
+        f"--models {','.join(slow)} tries {'it' if len(slow) == 1 else 'them'}"
+    ]
+
+
+def _print(console: Console, report: Report, path: Path) -> None:
+    from rich.text import Text
+
+    facts = report.facts
+    console.print(
+        Text.assemble((report.data, "bold"), f": {facts['rows']} rows, {facts['classes']} classes of {report.target}")
+    )
+    shown = _ranked(report, " ±")
+    if console.measure(shown).maximum > console.width:
+        shown = _ranked(report, "\n±")
+    console.print(shown)
+    folds = facts["cross-validation"]
+    console.print(f"By {METRIC_WORDS[report.by]}; {folds}; p of the difference from the best ({TEST}).", style="dim")
+    for name, why in report.found.failures.items():
+        console.print(f"{name} failed: {advice(why)}", style="red")
+    for note in report.notes:
+        console.print(f"note: {note}", style="yellow")
+    console.print()
+    for words in report.recommendation.sentences:
+        console.print(words)
+    console.print()
+    console.print(f"Written to {path}, with plots." + (" What to try next:" if report.go_on else ""), soft_wrap=True)
+    if report.go_on:
+        console.print(f"  {report.go_on}", style="cyan", soft_wrap=True)
+
+
+def _ranked(report: Report, apart: str) -> Table:
+    """Return the ranked table: the best in green, what cannot be told from it plain, the others dim."""
+    from rich.table import Table
+    from rich.text import Text
+
+    shown = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
+    for at, head in enumerate(HEADS):
+        shown.add_column("\n".join(head.replace("calibration", "calibr.").split()), justify="right" if at else "left")
+    good = alike(report.found.ranking(report.by))
+    for line in cells(report.found, report.by, apart):
+        style = "bold green" if line[0] == good[0] else "" if line[0] in good else "dim"
+        shown.add_row(*(Text(word) for word in line), style=style)
+    return shown

@@ -1,0 +1,67 @@
+"""The rows of a data set that an experiment uses, split into folds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.datasets import Dataset
+from tanbark.evaluate.folds import Split, stratified_folds, stratified_share
+
+
+@dataclass(frozen=True)
+class Sample:
+    """An Arrow table and the number of each row's class."""
+
+    table: Any
+    classes: NDArray[np.int64]
+
+    @property
+    def size(self) -> dict[str, int]:
+        """How many rows, attributes and classes there are."""
+        rows, attributes = self.table.shape
+        return {"rows": rows, "attributes": attributes, "classes": int(self.classes.max()) + 1}
+
+    def take(self, rows: NDArray[np.int64]) -> Sample:
+        """Return some of the rows."""
+        return Sample(self.table.take(rows), self.classes[rows])
+
+    def select(self, attributes: Sequence[int]) -> Sample:
+        """Return some of the attributes; of none, one that is the same in all rows."""
+        import pyarrow as pa
+
+        if attributes:
+            return Sample(self.table.select(list(attributes)), self.classes)
+        return Sample(pa.table({"constant": np.zeros(len(self.classes), np.int64)}), self.classes)
+
+    def fold(self, part: int, parts: int, share: float = 1.0) -> tuple[Sample, Sample]:
+        """Return the rows outside a fold, or a share of them, and those inside."""
+        split = Split.of(stratified_folds(self.classes, parts))
+        outside = stratified_share(self.classes, split.outside(part), share, seed=part)
+        return self.take(outside), self.take(split.inside(part))
+
+
+def complete(data: Dataset) -> Sample:
+    """Return the rows that have every value, without attributes that are the same in all of them."""
+    import pyarrow.compute as pc
+
+    table = data.frame().drop_null()
+    labels = table.column(data.target)
+    rest = table.drop_columns([data.target])
+    varied = [name for name in rest.column_names if pc.count_distinct(rest.column(name)).as_py() > 1]
+    return _sample(rest.select(varied), labels)
+
+
+def labelled(data: Dataset, first: int | None = None) -> Sample:
+    """Return the rows that have a class, or the first of them."""
+    known = data.labels.is_valid()
+    return _sample(data.table.filter(known).slice(0, first), data.labels.filter(known).slice(0, first))
+
+
+def _sample(table: Any, labels: Any) -> Sample:
+    classes = np.unique(np.array([str(label) for label in labels.to_pylist()]), return_inverse=True)[1]
+    return Sample(table.combine_chunks(), classes.astype(np.int64))
