@@ -44,7 +44,7 @@ def test_each_classifier_is_tried_as_if_it_were_alone():
         "NB": NaiveBayes(),
         "TAN": TAN(),
         "state": TAN(encoder=Encoder(missing="state")),
-        "tree": DummyClassifier(),
+        "none": DummyClassifier(),
     }
     found = compare(models, X, y, folds=3, repeats=2)
     assert list(found) == list(models)
