@@ -71,8 +71,7 @@ class Comparison(Mapping[str, CrossValidation]):
         metric : str
             See `tanbark.evaluate.METRICS`.
         test : {"corrected", "paired", "wilcoxon"}
-            The corrected resampled t-test, the plain paired one that many papers have, or Wilcoxon's. Where fewer than
-            two folds have the metric, nothing can be told apart.
+            The corrected resampled t-test, the plain paired one that many papers have, or Wilcoxon's.
         """
         if test not in TESTS:
             raise ValueError(f"test must be {' or '.join(map(repr, TESTS))}, got {test!r}")

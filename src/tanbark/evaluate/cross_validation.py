@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
+from narwhals import dependencies
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
@@ -260,9 +261,9 @@ class Trial:
         tasks = (
             delayed(_learn)(
                 model,
-                _safe_indexing(self.X, self.known[inside := self._learned_from(repeat, k, share)]),
+                _taken(self.X, self.known[inside := self._learned_from(repeat, k, share)]),
                 self.classes[self.truth[inside]],
-                _safe_indexing(self.X, self.known[self.splits[repeat].inside(k)]),
+                _taken(self.X, self.known[self.splits[repeat].inside(k)]),
             )
             for repeat, k in parts
         )
@@ -334,6 +335,11 @@ def _settings(encoder: Encoder | Schema) -> Any:
     if isinstance(encoder, Schema):
         return None
     return {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in encoder.get_params().items()}
+
+
+def _taken(X: Any, rows: Places) -> Any:
+    """Return some rows of a table of any make; not every scikit-learn takes those of an Arrow table."""
+    return X.take(rows) if dependencies.is_pyarrow_table(X) else _safe_indexing(X, rows)
 
 
 def check_share(share: Any) -> None:
