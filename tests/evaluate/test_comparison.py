@@ -74,7 +74,7 @@ def test_counts_that_would_take_too_much_room_are_counted_again(room, monkeypatc
     X, y = drawn_table()
     expected = compare({"NB": NaiveBayes(), "TAN": TAN()}, X, y, folds=3, repeats=3)
     monkeypatch.setattr("tanbark.evaluate.shared_counts.ROOM", room)
-    monkeypatch.setattr("tanbark.evaluate.cross_validation.ROOM", room)
+    monkeypatch.setattr("tanbark.evaluate.trial.ROOM", room)
     counted = []
     count = counting.FoldCounts.count
     monkeypatch.setattr(counting.FoldCounts, "count", lambda self, rows: counted.append(1) or count(self, rows))

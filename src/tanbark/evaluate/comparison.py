@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from tanbark.evaluate.cross_validation import CrossValidation, Trial, check_share
 from tanbark.evaluate.metrics import HIGHER_IS_BETTER, METRICS
+from tanbark.evaluate.results import CrossValidation
 from tanbark.evaluate.significance import corrected_t, paired_t, wilcoxon
+from tanbark.evaluate.trial import Trial, check_share
 
 TESTS = ("corrected", "paired", "wilcoxon")
 

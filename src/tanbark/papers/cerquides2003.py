@@ -15,8 +15,8 @@ import numpy as np
 from tanbark.classifiers.averaged_tan import AveragedTAN
 from tanbark.classifiers.tan import TAN
 from tanbark.datasets import Dataset
+from tanbark.evaluate.answers import aligned
 from tanbark.evaluate.comparison import reason
-from tanbark.evaluate.cross_validation import aligned
 from tanbark.evaluate.metrics import error, log_score
 from tanbark.evaluate.significance import paired_t
 from tanbark.papers.cells import Cell, Done, Record
