@@ -44,14 +44,14 @@ def test_each_classifier_is_tried_as_if_it_were_alone():
         "NB": NaiveBayes(),
         "TAN": TAN(),
         "state": TAN(encoder=Encoder(missing="state")),
-        "tree": DummyClassifier(),
+        "none": DummyClassifier(),
     }
     found = compare(models, X, y, folds=3, repeats=2)
     assert list(found) == list(models)
     assert len(found) == 4
     for name, model in models.items():
         alone = cross_validate(model, X, y, folds=3, repeats=2)
-        assert found[name].shared == alone.shared == 6 * (name != "tree")
+        assert found[name].shared == alone.shared == 6 * (name != "none")
         for a, b in zip(found[name].folds, alone.folds, strict=True):
             assert np.array_equal(a.rows, b.rows)
             assert np.array_equal(a.log_probabilities, b.log_probabilities)
@@ -74,7 +74,7 @@ def test_counts_that_would_take_too_much_room_are_counted_again(room, monkeypatc
     X, y = drawn_table()
     expected = compare({"NB": NaiveBayes(), "TAN": TAN()}, X, y, folds=3, repeats=3)
     monkeypatch.setattr("tanbark.evaluate.shared_counts.ROOM", room)
-    monkeypatch.setattr("tanbark.evaluate.cross_validation.ROOM", room)
+    monkeypatch.setattr("tanbark.evaluate.trial.ROOM", room)
     counted = []
     count = counting.FoldCounts.count
     monkeypatch.setattr(counting.FoldCounts, "count", lambda self, rows: counted.append(1) or count(self, rows))

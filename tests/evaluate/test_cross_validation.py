@@ -1,5 +1,7 @@
 """Cross-validation: what learning each fold anew says, bit for bit, whether counts were shared or not."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -434,6 +436,28 @@ def test_classifiers_of_scikit_learn_take_part(model):
     assert (found.predict_seconds > 0).all()
 
 
+class Notes(ClassifierMixin, BaseEstimator):
+    """Warns in every fold of one thing, and where the first row is learned from of another."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        warnings.warn("always so", DeprecationWarning, stacklevel=2)
+        if X[0, 0] == 9:
+            warnings.warn("now and then", UserWarning, stacklevel=2)
+        return self
+
+    def predict_proba(self, X):
+        return np.full((len(X), len(self.classes_)), 1 / len(self.classes_))
+
+
+def test_a_warning_of_every_fold_is_passed_on_once():
+    codes, y = drawn_codes()
+    codes[0, 0] = 9
+    with pytest.warns(DeprecationWarning, match="always so") as seen:
+        cross_validate(Notes(), codes, y, folds=3)
+    assert len(seen) == 1
+
+
 class WithoutLogarithms(ClassifierMixin, BaseEstimator):
     """Says of every row how frequent the classes were, times a number."""
 
@@ -491,6 +515,17 @@ def test_scores_are_those_of_each_fold_and_their_mean_and_enlarged_standard_erro
     assert found.mean("error") == pytest.approx(np.mean(wrong))
     assert found.standard_error("error") == pytest.approx(np.std(wrong, ddof=1) * np.sqrt(1 / 4 + 1 / 3))
     assert "error" in repr(found)
+
+
+def test_what_was_said_of_all_folds_is_pooled():
+    X, y = declared_frame()
+    found = cross_validate(TAN(), X, y, folds=4, share=0.5)
+    truth, said = found.pooled
+    order = np.argsort(np.concatenate([fold.rows for fold in found.folds]))
+    assert found.classes[truth[order]].tolist() == y.tolist()
+    assert said.shape == (ROWS, 3)
+    # Of three quarters of sixty rows half.
+    assert found.learned_from == pytest.approx(22.5)
 
 
 def test_folds_in_which_a_metric_is_not_defined_are_left_out():

@@ -152,7 +152,7 @@ def test_wilcoxon_without_ties_enumerates_all_signs(sizes, signs):
     assert wilcoxon(difference, np.zeros(len(sizes))) == pytest.approx(expected)
 
 
-@given(scores)
+@given(scores.map(lambda pair: pair[:, :6]))
 @settings(max_examples=8)
 def test_wilcoxon_is_that_of_scipy_on_whole_numbers_where_no_rounding_hides_ties(pair):
     a, b = np.round(pair * 1000).astype(int) // 100

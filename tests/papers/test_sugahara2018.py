@@ -71,14 +71,15 @@ def test_rows_with_holes_and_constant_columns_are_left_out(folder):
 
 
 def test_the_tables_stand_side_by_side(results):
-    first, third, second = sugahara2018.report(results)
-    assert "variant: 150, 4, 3 in the paper" in first.rows[0][1]
-    assert first.rows[0][2:] == ["paper", "71.33", "78.00", "82.00", "82.00", "81.33", "82.67", "82.00"]
+    first, third, second, sizes = sugahara2018.report(results)
+    assert first.rows[0] == ["iris (variant)", "paper", "71.33", "78.00", "82.00", "82.00", "81.33", "82.67", "82.00"]
     values = [r["accuracy"] for one in results["iris"] for r in one.records if r.get("method") == "Naive Bayes"]
     error = np.std(values, ddof=1) / np.sqrt(3)
-    assert first.rows[1][3].startswith(f"{100 * np.mean(values):.2f} ±{100 * error:.2f}")
+    assert first.rows[1][2].startswith(f"{100 * np.mean(values):.2f} ±{100 * error:.2f}")
     assert third.columns[-1] == "MANB-BDeu"
-    assert second.rows[0][:4] == ["iris", "paper", "1.8", "1.2"]
+    assert second.rows[0][:4] == ["iris (variant)", "paper", "1.8", "1.2"]
+    assert sizes.rows[0][:2] == ["iris (variant)", "iris.csv"]
+    assert sizes.rows[0][-3:] == ["150", "4", "3"]
 
 
 def test_a_method_that_fails_says_why_and_the_table_goes_on(folder, monkeypatch):
@@ -90,8 +91,9 @@ def test_a_method_that_fails_says_why_and_the_table_goes_on(folder, monkeypatch)
     data = datasets.read_folder(folder)["iris"]
     done = [Done(cell, sugahara2018.run(data, cell), 0.0) for cell in (Cell("iris", part, 2) for part in range(2))]
     whole = Done(Cell("iris", 2, 2), [{"whole": [0], "rows": 150, "attributes": 4, "classes": 3}], 0.0)
-    first, third, second = sugahara2018.report({"iris": [*done, whole]})
-    assert first.rows[1][5] == "failed: ValueError: it cannot be"
-    assert "±" in first.rows[1][3]
-    assert third.rows[1][3] == "failed: ValueError: it cannot be"
+    first, third, second, _ = sugahara2018.report({"iris": [*done, whole]})
+    assert first.rows[0][0] == "iris"
+    assert first.rows[1][4] == "failed: ValueError: it cannot be"
+    assert "±" in first.rows[1][2]
+    assert third.rows[1][2] == "failed: ValueError: it cannot be"
     assert second.rows[1][2] == "failed"

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from tanbark.classifiers.encoding import EncodingEstimator
 from tanbark.counts import Counts, Rows
@@ -24,7 +24,7 @@ from tanbark.schema import Encoder, Schema
 from tanbark.schema.columns import Codes
 from tanbark.schema.growth import encode_growing, with_classes
 from tanbark.schema.rows import usable_rows
-from tanbark.schema.table import Table, as_known_table, read_table
+from tanbark.schema.table import Table
 from tanbark.schema.target import Target, read_known_target, read_target
 
 Array = NDArray[np.float64]
@@ -111,10 +111,7 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
         ess = self.ess
         if isinstance(ess, bool) or not isinstance(ess, Real) or not 1e-100 <= float(ess) <= 1e100:
             raise ValueError(f"ess must be a positive number (from 1e-100 to 1e100), got {ess!r}")
-        if not isinstance(self.encoder, Encoder | Schema | None):
-            raise TypeError(f"encoder must be an Encoder, a Schema or None, got {type(self.encoder).__name__!r}")
-        if isinstance(self.encoder, Encoder):
-            self.encoder.check()
+        self._check_encoder()
         check_jobs(self.n_jobs)
 
     def _check_schema(self, schema: Schema) -> None:
@@ -326,24 +323,6 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
         self.schema_ = counts.schema
         self.classes_ = counts.schema.class_labels.copy()
         self.counts_ = counts
-
-    def _read(self, X: Any, reset: bool) -> Table:
-        """Return the columns of a table, having told scikit-learn of their names and number."""
-        X = as_known_table(X)
-        table = read_table(X, self.n_jobs)
-        if not table.columns:
-            raise ValueError(
-                f"Found array with 0 feature(s) (shape=({table.rows}, 0)) while a minimum of 1 is required."
-            )
-        if reset and not table.rows:
-            raise ValueError(
-                f"Found array with 0 sample(s) (shape=(0, {len(table.columns)})) while a minimum of 1 is required."
-            )
-        names = getattr(self, "feature_names_in_", None)
-        known = not reset and len(table.columns) == self.n_features_in_
-        if not known or table.names != (None if names is None else tuple(names)):
-            validate_data(self, X, reset=reset, skip_check_array=True)
-        return table
 
     # Predicting
 

@@ -5,8 +5,9 @@ The tests are in `tanbark.evaluate.significance`, the metrics in `tanbark.evalua
 """
 
 from tanbark.evaluate.comparison import Comparison, compare, learning_curve
-from tanbark.evaluate.cross_validation import CrossValidation, cross_validate
+from tanbark.evaluate.cross_validation import cross_validate
 from tanbark.evaluate.metrics import METRICS
+from tanbark.evaluate.results import CrossValidation
 from tanbark.evaluate.table_vectorizer import TableVectorizer
 
 __all__ = [

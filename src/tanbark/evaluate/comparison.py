@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from tanbark.evaluate.cross_validation import CrossValidation, Trial, check_share
 from tanbark.evaluate.metrics import HIGHER_IS_BETTER, METRICS
+from tanbark.evaluate.results import CrossValidation
 from tanbark.evaluate.significance import corrected_t, paired_t, wilcoxon
+from tanbark.evaluate.trial import Trial, check_share
 
 TESTS = ("corrected", "paired", "wilcoxon")
 
@@ -72,8 +73,7 @@ class Comparison(Mapping[str, CrossValidation]):
         metric : str
             See `tanbark.evaluate.METRICS`.
         test : {"corrected", "paired", "wilcoxon"}
-            The corrected resampled t-test, the plain paired one that many papers have, or Wilcoxon's. Where fewer than
-            two folds have the metric, nothing can be told apart.
+            The corrected resampled t-test, the plain paired one that many papers have, or Wilcoxon's.
         """
         if test not in TESTS:
             raise ValueError(f"test must be {' or '.join(map(repr, TESTS))}, got {test!r}")

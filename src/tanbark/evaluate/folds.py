@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 Places = NDArray[np.int64]
 
 
-def stratified_folds(classes: Places, folds: int, seed: int = 0) -> Places:
+def stratified_folds(classes: Places, folds: int, seed: int | tuple[int, ...] = 0) -> Places:
     """Return the fold of each row, so that every class is spread over the folds as evenly as can be.
 
     A class of fewer rows than folds is in as many folds as it has rows.
@@ -69,7 +69,7 @@ class Split:
         return np.flatnonzero(self.fold != k)
 
 
-def stratified_share(classes: Places, rows: Places, share: float, seed: int) -> Places:
+def stratified_share(classes: Places, rows: Places, share: float, seed: int | tuple[int, ...]) -> Places:
     """Return a share of some rows, in ascending order: of each class alike, rounded up to whole rows.
 
     With the same seed a smaller share is part of a larger one.

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tanbark.evaluate.comparison import Comparison
-from tanbark.evaluate.cross_validation import CrossValidation
 from tanbark.evaluate.metrics import BINS, by_confidence
+from tanbark.evaluate.results import CrossValidation
 from tanbark.evaluate.svg import COLOURS, INK, MARKERS, line_style, style, svg
 
 Array = NDArray[np.float64]

@@ -6,14 +6,16 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tanbark.schema import Category, Encoder
-from tanbark.schema.table import as_known_table, read_table
+from tanbark.classifiers.encoding import EncodingEstimator
+from tanbark.schema import Category, Encoder, Schema
+from tanbark.schema.rows import usable_rows
+from tanbark.schema.target import read_target
 
 
-class TableVectorizer(TransformerMixin, BaseEstimator):
+class TableVectorizer(TransformerMixin, EncodingEstimator):
     """Numbers as they are, NaN where missing, and for each level of a category whether it is the row's.
 
     Put before one of scikit-learn's classifiers it lets that take part in a comparison on any table. Categories are
@@ -22,7 +24,7 @@ class TableVectorizer(TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    encoder : Encoder or None
+    encoder : Encoder, Schema or None
         Which columns are categories, and which of their levels are kept; None is ``Encoder()``.
 
     Examples
@@ -37,20 +39,24 @@ class TableVectorizer(TransformerMixin, BaseEstimator):
     ['x0=pre-presbyopic', 'x0=presbyopic', 'x0=young']
     """
 
-    def __init__(self, *, encoder: Encoder | None = None) -> None:
+    def __init__(self, *, encoder: Encoder | Schema | None = None) -> None:
         self.encoder = encoder
 
     def fit(self, X: Any, y: Any) -> Self:
         """Find the categories and their levels."""
-        self.schema_ = (self.encoder or Encoder()).fit(X, y).schema_
-        self.n_features_in_ = len(self.schema_.columns)
+        self._check_encoder()
+        table, target, _ = usable_rows(self._read(X, reset=True), read_target(y), None)
+        if isinstance(self.encoder, Schema):
+            self.encoder.check_table(table)
+            self.schema_ = self.encoder
+        else:
+            self.schema_ = (self.encoder or Encoder()).learn(table, target, None)
         return self
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the table as numbers."""
         check_is_fitted(self)
-        table = read_table(as_known_table(X))
-        self.schema_.check_table(table)
+        table = self._read(X, reset=False)
         codes = self.schema_.encode_table(table)
         parts = []
         for column, raw, code in zip(self.schema_.columns, table.columns, codes):

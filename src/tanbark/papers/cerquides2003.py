@@ -15,8 +15,8 @@ import numpy as np
 from tanbark.classifiers.averaged_tan import AveragedTAN
 from tanbark.classifiers.tan import TAN
 from tanbark.datasets import Dataset
+from tanbark.evaluate.answers import aligned
 from tanbark.evaluate.comparison import reason
-from tanbark.evaluate.cross_validation import aligned
 from tanbark.evaluate.metrics import error, log_score
 from tanbark.evaluate.significance import paired_t
 from tanbark.papers.cells import Cell, Done, Record
@@ -24,6 +24,7 @@ from tanbark.papers.experiment import Experiment, PaperSet, Results
 from tanbark.papers.figures import AGREES, DIFFERS, mark, mean_and_error, over_folds, why_failed
 from tanbark.papers.report import Drawing, Section
 from tanbark.papers.samples import labelled
+from tanbark.papers.sizes import Sizes
 from tanbark.schema import Encoder
 
 FOLDS = 10
@@ -86,7 +87,7 @@ def run(data: Dataset, cell: Cell) -> list[Record]:
     """Return the error and the LogScore (eq 30) of every method and share in a fold."""
     sample = labelled(data, FIRST_ROWS.get(cell.file))
     classes = np.arange(sample.size["classes"])
-    records: list[Record] = [{"size": True, **sample.size}] if not cell.part else []
+    records: list[Record] = [sample.size] if not cell.part else []
     for share in SHARES:
         train, test = sample.fold(cell.part, cell.parts, share)
         for method, new in METHODS.items():
@@ -110,11 +111,13 @@ def report(results: Results) -> list[Section | Drawing]:
         _improvements(results),
         _figures("Error rates in per cent", results, "error", 100.0),
         _figures("LogScore of a fold, in nats", results, "log_score", 1.0),
+        _sizes(results).section(),
     ]
 
 
-def _size(done: Sequence[Done]) -> Record:
-    return next(record for one in done for record in one.records if "size" in record)
+def _sizes(results: Results) -> Sizes:
+    names = {file: size[0] for file, size in SIZES.items()}
+    return Sizes.of(results, names, {file: size[1:] for file, size in SIZES.items()})
 
 
 def _is_better(done: Sequence[Done], quantity: str, share: float, a: str, b: str) -> bool | None:
@@ -129,7 +132,8 @@ def _is_better(done: Sequence[Done], quantity: str, share: float, a: str, b: str
 def _wins(title: str, results: Results, quantity: str, paper: Wins) -> Section:
     rows = []
     agreements = []
-    small = [file for file, done in results.items() if _size(done)["rows"] <= MOST_ROWS]
+    sizes = _sizes(results)
+    small = [file for file in results if sizes.ours[file][0] <= MOST_ROWS]
     for (a, b), printed in paper.items():
         skipped = "TBMATAN" in (a, b)
         for share, count in zip(SHARES, printed):
@@ -194,6 +198,7 @@ def _improvements(results: Results) -> Section:
 
 def _figures(title: str, results: Results, quantity: str, scale: float) -> Section:
     rows = []
+    sizes = _sizes(results)
     totals: list[list[float]] = []
     columns = [f"{method} {share:.0%}" for share in SHARES for method in METHODS]
     for file, done in results.items():
@@ -206,22 +211,13 @@ def _figures(title: str, results: Results, quantity: str, scale: float) -> Secti
                     continue
                 cells.append(mean_and_error(values, scale))
                 means.append(scale * float(values.mean()))
-        rows.append([SIZES[file][0], _size_words(file, _size(done)), *cells])
+        rows.append([sizes.label(file), *cells])
         if len(means) == len(columns):
             totals.append(means)
     if totals:
-        rows.append(["average", f"{len(totals)} sets", *(f"{v:.2f}" for v in np.mean(totals, axis=0))])
+        rows.append([f"average, {len(totals)} sets", *(f"{v:.2f}" for v in np.mean(totals, axis=0))])
     words = "Means over folds with their standard errors. The paper prints none of these."
-    return Section(title, words, ["set", "rows, attributes, classes", *columns], rows, labels=2)
-
-
-def _size_words(file: str, size: Record) -> str:
-    """Return a data set's size, and that it is a variant where it is not the paper's."""
-    ours = (size["rows"], size["attributes"], size["classes"])
-    words = f"{ours[0]:,}, {ours[1]}, {ours[2]}"
-    rows, attributes, classes = SIZES[file][1:]
-    same = ours == (rows, attributes, classes)
-    return words if same else f"{words} (variant: {rows:,}, {attributes}, {classes} in the paper)"
+    return Section(title, words, ["set", *columns], rows)
 
 
 def _cells(file: str, quick: bool) -> list[Cell]:

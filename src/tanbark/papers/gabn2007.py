@@ -36,6 +36,7 @@ from tanbark.papers.experiment import Experiment, PaperSet, Results
 from tanbark.papers.figures import mean_and_error, over_folds, why_failed
 from tanbark.papers.report import Drawing, Section
 from tanbark.papers.samples import Sample, labelled
+from tanbark.papers.sizes import Sizes
 from tanbark.schema import Encoder
 
 FOLDS = 10
@@ -95,7 +96,7 @@ def run(data: Dataset, cell: Cell) -> list[Record]:
     """Return the error of every method in a fold."""
     sample = labelled(data)
     train, test = sample.fold(cell.part, cell.parts)
-    records: list[Record] = [{"size": True, **sample.size}] if not cell.part else []
+    records: list[Record] = [sample.size] if not cell.part else []
     for method, learn in METHODS.items():
         try:
             wrong = learn(train).predict(test.table) != test.classes
@@ -121,7 +122,7 @@ def report(results: Results) -> list[Section | Drawing]:
     if len(everywhere) > 1:
         means = np.array([[errors[method][file].mean() for method in METHODS] for file in everywhere])
         parts += [_ranks(means), *_drawings(means, everywhere)]
-    return parts
+    return [*parts, Sizes.of(results, dict(zip(SETS, SETS)), {}).section()]
 
 
 def _against(errors: dict[str, dict[str, Array]], other: str, test_to_train: float) -> WinTieLoss:
@@ -160,23 +161,22 @@ def _claims(errors: dict[str, dict[str, Array]]) -> Section:
 def _table(results: Results, errors: dict[str, dict[str, Array]], everywhere: Sequence[str]) -> Section:
     rows = []
     for file, done in results.items():
-        size = next(record for one in done for record in one.records if "size" in record)
         cells = [
             mean_and_error(errors[method][file], 100.0)
             if file in errors[method]
             else f"failed: {why_failed(done, method=method)}"
             for method in METHODS
         ]
-        rows.append([file, f"{size['rows']:,}, {size['attributes']}, {size['classes']}", *cells])
+        rows.append([file, *cells])
     if everywhere:
         means = [100.0 * np.mean([errors[method][file].mean() for file in everywhere]) for method in METHODS]
-        rows.append(["average", f"{len(everywhere)} sets", *(f"{mean:.2f}" for mean in means)])
+        rows.append([f"average, {len(everywhere)} sets", *(f"{mean:.2f}" for mean in means)])
     folds = max(len(done) for done in results.values())
     for words, ratio in (("paired t-test", 0.0), ("corrected t-test", 1.0 / (folds - 1))):
         found = [str(_against(errors, other, ratio)) if other != PROPOSED else "" for other in METHODS]
-        rows.append(["GABN's win/tie/loss", words, *found])
-    words = "Means over folds with their standard errors. The figures of the paper are lost."
-    return Section("Errors in per cent", words, ["set", "rows, attributes, classes", *METHODS], rows, labels=2)
+        rows.append([f"win/tie/loss, {words}", *found])
+    words = "Means over folds with their standard errors, and how often GABN wins, ties and loses."
+    return Section("Errors in per cent", words, ["set", *METHODS], rows)
 
 
 def _ranks(means: Array) -> Section:

@@ -32,6 +32,7 @@ from tanbark.papers.experiment import Experiment, PaperSet, Results
 from tanbark.papers.figures import AGREES, DIFFERS, agrees, mark, mean_and_error, over_folds, why_failed
 from tanbark.papers.report import Drawing, Section
 from tanbark.papers.samples import Sample, complete
+from tanbark.papers.sizes import Sizes, size_record
 from tanbark.schema import Encoder
 
 FOLDS = 10
@@ -153,22 +154,27 @@ def report(results: Results) -> list[Section | Drawing]:
         _accuracies("Table 1: accuracy in per cent", results, plain),
         _accuracies("Table 3: accuracy in per cent, within the Markov blanket of the class", results, restricted),
         _statistics(results),
+        _sizes(results).section(),
     ]
 
 
-def size_of(results: Results, file: str) -> Record:
-    """Return how many rows, attributes and classes a data set has."""
-    return next(record for done in results[file] for record in done.records if "whole" in record)
+def _sizes(results: Results) -> Sizes:
+    theirs = {
+        file: (int(paper["rows"]), int(paper["variables"]) - 1, int(paper["classes"]))
+        for file, paper in printed().items()
+    }
+    return Sizes.of(results, {file: paper["name"] for file, paper in printed().items()}, theirs)
 
 
 def _accuracies(title: str, results: Results, methods: list[str]) -> Section:
     rows: list[list[str]] = []
+    sizes = _sizes(results)
     agreements: dict[str, list[bool]] = {method: [] for method in methods}
     ours: list[list[float]] = []
     theirs: list[list[float]] = []
     for file, done in results.items():
         paper = printed()[file]
-        rows.append([paper["name"], _size_words(results, file), "paper", *(_percent(paper[m]) for m in methods)])
+        rows.append([sizes.label(file), "paper", *(_percent(paper[m]) for m in methods)])
         cells = []
         means = []
         for method in methods:
@@ -180,43 +186,33 @@ def _accuracies(title: str, results: Results, methods: list[str]) -> Section:
             agreements[method].append(close)
             cells.append(f"{mean_and_error(values, 100.0)} {AGREES if close else DIFFERS}")
             means.append(float(values.mean()))
-        rows.append(["", "", "ours", *cells])
+        rows.append(["", "ours", *cells])
         if len(means) == len(methods):
             ours.append(means)
             theirs.append([float(paper[method]) for method in methods])
     everywhere = [[float(paper[method]) for method in methods] for paper in printed().values()]
     if ours:
         rows += [
-            ["average", f"{len(ours)} sets", "paper", *(f"{100 * v:.2f}" for v in np.mean(theirs, axis=0))],
-            ["", "", "ours", *(f"{100 * v:.2f}" for v in np.mean(ours, axis=0))],
+            [f"average, {len(ours)} sets", "paper", *(f"{100 * v:.2f}" for v in np.mean(theirs, axis=0))],
+            ["", "ours", *(f"{100 * v:.2f}" for v in np.mean(ours, axis=0))],
         ]
-        rows.append(["p-value", "43 sets", "as printed", *(f"{p:.4f}" for p in P_VALUES[methods[-1]]), "-"])
-        for words, table in (("43 sets", everywhere), (f"{len(ours)} sets", ours)):
-            whose = "paper's accuracies" if table is everywhere else "ours"
+        rows.append(["p-value, 43 sets", "printed", *(f"{p:.4f}" for p in P_VALUES[methods[-1]]), "-"])
+        for whose, table in (("paper", everywhere), ("ours", ours)):
             plain, adjusted = _p_values(np.array(table))
-            rows.append(["Wilcoxon", words, whose, *(f"{p:.4f}" for p in plain), "-"])
-            rows.append(["Hommel", words, whose, *(f"{p:.4f}" for p in adjusted), "-"])
-    rows.append(["agree", "", "", *(mark(agreements[method]) for method in methods)])
+            rows.append([f"Wilcoxon, {len(table)} sets", whose, *(f"{p:.4f}" for p in plain), "-"])
+            rows.append([f"Hommel, {len(table)} sets", whose, *(f"{p:.4f}" for p in adjusted), "-"])
+    rows.append(["agree", "", *(mark(agreements[method]) for method in methods)])
     words = (
         f"Ours with the standard error over folds; {AGREES} where the paper's figure is within two of them. p-values "
         f"are of each method against {methods[-1]} over data sets: Wilcoxon's signed-rank test, and adjusted by "
         "Hommel's procedure. Those printed are close to Wilcoxon's before any adjustment "
         f"({'two' if methods[-1] == 'ANB-BDeu' else 'one'}-sided)."
     )
-    return Section(title, words, ["set", "rows, attributes, classes", "", *methods], rows, labels=3)
+    return Section(title, words, ["set", "", *methods], rows, labels=2)
 
 
 def _percent(accuracy: str) -> str:
     return f"{100 * float(accuracy):.2f}"
-
-
-def _size_words(results: Results, file: str) -> str:
-    """Return a data set's size, and that it is a variant where it is not the paper's."""
-    paper, size = printed()[file], size_of(results, file)
-    ours = (size["rows"], size["attributes"], size["classes"])
-    wanted = (int(paper["rows"]), int(paper["variables"]) - 1, int(paper["classes"]))
-    words = f"{ours[0]:,}, {ours[1]}, {ours[2]}"
-    return words if ours == wanted else f"{words} (variant: {wanted[0]:,}, {wanted[1]}, {wanted[2]} in the paper)"
 
 
 def _p_values(accuracies: NDArray[np.float64]) -> tuple[list[float], list[float]]:
@@ -227,14 +223,15 @@ def _p_values(accuracies: NDArray[np.float64]) -> tuple[list[float], list[float]
 
 def _statistics(results: Results) -> Section:
     rows = []
+    sizes = _sizes(results)
     for file, done in results.items():
         paper = printed()[file]
-        rows.append([paper["name"], "paper", *(paper[name] for name in STATISTICS)])
+        rows.append([sizes.label(file), "paper", *(paper[name] for name in STATISTICS)])
         folds = [r for one in done for r in one.records if r.get("method") == EXACT and "accuracy" in r]
         if not folds:
             rows.append(["", "ours", *["failed"] * len(STATISTICS)])
             continue
-        whole = set(size_of(results, file)["whole"])
+        whole = set(size_record(results, file)["whole"])
         found = {name: [float(fold[name]) for fold in folds] for name in ("parents", "children", "sparse")}
         members = [set(fold["blanket_members"]) for fold in folds]
         found["blanket"] = [float(len(of_fold)) for of_fold in members]
