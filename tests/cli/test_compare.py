@@ -18,7 +18,7 @@ from tanbark.cli.contenders import known, named, sensible
 from tanbark.cli.recommendation import Baseline, choose, recommend
 from tanbark.evaluate import Comparison, CrossValidation
 from tanbark.evaluate.comparison import Rank
-from tanbark.evaluate.cross_validation import Fold
+from tanbark.evaluate.results import Fold
 
 QUICK = ("--models", "naive-bayes,tan,cart", "--folds", 3, "--jobs", 1)
 HOSTILE = "<script>alert('x')</script> \"&"
@@ -120,7 +120,7 @@ def test_options_of_the_table_are_passed_on_to_the_command_that_comes_next(run, 
     ],
 )
 def test_what_cannot_be_is_said_before_any_work(run, weather, tmp_path, words, reason, monkeypatch):
-    monkeypatch.setattr("tanbark.evaluate.cross_validation.Trial.of", None)
+    monkeypatch.setattr("tanbark.evaluate.trial.Trial.of", None)
     assert reason in run("compare", "t.csv", "--target", "walk", *words, code=1).stderr
     assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
 

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from sklearn.metrics import auc, roc_auc_score, roc_curve
 
 from tanbark.evaluate import Comparison, CrossValidation
-from tanbark.evaluate.cross_validation import Fold
 from tanbark.evaluate.metrics import BINS, by_confidence
 from tanbark.evaluate.plots import (
     alike,
@@ -22,6 +21,7 @@ from tanbark.evaluate.plots import (
     roc,
     scatter,
 )
+from tanbark.evaluate.results import Fold
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = '<script>alert(\'x\')</script> & "$x_1$" id="a" #010203'
