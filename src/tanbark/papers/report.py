@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import groupby
 from pathlib import Path
 
-from tanbark.evaluate.page import page, table
+from tanbark.evaluate.page import figure, page, table
 from tanbark.writing import replacing
 
 Cells = Sequence[str]
@@ -39,15 +40,13 @@ def write_markdown(path: Path, title: str, words: Sequence[str], parts: Sequence
     for paragraph in words:
         lines += [paragraph, ""]
     for part in parts:
-        lines += [f"## {part.title}", ""]
         if isinstance(part, Drawing):
             drawing = path.with_name(f"{path.stem}-{part.name}.svg")
             _write(drawing, part.svg)
             lines += [f"![{part.title}]({drawing.name})", ""]
             continue
-        if part.words:
-            lines += [part.words, ""]
         bars = ["---"] * part.labels + ["---:"] * (len(part.columns) - part.labels)
+        lines += [f"## {part.title}", "", *([part.words, ""] if part.words else [])]
         lines += [_row(part.columns), _row(bars), *map(_row, part.rows), ""]
     _write(path, "\n".join(lines))
 
@@ -60,13 +59,15 @@ def _row(cells: Cells) -> str:
 def write_html(path: Path, title: str, words: Sequence[str], parts: Sequence[Section | Drawing]) -> None:
     """Write a report as one HTML file."""
     body = [f"<p>{escape(paragraph)}</p>" for paragraph in words]
-    for part in parts:
-        body.append(f"<h2>{escape(part.title)}</h2>")
-        if isinstance(part, Drawing):
-            body.append(f"<figure>{part.svg}</figure>")
+    for drawn, together in groupby(parts, lambda part: isinstance(part, Drawing)):
+        if drawn:
+            figures = "\n".join(figure(part.svg, part.title) for part in together if isinstance(part, Drawing))
+            body.append(f'<div class="plots">\n{figures}\n</div>')
             continue
-        body.append(f"<p>{escape(part.words)}</p>" if part.words else "")
-        body.append(table(part.columns, part.rows))
+        for part in together:
+            if isinstance(part, Section):
+                body += [f"<h2>{escape(part.title)}</h2>", f"<p>{escape(part.words)}</p>" if part.words else ""]
+                body.append(table(part.columns, part.rows))
     _write(path, page(title, "\n".join(body)))
 
 

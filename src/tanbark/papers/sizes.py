@@ -23,7 +23,7 @@ class Sizes:
         What the paper calls them.
     ours : mapping of Sizes
     theirs : mapping of Sizes
-        Of those that the paper tells the size of.
+        Of all, or of none where the paper does not tell.
     """
 
     names: Mapping[str, str]
@@ -45,10 +45,10 @@ class Sizes:
         """Return the sizes as a table."""
         rows = []
         for file, ours in self.ours.items():
-            theirs = self.theirs.get(file)
-            told = ["-"] * 3 if theirs is None else [f"{many:,}" for many in theirs]
-            rows.append([self.label(file), f"{file}.csv", *(f"{many:,}" for many in ours), *told])
-        columns = ["set", "file", "rows", "attributes", "classes", "paper: rows", "attributes", "classes"]
+            numbers = (*ours, *self.theirs.get(file, ()))
+            rows.append([self.label(file), f"{file}.csv", *(f"{many:,}" for many in numbers)])
+        columns = ["set", "file", "rows", "attributes", "classes"]
+        columns += ["paper: rows", "attributes", "classes"] if self.theirs else []
         words = "Of the rows and attributes that were used. A variant differs from the paper's in one of these numbers."
         return Section("Data sets", words if self.theirs else "", columns, rows, labels=2)
 
