@@ -37,9 +37,9 @@ def _console(stderr: bool) -> Console:
 
 
 @contextmanager
-def progress(remaining: bool = False) -> Iterator[Progress]:
-    """Show progress on stderr while it lasts, and only to a person; if wanted, how long the rest will take too."""
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+def progress() -> Iterator[Progress]:
+    """Show progress on stderr while it lasts, and only to a person."""
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     console = err()
     with Progress(
@@ -48,7 +48,6 @@ def progress(remaining: bool = False) -> Iterator[Progress]:
         BarColumn(bar_width=30),
         TextColumn("{task.fields[detail]}"),
         TimeElapsedColumn(),
-        *([TextColumn("left:"), TimeRemainingColumn()] if remaining else []),
         console=console,
         transient=True,
         disable=not console.is_terminal,

@@ -46,6 +46,7 @@ def demo() -> None:
         ("tanbark fit TABLE.csv --target COLUMN", "learn a model, see how well it predicts"),
         ("tanbark show TABLE.tanbark", "draw its tree, list what tells most about the class"),
         ("tanbark predict TABLE.tanbark NEW.csv", "probabilities for new rows"),
+        ("tanbark compare TABLE.csv --target COLUMN", "which classifier to take"),
         ("tanbark fit --list-models", "which classifiers there are"),
     ):
         console.print(f"  {command:<40}", style="cyan", end="", soft_wrap=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import time
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tanbark.cli.console import listed, out, progress
+from tanbark.cli.console import listed, out, progress, time_left
 from tanbark.cli.errors import CommandError
 from tanbark.papers import PAPERS
 
@@ -105,14 +106,19 @@ def _run(
     costs = {file: experiment.cost(*folder[file].table.shape) for file in files}
     # What takes long comes last, so that a run that is stopped has finished many sets.
     cells = [cell for file in sorted(files, key=costs.__getitem__) for cell in experiment.cells(file, quick)]
-    with progress(remaining=True) as bar:
-        task = bar.add_task(experiment.name, total=sum(costs[cell.file] for cell in cells), detail="")
-        many = [0]
+    total = sum(costs[cell.file] for cell in cells)
+    spent = {True: 0.0, False: 0.0}
+    many = [0]
+    began = time.monotonic()
+    with progress() as bar:
+        task = bar.add_task(experiment.name, total=total, detail="")
 
         def fresh(done: Done) -> None:
             many[0] += 1
-            words = f"{many[0]} of {len(cells)}: {experiment.called(done.cell.file)}"
-            bar.update(task, advance=costs[done.cell.file], detail=words)
+            spent[done.found] += costs[done.cell.file]
+            left = time_left(time.monotonic() - began, spent[False] / max(total - spent[True], 1e-9))
+            words = f"{many[0]} of {len(cells)} cells: {experiment.called(done.cell.file)}{left}"
+            bar.update(task, completed=sum(spent.values()), detail=words)
 
         try:
             return run_cells(experiment.work, cells, data, kept, jobs, fresh)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from tanbark.cli.console import time_left
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 SHARES = (0.1, 0.5)
 """The learning curve has these shares of the training rows, and all of them."""
+FEW_ROWS = 1000
 WORTH_PROCESSES = 5.0
 """What takes fewer seconds is over before other processes have started."""
 
@@ -55,8 +57,19 @@ class Trials:
 
     def compare(self) -> tuple[Comparison, list[str]]:
         """Return how well all do, and what there is to note."""
+        self._load_kernels()
         curve, notes = self._curve("comparing", self.models, (1.0,))
         return curve[1.0], notes
+
+    def _load_kernels(self) -> None:
+        """Load what counts and trees need, which the first of the classifiers would be charged with otherwise."""
+        from tanbark import TAN
+
+        encoders = [model.encoder for model in self.models.values() if hasattr(model, "encoder")]
+        with warnings.catch_warnings(), suppress(ValueError, TypeError):
+            warnings.simplefilter("ignore")
+            X = self.X.slice(0, FEW_ROWS)
+            TAN(encoder=next(iter(encoders), None)).fit(X, self.y[:FEW_ROWS]).predict_log_proba(X)
 
     def curve(self, names: Sequence[str], found: Comparison) -> dict[float, Comparison]:
         """Return how well some do having learned from fewer rows, and from all."""

@@ -41,12 +41,13 @@ class Cell:
 
 @dataclass(frozen=True)
 class Done:
-    """A cell, its records, how long it took, and why it failed if it did."""
+    """A cell, its records, how long it took, why it failed if it did, and whether it was found on disk."""
 
     cell: Cell
     records: list[Record]
     seconds: float
     failed: str | None = None
+    found: bool = False
 
 
 def run_cells(
@@ -122,6 +123,6 @@ def _read(kept: Path, cell: Cell, mark: str) -> Done | None:
     """Return a cell from the disk, None where it is not there, is of another table, or cannot be read."""
     try:
         found = json.loads((kept / f"{cell.name}.json").read_text())
-        return Done(cell, found["records"], found["seconds"]) if found["mark"] == mark else None
+        return Done(cell, found["records"], found["seconds"], found=True) if found["mark"] == mark else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
