@@ -22,18 +22,26 @@ def log_evidence(joint: NDArray[np.float64], low: int, high: int, out: NDArray[n
 
 
 @njit(nogil=True, cache=True)
+def _largest(joint: NDArray[np.float64], i: int, prior: NDArray[np.float64], out: NDArray[np.float64]) -> float:
+    """Return the largest of a row, having written the prior to `out` where no class can have made the row."""
+    largest = -np.inf
+    for k in range(joint.shape[1]):
+        largest = max(largest, joint[i, k])
+    if largest == -np.inf:
+        for k in range(joint.shape[1]):
+            out[i, k] = prior[k]
+    return largest
+
+
+@njit(nogil=True, cache=True)
 def log_posterior(
     joint: NDArray[np.float64], log_prior: NDArray[np.float64], low: int, high: int, out: NDArray[np.float64]
 ) -> None:
     """Write the log probabilities of the classes of rows `low` to `high` to `out`: as `posterior`."""
     classes = joint.shape[1]
     for i in range(low, high):
-        largest = -np.inf
-        for k in range(classes):
-            largest = max(largest, joint[i, k])
+        largest = _largest(joint, i, log_prior, out)
         if largest == -np.inf:
-            for k in range(classes):
-                out[i, k] = log_prior[k]
             continue
         total = 0.0
         for k in range(classes):
@@ -54,12 +62,8 @@ def posterior(
     """
     classes = joint.shape[1]
     for i in range(low, high):
-        largest = -np.inf
-        for k in range(classes):
-            largest = max(largest, joint[i, k])
+        largest = _largest(joint, i, prior, out)
         if largest == -np.inf:
-            for k in range(classes):
-                out[i, k] = prior[k]
             continue
         total = 0.0
         for k in range(classes):

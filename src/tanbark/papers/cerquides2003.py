@@ -220,11 +220,6 @@ def _figures(title: str, results: Results, quantity: str, scale: float) -> Secti
     return Section(title, words, ["set", *columns], rows)
 
 
-def _cells(file: str, quick: bool) -> list[Cell]:
-    folds = QUICK_FOLDS if quick else FOLDS
-    return [Cell(file, part, folds, quick) for part in range(folds)]
-
-
 EXPERIMENT = Experiment(
     name="cerquides2003",
     citation=(
@@ -238,7 +233,8 @@ EXPERIMENT = Experiment(
     ),
     sets=tuple(PaperSet(file, size[0]) for file, size in SIZES.items()),
     quick_sets=("car_evaluation", "cleve", "credit_crx", "glass", "hepatitis", "iris", "pima", "congressional_voting"),
-    cells=_cells,
+    parts=FOLDS,
+    quick_parts=QUICK_FOLDS,
     work=run,
     cost=lambda rows, attributes: 0.2 + rows * attributes**2 / 1e7,
     report=report,

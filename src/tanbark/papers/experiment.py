@@ -35,14 +35,16 @@ class Experiment:
         All of the paper's, whether their files are there or not.
     quick_sets : tuple of str
         The files of a run that takes a minute or two.
-    cells : callable
-        From a file and whether to be quick to the cells of that data set.
+    parts, quick_parts : int
+        Into how many cells a data set is divided: folds, or orders.
     work : callable
         What is done in a cell.
     cost : callable
         From the numbers of rows and attributes to how long a cell takes, in whatever unit.
     report : callable
         The tables and drawings that come of the results.
+    apart : bool
+        Whether there is a further cell on its own.
     """
 
     name: str
@@ -50,10 +52,17 @@ class Experiment:
     protocol: str
     sets: tuple[PaperSet, ...]
     quick_sets: tuple[str, ...]
-    cells: Callable[[str, bool], list[Cell]]
+    parts: int
+    quick_parts: int
     work: Work
     cost: Callable[[int, int], float]
     report: Callable[[Results], list[Section | Drawing]]
+    apart: bool = False
+
+    def cells(self, file: str, quick: bool) -> list[Cell]:
+        """Return the cells of a data set."""
+        parts = self.quick_parts if quick else self.parts
+        return [Cell(file, part, parts, quick) for part in range(parts + self.apart)]
 
     def called(self, file: str) -> str:
         """Return what the paper calls a data set."""

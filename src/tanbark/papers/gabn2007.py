@@ -214,11 +214,6 @@ def _drawings(means: Array, files: Sequence[str]) -> list[Section | Drawing]:
     ]
 
 
-def _cells(file: str, quick: bool) -> list[Cell]:
-    folds = QUICK_FOLDS if quick else FOLDS
-    return [Cell(file, part, folds, quick) for part in range(folds)]
-
-
 EXPERIMENT = Experiment(
     name="gabn2007",
     citation=(
@@ -235,7 +230,8 @@ EXPERIMENT = Experiment(
     ),
     sets=tuple(PaperSet(file, file) for file in SETS),
     quick_sets=("balance_scale", "car_evaluation", "cleve", "glass", "iris", "monks_1", "tic_tac_toe", "wine"),
-    cells=_cells,
+    parts=FOLDS,
+    quick_parts=QUICK_FOLDS,
     work=run,
     cost=lambda rows, attributes: 1.0 + rows * attributes**1.5 / 1e5,
     report=report,

@@ -224,11 +224,6 @@ def _spread(values: Sequence[float], form: str = ",.0f") -> str:
     return f"{fmean(values):{form}}" + (f" ±{stdev(values):{form}}" if varies else "")
 
 
-def _cells(file: str, quick: bool) -> list[Cell]:
-    parts = len(ORDERS) * (QUICK_REPEATS if quick else REPEATS)
-    return [Cell(file, part, parts, quick) for part in range(parts)]
-
-
 EXPERIMENT = Experiment(
     name="roure2002",
     citation=(
@@ -242,7 +237,8 @@ EXPERIMENT = Experiment(
     ),
     sets=tuple(PaperSet(file, name) for file, name in SETS.items()),
     quick_sets=("nursery", "car_evaluation"),
-    cells=_cells,
+    parts=len(ORDERS) * REPEATS,
+    quick_parts=len(ORDERS) * QUICK_REPEATS,
     work=run,
     cost=lambda rows, attributes: 0.1 + rows * attributes / 1e5,
     report=report,

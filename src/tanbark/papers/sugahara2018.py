@@ -250,11 +250,6 @@ def _statistics(results: Results) -> Section:
     return Section("Table 2: the exactly learned networks", words, ["set", "", *STATISTICS.values()], rows, labels=2)
 
 
-def _cells(file: str, quick: bool) -> list[Cell]:
-    folds = QUICK_FOLDS if quick else FOLDS
-    return [Cell(file, part, folds, quick) for part in range(folds + 1)]
-
-
 EXPERIMENT = Experiment(
     name="sugahara2018",
     citation=(
@@ -269,8 +264,10 @@ EXPERIMENT = Experiment(
     ),
     sets=tuple(PaperSet(file, paper["name"]) for file, paper in printed().items()),
     quick_sets=("balance_scale", "hayes_roth", "iris", "lenses", "monks_1", "three_of_9", "tic_tac_toe"),
-    cells=_cells,
+    parts=FOLDS,
+    quick_parts=QUICK_FOLDS,
     work=run,
     cost=lambda rows, attributes: 0.3 + 2.0**attributes * (rows + 200.0) ** 0.5 / 3e6,
     report=report,
+    apart=True,
 )
