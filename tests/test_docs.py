@@ -19,6 +19,7 @@ PAGES = [
     "docs/networks.md",
     "docs/streams.md",
     "docs/scale.md",
+    "docs/evaluation.md",
 ]
 BLOCK = re.compile(r"^```(python|console)\n(.*?)\n```$", re.M | re.S)
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
