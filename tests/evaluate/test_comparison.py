@@ -188,7 +188,7 @@ def test_a_learning_curve_is_cross_validation_with_each_share_and_the_same_rows_
     for share, comparison in found.items():
         for name, model in models.items():
             alone = cross_validate(model, X, y, folds=3, share=share)
-            assert comparison[name].test_to_train == pytest.approx(1 / (2 * share))
+            assert comparison[name].test_to_train == pytest.approx(1 / (2 * share), rel=0.1)
             for a, b in zip(comparison[name].folds, alone.folds, strict=True):
                 assert np.array_equal(a.log_probabilities, b.log_probabilities)
     for a, b in zip(found[0.2]["TAN"].folds, found[1.0]["tree"].folds):

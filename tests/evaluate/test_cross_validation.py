@@ -350,8 +350,9 @@ def test_a_share_of_the_training_rows_is_learned_from_and_all_of_the_fold_is_pre
         half = stratified_share(codes, split.outside(k), 0.5, 0)
         fitted = clone(MODELS[name]).fit(X.iloc[half], y[half])
         assert np.array_equal(b.log_probabilities, fitted.predict_log_proba(X.iloc[b.rows]))
+        assert (a.learned_from, b.learned_from) == (len(split.outside(k)), len(half))
     assert whole.test_to_train == pytest.approx(1 / 2)
-    assert part.test_to_train == pytest.approx(1.0)
+    assert part.test_to_train == pytest.approx(1.0, rel=0.1)
 
 
 @pytest.mark.parametrize("hole", [None, np.nan])
@@ -524,8 +525,11 @@ def test_what_was_said_of_all_folds_is_pooled():
     order = np.argsort(np.concatenate([fold.rows for fold in found.folds]))
     assert found.classes[truth[order]].tolist() == y.tolist()
     assert said.shape == (ROWS, 3)
-    # Of three quarters of sixty rows half.
-    assert found.learned_from == pytest.approx(22.5)
+    # Of three quarters of sixty rows half, and of each class rounded up.
+    split = Split.of(stratified_folds(np.unique(y, return_inverse=True)[1], 4, 0))
+    halves = [sum(-(-np.sum(y[split.outside(k)] == label) // 2) for label in found.classes) for k in range(4)]
+    assert found.learned_from == pytest.approx(np.mean(halves))
+    assert 22.5 <= found.learned_from <= 24
 
 
 def test_folds_in_which_a_metric_is_not_defined_are_left_out():

@@ -74,10 +74,9 @@ def result(classes: int = 2, seed: int = 0, test_to_train: float = 0.25) -> Cros
     for k in range(5):
         truth = draw.permutation(np.arange(20) % classes)
         weights = draw.gamma(1.0, size=(20, classes)) + 1.5 * np.eye(classes)[truth]
-        folds.append(
-            Fold(np.arange(20 * k, 20 * k + 20), truth, np.log(weights / weights.sum(1, keepdims=True)), 0.1, 0.1)
-        )
-    return CrossValidation(np.array([f"c{k}" for k in range(classes)]), tuple(folds), 1, test_to_train, 0)
+        said = np.log(weights / weights.sum(1, keepdims=True))
+        folds.append(Fold(np.arange(20 * k, 20 * k + 20), truth, said, round(20 / test_to_train), 0.1, 0.1))
+    return CrossValidation(np.array([f"c{k}" for k in range(classes)]), tuple(folds), 1, 0)
 
 
 def test_the_curve_of_two_classes_is_scikit_learns() -> None:

@@ -46,7 +46,32 @@ def test_a_cell_that_failed_says_why_and_is_tried_again(folder, tmp_path):
     found = run_cells(counted, cells, folder, tmp_path, 1, lambda done: None)
     assert found[0].failed == "ValueError: no such thing"
     assert found[1].records
-    assert [path.name for path in tmp_path.iterdir()] == ["iris-1-of-4.json"]
+    run_cells(counted, cells, folder, tmp_path, 1, lambda done: None)
+    assert CALLS == ["iris-4-of-4", "iris-1-of-4", "iris-4-of-4"]
+
+
+def half_failed(data, cell):
+    CALLS.append(cell.name)
+    return [
+        {"method": "a", "error": 0.5},
+        {"method": "b", **({"failed": "why"} if len(CALLS) == 1 else {"error": 0.1})},
+    ]
+
+
+def test_a_method_that_failed_in_a_cell_is_tried_again(folder, tmp_path):
+    cells = [Cell("iris", 0, 4)]
+    for failed in (True, False, False):
+        [found] = run_cells(half_failed, cells, folder, tmp_path, 1, lambda done: None)
+        assert ("failed" in found.records[1]) == failed
+    assert len(CALLS) == 2
+
+
+def test_cells_of_another_program_are_not_taken(folder, tmp_path, monkeypatch):
+    cells = [Cell("iris", 0, 4)]
+    run_cells(counted, cells, folder, tmp_path, 1, lambda done: None)
+    monkeypatch.setattr(module, "_program", lambda: "another")
+    run_cells(counted, cells, folder, tmp_path, 1, lambda done: None)
+    assert len(CALLS) == 2
 
 
 def test_cells_of_another_table_and_broken_ones_are_not_taken(folder, tmp_path):

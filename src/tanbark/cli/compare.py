@@ -110,7 +110,7 @@ def compare(
         if not found:
             raise CommandError(f"no classifier could learn from {source.name}: {next(iter(found.failures.values()))}")
         shown = _shown(found, by)
-        curve = trials.curve(shown, found)
+        curve, of_curve = trials.curve(shown, found)
         recommendation = recommend(found, curve, by, baseline)
         words = data_words(data, database)
         fit = f"tanbark fit {words} --target {quoted(columns.target)} --model {recommendation.chosen}"
@@ -132,7 +132,7 @@ def compare(
             curve,
             shown,
             recommendation,
-            [*_notes(of_columns, of_models), *row_numbers(X), *folders_unread(source), *_left_out(slow)],
+            [*_notes(of_columns, [*of_models, *of_curve]), *row_numbers(X), *folders_unread(source), *_left_out(slow)],
             f"tanbark compare {words}{typed_options(ctx)}",
             f"{fit}{typed_options(ctx, SAME_FOR_FIT)}" if recommendation.chosen else None,
         )

@@ -82,7 +82,7 @@ def cells(found: Comparison, by: str, apart: str) -> list[list[str]]:
             )
         ]
         times = [_seconds(float(np.median(some))) for some in (one.fit_seconds, one.predict_seconds)]
-        chance = "<0.01" if rank.p_value < 0.01 else f"{rank.p_value:.2f}"
+        chance = "<0.01" if rank.p_value < 0.01 else f"{rank.p_value:.2f}".replace("nan", "–")
         lines.append([rank.name, *figures, *times, chance if lines else ""])
     return lines
 
@@ -130,7 +130,8 @@ def comparison_page(report: Report) -> str:
         "rows predicted wrongly. Log loss, in nats, and the Brier score: how far the probabilities are from the truth; "
         "less is better. AUC: more is better. Calibration: how far confidence is from accuracy. Times are medians of a "
         "fold. "
-        f"p: of the difference from the first, by the {TEST.split(' at ')[0]}; below {LEVEL} it is more than chance."
+        f"p: of the difference from the first, by the {TEST.split(' at ')[0]}; below {LEVEL} it is more than chance, "
+        "for one classifier that is looked at alone."
     )
     ranking = table(HEADS, cells(report.found, report.by, " ± "), report.looks)
     failures = table(["classifier", "why"], report.found.failures.items()) if report.found.failures else ""

@@ -47,7 +47,7 @@ class Recommendation:
 
 def alike(ranking: Sequence[Rank]) -> list[str]:
     """Return the best of a ranking and those that cannot be told from it."""
-    return [rank.name for at, rank in enumerate(ranking) if at == 0 or rank.p_value >= LEVEL]
+    return [rank.name for at, rank in enumerate(ranking) if at == 0 or not rank.p_value < LEVEL]
 
 
 def choose(ranking: Sequence[Rank]) -> str | None:
@@ -94,7 +94,7 @@ def _best(found: Comparison, ranking: Sequence[Rank], by: str, baseline: Baselin
     words += "" if by == "error" else f" ({best.mean(by):.3f})"
     words += f": it errs on {percent(error)} of rows that it has not seen"
     always = f"always predicting {baseline.commonest!r} errs on {percent(1 - baseline.share)}"
-    if best.mean("log_loss") >= baseline.log_loss:
+    if best.mean("log_loss") >= baseline.log_loss and error >= 1 - baseline.share:
         return (
             f"{words}, but {always}, and the shares of the classes alone have a lower log loss: the columns say little."
         )
@@ -145,7 +145,8 @@ def _honesty(name: str, result: CrossValidation) -> str:
     shares = bins.rows / bins.rows.sum()
     off = float(np.abs(shares * (bins.accuracy - bins.confidence)).sum())
     # Rows that are right as often as they are said to be are off by so much, by luck.
-    luck = float(np.sqrt(2 / np.pi * shares * bins.confidence * (1 - bins.confidence) / bins.rows.sum()).sum())
+    rows = bins.rows.sum() / result.repeats
+    luck = float(np.sqrt(2 / np.pi * shares * bins.confidence * (1 - bins.confidence) / rows).sum())
     if off <= HONEST:
         return f"The probabilities of {name} can be trusted: on average they are off by {_points(off)}."
     if off <= 1.5 * luck:
@@ -164,6 +165,7 @@ def _more_rows(name: str, curve: Mapping[float, Comparison], by: str) -> str:
     import numpy as np
 
     from tanbark.evaluate.metrics import HIGHER_IS_BETTER
+    from tanbark.evaluate.significance import standard_error
 
     half, whole = curve.get(0.5), curve.get(1.0)
     if half is None or whole is None or name not in half or name not in whole:
@@ -173,7 +175,7 @@ def _more_rows(name: str, curve: Mapping[float, Comparison], by: str) -> str:
     gain = gain[np.isfinite(gain)]
     if len(gain) < 2:
         return ""
-    error = np.sqrt(gain.var(ddof=1) * (1 / len(gain) + whole[name].test_to_train))
+    error = standard_error(gain, whole[name].test_to_train)
     means = f"{half[name].mean(by):.3f} to {whole[name].mean(by):.3f}"
     rows = f"from {half[name].learned_from:,.0f} rows to {whole[name].learned_from:,.0f}"
     went = f"{rows} its {METRIC_WORDS[by]} went from {means}"

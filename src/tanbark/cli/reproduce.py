@@ -80,7 +80,7 @@ def reproduce(
         console.print(paragraph)
     if not results:
         raise CommandError(f"every data set failed, as {present[0]} did: {failed[present[0]]}")
-    _print_and_write(console, experiment, results, words, target)
+    _print_and_write(console, experiment, results, words, target, quick)
 
 
 def _wanted(experiment: Experiment, only: list[str] | None, quick: bool) -> list[str]:
@@ -140,7 +140,10 @@ def _words(
         f"{len(present)} of the {len(experiment.sets)} data sets; {len(done)} cells took {took} of one core's time.",
     ]
     if quick:
-        words.append("A quick run: fewer sets and fewer folds than the paper's.")
+        words.append(
+            f"A quick run, of {experiment.quick_parts} parts of each set instead of {experiment.parts}: what is said "
+            "above of folds, orders and rows is so in a full run only."
+        )
     if absent:
         words.append(f"Absent: {', '.join(experiment.called(file) for file in absent)}.")
     words += [f"Failed: {experiment.called(file)} ({reason})." for file, reason in failed.items()]
@@ -148,7 +151,12 @@ def _words(
 
 
 def _print_and_write(
-    console: Console, experiment: Experiment, results: dict[str, list[Done]], words: list[str], target: Path
+    console: Console,
+    experiment: Experiment,
+    results: dict[str, list[Done]],
+    words: list[str],
+    target: Path,
+    quick: bool,
 ) -> None:
     from tanbark.papers.report import Section, write_html, write_markdown
 
@@ -156,11 +164,12 @@ def _print_and_write(
     for part in parts:
         if isinstance(part, Section):
             _print(console, part)
+    stem = f"{experiment.name}-quick" if quick else experiment.name
     title = f"{experiment.name}, run again"
-    write_markdown(target / f"{experiment.name}.md", title, words, parts)
-    write_html(target / f"{experiment.name}.html", title, words, parts)
-    _write_records(target / f"{experiment.name}.csv", results)
-    names = ", ".join(f"{experiment.name}.{ending}" for ending in ("md", "html", "csv"))
+    write_markdown(target / f"{stem}.md", title, words, parts)
+    write_html(target / f"{stem}.html", title, words, parts)
+    _write_records(target / f"{stem}.csv", results)
+    names = ", ".join(f"{stem}.{ending}" for ending in ("md", "html", "csv"))
     console.print(f"\nWritten to {target}: {names}.", soft_wrap=True)
 
 

@@ -71,12 +71,17 @@ class Trials:
             X = self.X.slice(0, FEW_ROWS)
             TAN(encoder=next(iter(encoders), None)).fit(X, self.y[:FEW_ROWS]).predict_log_proba(X)
 
-    def curve(self, names: Sequence[str], found: Comparison) -> dict[float, Comparison]:
-        """Return how well some do having learned from fewer rows, and from all."""
+    def curve(self, names: Sequence[str], found: Comparison) -> tuple[dict[float, Comparison], list[str]]:
+        """Return how well some do having learned from fewer rows, and from all, and which fail with fewer."""
         from tanbark.evaluate import Comparison
 
         curve, _ = self._curve("learning curve", {name: self.models[name] for name in names}, SHARES)
-        return curve | {1.0: Comparison({name: found[name] for name in names}, {})}
+        failures = [
+            f"{name} fails with {share:.0%} of the rows: {why}"
+            for share, comparison in curve.items()
+            for name, why in comparison.failures.items()
+        ]
+        return curve | {1.0: Comparison({name: found[name] for name in names}, {})}, failures
 
     def _curve(
         self, what: str, models: Mapping[str, Any], shares: Sequence[float]

@@ -17,10 +17,23 @@ Note = tuple[type[Warning], str]
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What a classifier said of the rows of a fold, of the classes that it knows, how long it took, what it noted."""
+    """What a classifier said of the rows of a fold, and what there is to know of how it came to it.
+
+    Parameters
+    ----------
+    log_probabilities : array of shape (rows of the fold, classes)
+    classes : array
+        Those that it knows.
+    learned_from : int
+        How many rows.
+    fit_seconds, predict_seconds : float
+    notes : frozenset
+        What it warned of.
+    """
 
     log_probabilities: Array
     classes: NDArray[Any]
+    learned_from: int
     fit_seconds: float
     predict_seconds: float
     notes: frozenset[Note] = frozenset()
@@ -43,7 +56,7 @@ def learn(model: Any, X: Any, y: Any, test: Any) -> Answer:
     if np.isnan(found).any():
         raise ValueError(f"{type(fitted).__name__} gives probabilities that are not numbers")
     notes = frozenset((warning.category, str(warning.message)) for warning in caught)
-    return Answer(found, fitted.classes_, learned - began, now - learned, notes)
+    return Answer(found, fitted.classes_, len(y), learned - began, now - learned, notes)
 
 
 def with_others(classes: NDArray[Any], known: list[NDArray[Any]]) -> NDArray[Any]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tanbark.evaluate.folds import Places
 from tanbark.evaluate.metrics import METRICS
+from tanbark.evaluate.significance import standard_error
 
 Array = NDArray[np.float64]
 
@@ -25,6 +26,8 @@ class Fold:
     truth : array of shape (rows of the fold,)
         The number of each row's class.
     log_probabilities : array of shape (rows of the fold, classes)
+    learned_from : int
+        How many rows were learned from.
     fit_seconds, predict_seconds : float
         How long learning and predicting took. Where all rows were read, encoded and counted at once, each fold is
         charged its share of that.
@@ -33,6 +36,7 @@ class Fold:
     rows: Places
     truth: Places
     log_probabilities: Array
+    learned_from: int
     fit_seconds: float
     predict_seconds: float
 
@@ -48,8 +52,6 @@ class CrossValidation:
     folds : tuple of Folds
         Those of the first repetition first.
     repeats : int
-    test_to_train : float
-        How many rows were predicted for each that was learned from.
     shared : int
         In how many folds the counts were those of all rows less the fold's.
     """
@@ -57,7 +59,6 @@ class CrossValidation:
     classes: NDArray[Any]
     folds: tuple[Fold, ...]
     repeats: int
-    test_to_train: float
     shared: int
     _scores: dict[str, Array] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -89,7 +90,12 @@ class CrossValidation:
     @property
     def learned_from(self) -> float:
         """How many rows were learned from in a fold, on average."""
-        return sum(len(fold.rows) for fold in self.folds) / len(self.folds) / self.test_to_train
+        return float(np.mean([fold.learned_from for fold in self.folds]))
+
+    @property
+    def test_to_train(self) -> float:
+        """How many rows were predicted for each that was learned from."""
+        return sum(len(fold.rows) for fold in self.folds) / sum(fold.learned_from for fold in self.folds)
 
     def mean(self, metric: str) -> float:
         """Return the mean of a metric over the folds in which it is defined, NaN where there is none."""
@@ -101,7 +107,7 @@ class CrossValidation:
         known = self._known(metric)
         if len(known) < 2:
             return float("nan")
-        return float(np.sqrt(known.var(ddof=1) * (1.0 / len(known) + self.test_to_train)))
+        return standard_error(known, self.test_to_train)
 
     def _known(self, metric: str) -> Array:
         scores = self.score(metric)

@@ -55,8 +55,13 @@ def corrected_t(a: ArrayLike, b: ArrayLike, test_to_train: float) -> float:
     if not np.ptp(difference):
         # Scores that differ by the same everywhere: certainty, or no difference at all.
         return 0.0 if difference.any() else 1.0
-    error = np.sqrt(difference.var(ddof=1) * (1.0 / folds + test_to_train))
+    error = standard_error(difference, test_to_train)
     return float(2.0 * stats.t.sf(np.abs(difference.mean()) / error, folds - 1))
+
+
+def standard_error(values: Array, test_to_train: float) -> float:
+    """Return the standard error of the mean of values of folds that share training rows (Nadeau and Bengio 2003)."""
+    return float(np.sqrt(values.var(ddof=1) * (1.0 / len(values) + test_to_train)))
 
 
 def wilcoxon(a: ArrayLike, b: ArrayLike) -> float:

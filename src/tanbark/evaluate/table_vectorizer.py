@@ -19,8 +19,8 @@ class TableVectorizer(TransformerMixin, EncodingEstimator):
     """Numbers as they are, NaN where missing, and for each level of a category whether it is the row's.
 
     Put before one of scikit-learn's classifiers it lets that take part in a comparison on any table. Categories are
-    found as by `Encoder`; of two levels the second is a column, and a row whose value is missing or was never seen has
-    none.
+    found as by `Encoder`; a row whose value is missing or was never seen has none of the levels. Of two levels
+    the second alone is a column, NaN for such a row.
 
     Parameters
     ----------
@@ -61,7 +61,10 @@ class TableVectorizer(TransformerMixin, EncodingEstimator):
         parts = []
         for column, raw, code in zip(self.schema_.columns, table.columns, codes):
             if isinstance(column, Category):
-                parts.append((code[:, None] == np.array(self._levels(column))).astype(np.float64))
+                levels = self._levels(column)
+                parts.append((code[:, None] == np.array(levels)).astype(np.float64))
+                if len(levels) < column.arity:
+                    parts[-1][code >= column.arity] = np.nan
             else:
                 parts.append(raw.floats()[:, None])
         return np.hstack(parts)

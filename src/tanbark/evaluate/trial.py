@@ -87,15 +87,15 @@ class Trial:
             found[part] = answer
             tell(len(found), len(plan))
         repeats = len(self.splits)
-        test_to_train = 1.0 / ((len(self.splits[0]) - 1) * share)
         classes = with_others(self.classes, [answer.classes for answer in found.values()])
         folds = tuple(self._fold(*part, found[part], classes) for part in plan)
-        return CrossValidation(classes, folds, repeats, test_to_train, shared)
+        return CrossValidation(classes, folds, repeats, shared)
 
     def _fold(self, repeat: int, k: int, answer: Answer, classes: NDArray[Any]) -> Fold:
         held_out = self.splits[repeat].inside(k)
         said = aligned(answer.log_probabilities, answer.classes, classes)
-        return Fold(self.known[held_out], self.truth[held_out], said, answer.fit_seconds, answer.predict_seconds)
+        seconds = answer.fit_seconds, answer.predict_seconds
+        return Fold(self.known[held_out], self.truth[held_out], said, answer.learned_from, *seconds)
 
     def _learned_from(self, repeat: int, k: int, share: float) -> Places:
         """Return the rows that are learned from, among those that have a class."""
@@ -150,8 +150,9 @@ class Trial:
         now = time.perf_counter()
         to_codes = self._reading + encoded.encoding
         to_counts = to_codes + encoded.learning + counted.counting
-        fit_seconds = learned - began + to_counts * float(counts.class_counts.sum())
-        return Answer(said, model.classes_, fit_seconds, now - learned + to_codes * len(said))
+        many = int(counts.class_counts.sum())
+        fit_seconds = learned - began + to_counts * many
+        return Answer(said, model.classes_, many, fit_seconds, now - learned + to_codes * len(said))
 
     def _fold_counts(self, model: CountsClassifier, repeat: int) -> FoldCounts | None:
         """Return the counts of each fold, None where the table's parts teach schemas of their own."""

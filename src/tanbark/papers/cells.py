@@ -72,7 +72,8 @@ def run_cells(
     from joblib import Parallel, delayed
 
     kept.mkdir(parents=True, exist_ok=True)
-    marks = {file: _mark(work, data, file) for file in dict.fromkeys(cell.file for cell in cells)}
+    program = _program()
+    marks = {file: _mark(program, work, data, file) for file in dict.fromkeys(cell.file for cell in cells)}
     found = {cell: done for cell in cells if (done := _read(kept, cell, marks[cell.file])) is not None}
     for done in found.values():
         fresh(done)
@@ -105,12 +106,10 @@ def _dataset(data: Path, file: str) -> Dataset:
     return read_folder(data)[file]
 
 
-def _mark(work: Work, data: Path, file: str) -> str:
-    """Return what tells whether a cell on disk is of the same experiment: the table's content and the version."""
-    import tanbark
-
-    digest = hashlib.sha256(f"{tanbark.__version__} {work.__module__}".encode())
-    frame = _dataset(data, file).frame()
+def _mark(program: str, work: Work, data: Path, file: str) -> str:
+    """Return what tells whether a cell on disk is of the same experiment: the programs and the table's content."""
+    digest = hashlib.sha256(f"{program} {work.__module__}".encode())
+    frame = read_folder(data)[file].frame()
     digest.update(repr(frame.schema).encode())
     for batch in frame.to_batches():
         for column in batch.columns:
@@ -119,10 +118,25 @@ def _mark(work: Work, data: Path, file: str) -> str:
     return digest.hexdigest()
 
 
+def _program() -> str:
+    """Return what tells one state of the programs that learn from another: tanbark's own text and others' versions."""
+    import numpy
+    import sklearn
+
+    import tanbark
+
+    digest = hashlib.sha256(f"{numpy.__version__} {sklearn.__version__}".encode())
+    for path in sorted(Path(tanbark.__file__).parent.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
 def _read(kept: Path, cell: Cell, mark: str) -> Done | None:
-    """Return a cell from the disk, None where it is not there, is of another table, or cannot be read."""
+    """Return a cell from the disk, None where it is not there, of another experiment, unreadable, or has a failure."""
     try:
         found = json.loads((kept / f"{cell.name}.json").read_text())
-        return Done(cell, found["records"], found["seconds"], found=True) if found["mark"] == mark else None
+        failed = any("failed" in record for record in found["records"])
+        same = found["mark"] == mark
+        return Done(cell, found["records"], found["seconds"], found=True) if same and not failed else None
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -82,6 +82,8 @@ def run(data: Dataset, cell: Cell) -> list[Record]:
     kept = [c for c in data.table.column_names if c not in LEFT_OUT.get(name, ())]
     shuffled = rng.permutation(data.table.num_rows)[: QUICK_ROWS if cell.quick else None]
     cut = len(shuffled) * 2 // 3
+    if cut < CHUNK:
+        raise ValueError(f"{len(shuffled)} rows are too few: two thirds of them must make a chunk of {CHUNK}")
     labels = np.array(data.labels.to_pylist(), object)
     table = data.table.select(kept)
     train = table.take(shuffled[:cut])
@@ -167,7 +169,7 @@ def _work(groups: Steps) -> Section:
     words = (
         "Mean ± standard deviation over the orders of a kind. A batch learner calculates n(n - 1)/2 weights for each "
         "chunk and recalls the sum of i(n - i). The paper does not say how its orders were made, so that its figures "
-        f"can but be near: {AGREES} within a fifth of ours ({mark(agreements)})."
+        f"can but be near: {AGREES} where ours is within a fifth of it ({mark(agreements)})."
     )
     columns = ["set", "order"]
     for what in ("calculated", "recalled"):
