@@ -38,7 +38,7 @@ def test_a_quick_run_on_real_tables_prints_and_writes_the_tables(run, tmp_path, 
     assert "Written to" in result.output
     for ending in ("md", "html", "csv"):
         assert (tmp_path / "out" / f"{paper}-quick.{ending}").stat().st_size > 500
-    with open(tmp_path / "out" / f"{paper}-quick.csv") as file:
+    with open(tmp_path / "out" / f"{paper}-quick-records.csv") as file:
         found = list(csv.DictReader(file))
     assert {row["set"] for row in found} <= {"iris", "glass", "car_evaluation", "lenses", "hayes_roth"}
     kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "out" / "cells").iterdir()}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import auc, roc_auc_score, roc_curve
 
 from tanbark.evaluate import Comparison, CrossValidation
-from tanbark.evaluate.metrics import BINS, by_confidence
+from tanbark.evaluate.metrics import BINS, by_confidence, calibration_error
 from tanbark.evaluate.plots import (
     alike,
     critical_difference_diagram,
@@ -107,7 +107,7 @@ def test_plots_label_every_classifier_with_its_figure() -> None:
     for name, one in results.items():
         areas = [roc_auc_score(f.truth, f.log_probabilities[:, 1]) for f in one.folds]
         assert f"{name}  {np.mean(areas):.3f}" in texts(roc(results))
-        assert f"{name}  {one.mean('calibration_error'):.3f}" in texts(reliability(results))
+        assert f"{name}  {calibration_error(*one.pooled):.3f}" in texts(reliability(results))
 
 
 def test_a_learning_curve_counts_the_rows_learned_from() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 import warnings
 from collections.abc import Sequence
@@ -87,7 +88,7 @@ def compare(
         raise CommandError(f"--jobs must be at least 1, got {jobs}")
     source = rows_named(data, database, missing, categorical or [])
     path = output or default_output(source, "-comparison.html")
-    check_writable(path)
+    check_writable(path, getattr(source, "paths", ()))
     with progress() as bar:
         task = bar.add_task("starting", total=None, detail="")
         names = named(models or [])
@@ -109,6 +110,8 @@ def compare(
         found, of_models = trials.compare()
         if not found:
             raise CommandError(f"no classifier could learn from {source.name}: {next(iter(found.failures.values()))}")
+        if all(result.mean(by) != result.mean(by) for result in found.values()):
+            raise CommandError(f"no fold has rows of several classes, so there is no {by}; use fewer --folds")
         shown = _shown(found, by)
         curve, of_curve = trials.curve(shown, found)
         recommendation = recommend(found, curve, by, baseline)
@@ -161,12 +164,16 @@ def _baseline(encoder: Any, X: Any, y: Any) -> tuple[Baseline, list[str]]:
 
 
 def _notes(of_columns: Sequence[str], of_models: Sequence[str]) -> list[str]:
-    """Return what there is to note, each once: what a classifier says of a column was said before.
+    """Return what there is to note, each once: of a column that was noted before, a classifier need not say it again.
 
-    >>> _notes(["x is odd"], ["rows are few", "tan: x is odd", "tan: it is slow"])
-    ['x is odd', 'rows are few', 'tan: it is slow']
+    What else could be set is left to `tanbark fit`.
+
+    >>> _notes(["column 'x' is odd"], ["rows are few", "tan: column 'x' is odder", "k2: it climbs; use search='exact'"])
+    ["column 'x' is odd", 'rows are few', 'k2: it climbs']
     """
-    rest = [note for note in of_models if not note.endswith(tuple(f": {known}" for known in of_columns))]
+    known = [re.findall(r"column '.*?'", note) for note in of_columns]
+    told = {column for columns in known for column in columns}
+    rest = [re.split(r"; (?:use )?search=", note)[0] for note in of_models if not any(c in note for c in told)]
     return list(dict.fromkeys(map(advice, [*of_columns, *rest])))
 
 

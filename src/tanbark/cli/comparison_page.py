@@ -82,7 +82,8 @@ def cells(found: Comparison, by: str, apart: str) -> list[list[str]]:
             )
         ]
         times = [_seconds(float(np.median(some))) for some in (one.fit_seconds, one.predict_seconds)]
-        chance = "<0.01" if rank.p_value < 0.01 else f"{rank.p_value:.2f}".replace("nan", "–")
+        near = f"{rank.p_value:.2f}" == f"{LEVEL:.2f}"
+        chance = "<0.01" if rank.p_value < 0.01 else f"{rank.p_value:.{3 if near else 2}f}".replace("nan", "–")
         lines.append([rank.name, *figures, *times, chance if lines else ""])
     return lines
 
@@ -128,7 +129,8 @@ def comparison_page(report: Report) -> str:
     explained = (
         f"Ranked by {metric}. Means over folds ± standard errors, enlarged since folds share rows. Error: share of "
         "rows predicted wrongly. Log loss, in nats, and the Brier score: how far the probabilities are from the truth; "
-        "less is better. AUC: more is better. Calibration: how far confidence is from accuracy. Times are medians of a "
+        "less is better. AUC: more is better. Calibration: how far confidence is from accuracy in a fold, which "
+        "exaggerates where folds are small. Times are medians of a "
         "fold. "
         f"p: of the difference from the first, by the {TEST.split(' at ')[0]}; below {LEVEL} it is more than chance, "
         "for one classifier that is looked at alone."

@@ -42,6 +42,8 @@ def known() -> tuple[str, ...]:
 def named(words: Sequence[str]) -> list[str]:
     """Return the classifiers that a person asked for, separated by commas or not, each once; ``all`` are all."""
     names = [name.strip() for word in words for name in word.split(",") if name.strip()]
+    if words and not names:
+        raise CommandError(f"--models names none; the models are {', '.join(known())}, and all for all")
     for name in names:
         if name not in (*known(), "all"):
             raise CommandError(f"there is no model {name!r}; the models are {', '.join(known())}, and all for all")

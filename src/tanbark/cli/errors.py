@@ -6,6 +6,7 @@ import os
 import re
 import sys
 import traceback
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -73,8 +74,10 @@ def as_option(message: str) -> str:
     return re.sub(r"\bsearch='(\w+)'", r"--set search=\1", message.replace("with missing=", "with --missing"))
 
 
-def check_writable(path: Path) -> None:
-    """Raise where a file cannot be written, before there is anything to write."""
+def check_writable(path: Path, read: Iterable[Path] = ()) -> None:
+    """Raise where a file cannot be written, or is one of those that are read, before there is anything to write."""
+    if any(path.exists() and one.exists() and path.samefile(one) for one in read):
+        raise CommandError(f"{path} is the table itself; give --output another name")
     if path.is_dir() or not path.parent.is_dir():
         raise CommandError(f"{path} cannot be written: there is no such folder, or it is one itself")
     if not os.access(path if path.exists() else path.parent, os.W_OK):

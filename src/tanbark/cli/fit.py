@@ -86,7 +86,7 @@ def fit(
         raise CommandError(f"--cv needs at least 2 folds, or 0 for none, got {cv}")
     source = rows_named(data, database, missing, categorical or [])
     path = output or default_output(source, ".tanbark")
-    check_writable(path)
+    check_writable(path, getattr(source, "paths", ()))
     with progress() as bar:
         bar.add_task("starting", total=None, detail="")
         settings = _settings(model, ess, setting)

@@ -50,12 +50,22 @@ def alike(ranking: Sequence[Rank]) -> list[str]:
     return [rank.name for at, rank in enumerate(ranking) if at == 0 or not rank.p_value < LEVEL]
 
 
+def close(ranking: Sequence[Rank]) -> list[str]:
+    """Return the best of a ranking and those that cannot be told from it and are within one of its standard errors."""
+    best, good = ranking[0], alike(ranking)
+    return [
+        rank.name
+        for rank in ranking
+        if rank is best or (rank.name in good and abs(rank.mean - best.mean) <= best.standard_error)
+    ]
+
+
 def choose(ranking: Sequence[Rank]) -> str | None:
-    """Return the classifier of tanbark's to take: among those that are as good as the best the simplest network.
+    """Return the classifier of tanbark's to take: among those that are close to the best the simplest network.
 
     Where there is none among them, it is the best that is not scikit-learn's.
     """
-    good = alike(ranking)
+    good = close(ranking)
     single = [name for name in SINGLE_NETWORKS if name in good]
     own = [rank.name for rank in ranking if rank.name not in PEERS]
     return next(iter([*single, *own]), None)
@@ -75,6 +85,8 @@ def recommend(found: Comparison, curve: Mapping[float, Comparison], by: str, bas
     baseline : Baseline
     """
     ranking = found.ranking(by)
+    if _is_idle(found[ranking[0].name], baseline):
+        return Recommendation(None, (_best(found, ranking, by, baseline), "None of them is worth taking as it is."))
     chosen = choose(ranking)
     told = chosen or ranking[0].name
     sentences = [
@@ -87,6 +99,12 @@ def recommend(found: Comparison, curve: Mapping[float, Comparison], by: str, bas
     return Recommendation(chosen, tuple(words for words in sentences if words))
 
 
+def _is_idle(result: CrossValidation, baseline: Baseline) -> bool:
+    """Return whether a classifier is no better than the shares of the classes, by its errors and its probabilities."""
+    no_fewer_errors = result.mean("error") >= 1 - baseline.share - 1e-9
+    return no_fewer_errors and result.mean("log_loss") >= baseline.log_loss
+
+
 def _best(found: Comparison, ranking: Sequence[Rank], by: str, baseline: Baseline) -> str:
     best = found[ranking[0].name]
     error = best.mean("error")
@@ -94,7 +112,7 @@ def _best(found: Comparison, ranking: Sequence[Rank], by: str, baseline: Baselin
     words += "" if by == "error" else f" ({best.mean(by):.3f})"
     words += f": it errs on {percent(error)} of rows that it has not seen"
     always = f"always predicting {baseline.commonest!r} errs on {percent(1 - baseline.share)}"
-    if best.mean("log_loss") >= baseline.log_loss and error >= 1 - baseline.share:
+    if _is_idle(best, baseline):
         return (
             f"{words}, but {always}, and the shares of the classes alone have a lower log loss: the columns say little."
         )
@@ -116,16 +134,17 @@ def _choice(ranking: Sequence[Rank], chosen: str | None, by: str) -> str:
         return "It is one of scikit-learn's; none of tanbark's took part."
     from tanbark.classifiers.registry import REGISTRY
 
-    best, good = ranking[0].name, alike(ranking)
+    best, good = ranking[0].name, close(ranking)
     single = chosen in SINGLE_NETWORKS
     kind = "a single network, which can be drawn and read" if single else "many networks, so there is none to read"
     kind += ", and further rows can be added to it" if hasattr(REGISTRY[chosen].classifier(), "partial_fit") else ""
     if chosen == best:
         return f"Take {chosen}: it is {kind}."
     if chosen in good:
-        why = "the simplest of these" if single else "the best of these in tanbark"
+        why = "the simplest" if single else "the best in tanbark"
         return (
-            f"Take {chosen}: it is {why}, {kind}. {best} is for those to whom every bit of {METRIC_WORDS[by]} matters."
+            f"Take {chosen}: it is {why} of those within a standard error of the best, {kind}. {best} is for those to "
+            f"whom every bit of {METRIC_WORDS[by]} matters."
         )
     means = {rank.name: rank.mean for rank in ranking}
     against = f"{METRIC_WORDS[by]} {means[chosen]:.3f} against {means[best]:.3f}"
@@ -181,6 +200,8 @@ def _more_rows(name: str, curve: Mapping[float, Comparison], by: str) -> str:
     went = f"{rows} its {METRIC_WORDS[by]} went from {means}"
     if gain.mean() > 2 * error:
         return f"More rows would likely help: {went}."
+    if gain.mean() <= 0:
+        return f"It does not show that more rows would help: {went}."
     return f"It does not show that more rows would help: {went}, which may be luck."
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tanbark.cli.console import listed, out, progress, time_left
-from tanbark.cli.errors import CommandError
+from tanbark.cli.errors import CommandError, sentence
 from tanbark.papers import PAPERS
 
 if TYPE_CHECKING:
@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from tanbark.datasets import Folder
     from tanbark.papers.cells import Done
     from tanbark.papers.experiment import Experiment
-    from tanbark.papers.report import Section
+    from tanbark.papers.report import Drawing, Section
+
+
+WIDEST = 1000
 
 
 def reproduce(
@@ -70,8 +73,9 @@ def reproduce(
     if target.exists() and not target.is_dir():
         raise CommandError(f"{target} is a file; --output names a folder")
     target.mkdir(parents=True, exist_ok=True)
-    done = _run(experiment, folder, present, data, target / "cells", quick, int(effective_n_jobs(jobs)))
-    failed = {one.cell.file: one.failed for one in done if one.failed}
+    costs, failed = _costs(experiment, folder, present)
+    done = _run(experiment, costs, data, target / "cells", quick, int(effective_n_jobs(jobs)))
+    failed |= {one.cell.file: one.failed for one in done if one.failed}
     results = {file: [one for one in done if one.cell.file == file] for file in present if file not in failed}
     words = _words(experiment, done, absent, failed, quick)
     console = out()
@@ -90,6 +94,8 @@ def _wanted(experiment: Experiment, only: list[str] | None, quick: bool) -> list
         return [file for file in known if not quick or file in experiment.quick_sets]
     by_name = {name.lower(): file for file, name in known.items()}
     asked = [word.strip() for words in only for word in words.split(",") if word.strip()]
+    if not asked:
+        raise CommandError(f"--only names no data set; {experiment.name} has {', '.join(known)}")
     for word in asked:
         if word not in known and word.lower() not in by_name:
             raise CommandError(f"{experiment.name} has no data set {word!r}; it has {', '.join(known)}")
@@ -97,15 +103,26 @@ def _wanted(experiment: Experiment, only: list[str] | None, quick: bool) -> list
     return [file for file in known if file in chosen]
 
 
+def _costs(experiment: Experiment, folder: Folder, files: Sequence[str]) -> tuple[dict[str, float], dict[str, str]]:
+    """Return how long a cell of each data set takes, and why some cannot be read."""
+    costs: dict[str, float] = {}
+    unreadable: dict[str, str] = {}
+    for file in files:
+        try:
+            costs[file] = experiment.cost(*folder[file].table.shape)
+        except ValueError as error:
+            unreadable[file] = sentence(error)
+    return costs, unreadable
+
+
 def _run(
-    experiment: Experiment, folder: Folder, files: Sequence[str], data: Path, kept: Path, quick: bool, jobs: int
+    experiment: Experiment, costs: Mapping[str, float], data: Path, kept: Path, quick: bool, jobs: int
 ) -> list[Done]:
     """Return what came of all cells, showing how much is done and how long the rest will take."""
     from tanbark.papers.cells import run_cells
 
-    costs = {file: experiment.cost(*folder[file].table.shape) for file in files}
     # What takes long comes last, so that a run that is stopped has finished many sets.
-    cells = [cell for file in sorted(files, key=costs.__getitem__) for cell in experiment.cells(file, quick)]
+    cells = [cell for file in sorted(costs, key=costs.__getitem__) for cell in experiment.cells(file, quick)]
     total = sum(costs[cell.file] for cell in cells)
     spent = {True: 0.0, False: 0.0}
     many = [0]
@@ -168,8 +185,9 @@ def _print_and_write(
     title = f"{experiment.name}, run again"
     write_markdown(target / f"{stem}.md", title, words, parts)
     write_html(target / f"{stem}.html", title, words, parts)
-    _write_records(target / f"{stem}.csv", results)
-    names = ", ".join(f"{stem}.{ending}" for ending in ("md", "html", "csv"))
+    _write_csv(target / f"{stem}.csv", _figures(parts))
+    _write_csv(target / f"{stem}-records.csv", _records(results))
+    names = ", ".join(f"{stem}{ending}" for ending in (".md", ".html", ".csv", "-records.csv"))
     console.print(f"\nWritten to {target}: {names}.", soft_wrap=True)
 
 
@@ -185,22 +203,43 @@ def _print(console: Console, section: Section) -> None:
     console.print(section.title, style="bold")
     if section.words:
         console.print(section.words)
+    # Rather too wide for the window than with figures cut in two.
+    width = console.width
+    console.width = max(width, console.measure(table, options=console.options.update(max_width=WIDEST)).maximum)
     console.print(table)
+    console.width = width
 
 
-def _write_records(path: Path, results: dict[str, list[Done]]) -> None:
-    """Write every record as a line of CSV: what it is of, and all figures that any record has."""
-    from tanbark.writing import replacing
+def _figures(parts: Sequence[Section | Drawing]) -> list[dict[str, Any]]:
+    """Return every figure of the tables: in which table, of what, in which column."""
+    from tanbark.papers.report import Section
 
-    flat: list[dict[str, Any]] = [
+    return [
+        {"table": part.title, "row": row[0], "of": " ".join(row[1 : part.labels]), "column": column, "value": value}
+        for part in parts
+        if isinstance(part, Section)
+        for row in part.rows
+        for column, value in zip(part.columns[part.labels :], row[part.labels :])
+    ]
+
+
+def _records(results: dict[str, list[Done]]) -> list[dict[str, Any]]:
+    """Return every record: what it is of, and all figures that it has."""
+    return [
         {"set": file, "part": one.cell.part + 1, "parts": one.cell.parts, **record}
         for file, done in results.items()
         for one in done
         for record in one.records
     ]
+
+
+def _write_csv(path: Path, lines: list[dict[str, Any]]) -> None:
+    """Write dictionaries as CSV, with a column for each name that any of them has."""
+    from tanbark.writing import replacing
+
     text = io.StringIO()
-    writer = csv.DictWriter(text, list(dict.fromkeys(name for record in flat for name in record)))
+    writer = csv.DictWriter(text, list(dict.fromkeys(name for line in lines for name in line)))
     writer.writeheader()
-    writer.writerows(flat)
+    writer.writerows(lines)
     with replacing(path) as file:
         file.write(text.getvalue().encode())

@@ -190,6 +190,10 @@ def learning_curve(
     shares : sequence of float
         Above 0 and at most 1.
     """
+    if not isinstance(models, Mapping):
+        raise TypeError(f"models must map names to classifiers, got {type(models).__name__!r}")
+    if not isinstance(shares, Sequence):
+        raise TypeError(f"shares must be a list of numbers, got {shares!r}")
     if not models:
         raise ValueError("models is empty; give at least one classifier")
     if not len(shares):

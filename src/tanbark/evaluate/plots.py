@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tanbark.evaluate.comparison import Comparison
-from tanbark.evaluate.metrics import BINS, by_confidence
+from tanbark.evaluate.metrics import BINS, by_confidence, calibration_error
 from tanbark.evaluate.results import CrossValidation
 from tanbark.evaluate.svg import COLOURS, INK, MARKERS, line_style, style, svg
 
@@ -72,7 +72,7 @@ def reliability(results: Mapping[str, CrossValidation]) -> str:
         axes.plot([0.0, 1.0], [0.0, 1.0], **_FAINT)
         for at, (name, result) in enumerate(results.items()):
             found = by_confidence(*result.pooled)
-            label = f"{_plain(name)}  {result.mean('calibration_error'):.3f}"
+            label = f"{_plain(name)}  {calibration_error(*result.pooled):.3f}"
             marker = MARKERS[at % len(MARKERS)]
             some = found.rows > 0
             share = found.rows[some] / found.rows.sum()
@@ -88,7 +88,7 @@ def reliability(results: Mapping[str, CrossValidation]) -> str:
         below.yaxis.set_major_formatter("{x:.0%}")
         handles = axes.get_legend_handles_labels()
         figure.legend(*handles, loc="upper center", bbox_to_anchor=(0.5, 0.02), ncols=2, title="calibration error")
-        errors = ", ".join(f"{name} {result.mean('calibration_error'):.3f}" for name, result in results.items())
+        errors = ", ".join(f"{name} {calibration_error(*one.pooled):.3f}" for name, one in results.items())
         return svg(figure, f"Reliability diagram, calibration errors: {errors}")
 
 

@@ -68,7 +68,12 @@ class Trial:
         if rows.min() < folds:
             rare = self.classes.tolist()[int(rows.argmin())]
             some = "1 row" if rows.min() == 1 else f"{rows.min()} rows"
-            warn(f"the class {rare!r} has {some}, fewer than the {folds} folds: in some folds none of it is predicted")
+            few = int((rows < folds).sum()) - 1
+            others = "" if not few else ", and so has 1 more" if few == 1 else f", and so have {few} more"
+            warn(
+                f"the class {rare!r} has {some}, fewer than the {folds} folds{others}: in some folds none of it is "
+                "predicted"
+            )
 
     def of(self, model: Any, share: float = 1.0, progress: Progress | None = None) -> CrossValidation:
         """Return how well a classifier does."""

@@ -33,6 +33,8 @@ FOLDS = 10
 QUICK_FOLDS = 5
 SHARES = (0.1, 0.5, 1.0)
 LEVEL = 0.05
+FEWEST_SETS = 6
+"""With fewer data sets any count would agree with any other."""
 MOST_ROWS = 5_000
 """The paper skipped TBMATAN where there are more rows."""
 
@@ -148,15 +150,17 @@ def _wins(title: str, results: Results, quantity: str, paper: Wins) -> Section:
             row = [f"{a} better than {b}", f"{share:.0%}", f"{count} of {of_paper}", f"{wins} of {sets}"]
             spread = _spread(count / of_paper, sets)
             close = abs(wins - count * sets / of_paper) <= 2 * spread
-            if sets:
+            enough = sets >= FEWEST_SETS
+            if enough:
                 agreements.append(close)
-            row += [f"±{spread:.1f}", AGREES if close else DIFFERS] if sets else ["", ""]
+            row += [f"±{spread:.1f}", AGREES if close else DIFFERS] if enough else ["", ""]
             rows.append([*row, f"{win_tie_loss(*everywhere, level=LEVEL).wins} of {len(everywhere[0])}"])
     words = (
         f"On how many data sets the difference is significant at 5 % by a paired t-test over the folds. The paper "
         f"skipped TBMATAN beyond {MOST_ROWS:,} rows; ours on all sets stands in the last column. {AGREES} where ours "
         "on the sets it ran differs by at most two standard errors of a count of so many sets (binomial, with Agresti "
-        f"and Coull's two successes and two failures added): {mark(agreements)}."
+        f"and Coull's two successes and two failures added; fewer than {FEWEST_SETS} sets are not judged): "
+        f"{mark(agreements)}."
     )
     columns = ["", "training rows", "paper", "ours", "", "agrees", "ours, all sets"]
     return Section(title, words, columns, rows, labels=2)

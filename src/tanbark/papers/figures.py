@@ -65,4 +65,4 @@ def mark(agreements: Iterable[bool]) -> str:
     '2 of 3'
     """
     each = list(agreements)
-    return f"{sum(each)} of {len(each)}"
+    return f"{sum(each)} of {len(each)}" if each else "none to compare"

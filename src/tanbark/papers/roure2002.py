@@ -117,6 +117,9 @@ def _steps(
     learners = {how: TAN(encoder=schema, restructure=how) for how in ("always", "aco")}
     ends = range(CHUNK, len(y) + 1, CHUNK)
     shown = {ends[int(at)] for at in np.linspace(0, len(ends) - 1, CURVE)}
+    # What is compiled or loaded is so before the clock runs.
+    for how in ("always", "aco"):
+        TAN(encoder=schema, restructure=how).partial_fit(X[:CHUNK], y[:CHUNK]).partial_fit(X[:CHUNK], y[:CHUNK])
     for end in ends:
         chunk = slice(end - CHUNK, end)
         step: Record = {"rows": end}
@@ -167,7 +170,8 @@ def _work(groups: Steps) -> Section:
             cells += [f"{paper:,.0f}", AGREES if close else DIFFERS]
         rows.append([SETS[file], order, *cells])
     words = (
-        "Mean ± standard deviation over the orders of a kind. A batch learner calculates n(n - 1)/2 weights for each "
+        "ACO is the paper's heuristic, arcs in correct order. Mean ± standard deviation over the orders of a kind. A "
+        "batch learner calculates n(n - 1)/2 weights for each "
         "chunk and recalls the sum of i(n - i). The paper does not say how its orders were made, so that its figures "
         f"can but be near: {AGREES} where ours is within a fifth of it ({mark(agreements)})."
     )
@@ -180,7 +184,7 @@ def _work(groups: Steps) -> Section:
 def _trees(groups: Steps) -> Section:
     rows = []
     for (file, order), runs in groups.items():
-        # The first chunk is a fit, and what is compiled is compiled then.
+        # The first chunk is a fit.
         steps = [step for run in runs for step in run[1:]]
         rows.append(
             [

@@ -40,6 +40,8 @@ class Sample:
 
     def fold(self, part: int, parts: int, share: float = 1.0) -> tuple[Sample, Sample]:
         """Return the rows outside a fold, or a share of them, and those inside."""
+        if parts > len(self.classes):
+            raise ValueError(f"{len(self.classes)} rows are too few for {parts} folds")
         split = Split.of(stratified_folds(self.classes, parts))
         outside = stratified_share(self.classes, split.outside(part), share, seed=part)
         return self.take(outside), self.take(split.inside(part))
@@ -63,5 +65,7 @@ def labelled(data: Dataset, first: int | None = None) -> Sample:
 
 
 def _sample(table: Any, labels: Any) -> Sample:
-    classes = np.unique(np.array([str(label) for label in labels.to_pylist()]), return_inverse=True)[1]
+    names, classes = np.unique(np.array([str(label) for label in labels.to_pylist()]), return_inverse=True)
+    if len(names) < 2:
+        raise ValueError("no two rows that can be used are of different classes")
     return Sample(table.combine_chunks(), classes.astype(np.int64))

@@ -49,7 +49,9 @@ class Sizes:
             rows.append([self.label(file), f"{file}.csv", *(f"{many:,}" for many in numbers)])
         columns = ["set", "file", "rows", "attributes", "classes"]
         columns += ["paper: rows", "attributes", "classes"] if self.theirs else []
-        words = "Of the rows and attributes that were used. A variant differs from the paper's in one of these numbers."
+        words = (
+            "Of the rows and attributes that were used. A variant differs from the paper's in some of these numbers."
+        )
         return Section("Data sets", words if self.theirs else "", columns, rows, labels=2)
 
 
