@@ -73,3 +73,9 @@ def test_what_is_not_there_is_said_in_a_sentence(run, folder, arguments, message
     given = arguments if "--data" in arguments else [*arguments, "--data", folder]
     result = run("reproduce", *given, code=1)
     assert message in " ".join(result.output.split())
+
+
+def test_what_adjusts_p_values_says_beforehand_what_it_needs(run, folder, monkeypatch):
+    monkeypatch.setattr("tanbark.cli.reproduce.find_spec", lambda name: None)
+    result = run("reproduce", "sugahara2018", "--data", folder, code=1)
+    assert "sugahara2018 needs statsmodels; install it with: pip install 'tanbark[papers]'" in result.stderr

@@ -7,6 +7,7 @@ import io
 import time
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -63,6 +64,8 @@ def reproduce(
     if jobs == 0:
         raise CommandError("--jobs needs a number other than 0; -1 is all cores")
     experiment: Experiment = import_module(f"tanbark.papers.{paper}").EXPERIMENT
+    if experiment.adjusts and find_spec("statsmodels") is None:
+        raise CommandError(f"{paper} needs statsmodels; install it with: pip install 'tanbark[papers]'")
     wanted = _wanted(experiment, only, quick)
     folder = read_folder(data)
     present = [file for file in wanted if file in folder]

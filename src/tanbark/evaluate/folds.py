@@ -20,15 +20,15 @@ def stratified_folds(classes: Places, folds: int, seed: int | tuple[int, ...] = 
     [0, 0, 1, 1, 2, 2]
     """
     shuffled = np.random.default_rng(seed).permutation(len(classes))
-    fold = np.empty(len(classes), np.int64)
-    fold[shuffled[_sorting(classes[shuffled])]] = np.arange(len(classes)) % folds
-    return fold
+    turns = _narrow(np.arange(len(classes)) % folds)
+    fold = np.empty_like(turns)
+    fold[shuffled[np.argsort(_narrow(classes)[shuffled], kind="stable")]] = turns
+    return fold.astype(np.int64)
 
 
-def _sorting(values: Places) -> Places:
-    """Return the order that sorts small numbers, equal ones as they stand: by radix, which numpy does for two bytes."""
-    small = values.astype(np.uint16) if values.max(initial=0) < 2**16 else values
-    return np.argsort(small, kind="stable")
+def _narrow(values: Places) -> NDArray[np.integer]:
+    """Return small numbers in two bytes, which numpy sorts by radix, and which leave the cache to others."""
+    return values.astype(np.uint16) if values.max(initial=0) < 2**16 else values
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Split:
     @classmethod
     def of(cls, fold: Places) -> Split:
         """Return the rows grouped by these folds."""
-        return cls(fold, _sorting(fold), np.r_[0, np.cumsum(np.bincount(fold))])
+        return cls(fold, np.argsort(_narrow(fold), kind="stable"), np.r_[0, np.cumsum(np.bincount(fold))])
 
     def __len__(self) -> int:
         return len(self.bounds) - 1

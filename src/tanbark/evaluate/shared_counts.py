@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts import Counts, Rows
-from tanbark.evaluate.folds import Split
+from tanbark.evaluate.folds import Places, Split
+from tanbark.kernels.threads import run, spans, thread_count
 from tanbark.schema import Category, Encoder, Schema
+from tanbark.schema.columns import Codes
 from tanbark.schema.raw import Labels
 from tanbark.schema.table import Table
 from tanbark.schema.target import Target
@@ -73,6 +75,12 @@ class EncodedTable:
         return bool((part.class_counts > 0).all() and (occurs | self._declared).all())
 
 
+def _take(codes: Codes, order: Places, attributes: tuple[int, int], out: Codes) -> None:
+    """Write the rows of some attributes in another order to `out`."""
+    for u in range(*attributes):
+        np.take(codes[u], order, out=out[u], mode="clip")
+
+
 class FoldCounts:
     """The rows of a table grouped by their fold, and the counts of all of them and of each fold."""
 
@@ -80,7 +88,10 @@ class FoldCounts:
         self.encoded, self.split, self.order = encoded, split, order
         rows = encoded.rows
         began = time.perf_counter()
-        self._rows = Rows(rows.schema, np.take(rows.codes, split.order, axis=1), rows.classes[split.order])
+        codes = np.empty_like(rows.codes)
+        threads = thread_count(encoded.n_jobs, len(rows.classes))
+        run([partial(_take, rows.codes, split.order, part, codes) for part in spans(len(codes), threads)], threads)
+        self._rows = Rows(rows.schema, codes, rows.classes[split.order])
         self._total = Counts.zero(rows.schema, order)
         # Where the counts of all folds would take too much room, each is counted again when it is asked for.
         many = self._total.table.nbytes * (len(split) + 1) > ROOM

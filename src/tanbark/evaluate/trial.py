@@ -46,6 +46,7 @@ class Trial:
         if len(target.codes) != table.rows:
             raise ValueError(f"X has {table.rows} rows, but y has {len(target.codes)}")
         target.name_beside(table.names or ())
+        self.rows = table.rows
         self.known = np.flatnonzero(target.codes >= 0)
         self._table, self._target, _ = usable_rows(table, target, None)
         self.classes, self.truth = self._target.labels, self._target.codes
@@ -98,9 +99,10 @@ class Trial:
 
     def _fold(self, repeat: int, k: int, answer: Answer, classes: NDArray[Any]) -> Fold:
         held_out = self.splits[repeat].inside(k)
+        rows = held_out if len(self.known) == self.rows else self.known[held_out]
         said = aligned(answer.log_probabilities, answer.classes, classes)
         seconds = answer.fit_seconds, answer.predict_seconds
-        return Fold(self.known[held_out], self.truth[held_out], said, answer.learned_from, *seconds)
+        return Fold(rows, self.truth[held_out], said, answer.learned_from, *seconds)
 
     def _learned_from(self, repeat: int, k: int, share: float) -> Places:
         """Return the rows that are learned from, among those that have a class."""

@@ -45,6 +45,8 @@ class Experiment:
         The tables and drawings that come of the results.
     apart : bool
         Whether there is a further cell on its own.
+    adjusts : bool
+        Whether p-values are adjusted by Hommel's procedure, for which statsmodels is needed.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Experiment:
     cost: Callable[[int, int], float]
     report: Callable[[Results], list[Section | Drawing]]
     apart: bool = False
+    adjusts: bool = False
 
     def cells(self, file: str, quick: bool) -> list[Cell]:
         """Return the cells of a data set."""

@@ -238,4 +238,5 @@ EXPERIMENT = Experiment(
     work=run,
     cost=lambda rows, attributes: 1.0 + rows * attributes**1.5 / 1e5,
     report=report,
+    adjusts=True,
 )

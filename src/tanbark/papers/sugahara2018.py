@@ -282,4 +282,5 @@ EXPERIMENT = Experiment(
     cost=lambda rows, attributes: 0.3 + 2.0**attributes * (rows + 200.0) ** 0.5 / 3e6,
     report=report,
     apart=True,
+    adjusts=True,
 )
