@@ -1,6 +1,7 @@
 """The command that runs a paper's experiment again."""
 
 import csv
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -76,6 +77,6 @@ def test_what_is_not_there_is_said_in_a_sentence(run, folder, arguments, message
 
 
 def test_what_adjusts_p_values_says_beforehand_what_it_needs(run, folder, monkeypatch):
-    monkeypatch.setattr("tanbark.cli.reproduce.find_spec", lambda name: None)
+    monkeypatch.setattr(sys.modules["tanbark.cli.reproduce"], "find_spec", lambda name: None)
     result = run("reproduce", "sugahara2018", "--data", folder, code=1)
     assert "sugahara2018 needs statsmodels; install it with: pip install 'tanbark[papers]'" in result.stderr
