@@ -157,7 +157,7 @@ def _words(
     words = [
         experiment.citation,
         experiment.protocol,
-        f"{len(present)} of the {len(experiment.sets)} data sets; {len(done)} cells took {took} of one core's time.",
+        f"{len(present)} of the {len(experiment.sets)} data sets; {len(done)} cells took {took}, added up.",
     ]
     if quick:
         words.append(
