@@ -49,7 +49,7 @@ def demo() -> None:
         ("tanbark compare TABLE.csv --target COLUMN", "which classifier to take"),
         ("tanbark fit --list-models", "which classifiers there are"),
     ):
-        console.print(f"  {command:<40}", style="cyan", end="", soft_wrap=True)
+        console.print(f"  {command:<43}", style="cyan", end="", soft_wrap=True)
         console.print(purpose, style="dim", soft_wrap=True)
 
 
