@@ -17,7 +17,7 @@ from tanbark.cli.comparison_page import HEADS, Report, cells, comparison_page
 from tanbark.cli.console import out, progress
 from tanbark.cli.contenders import MOST_SECONDS, named, new, sensible
 from tanbark.cli.errors import CommandError, check_writable
-from tanbark.cli.inputs import rows_named
+from tanbark.cli.inputs import files_read, rows_named
 from tanbark.cli.learning import columns_explained, read_rows
 from tanbark.cli.notes import advice, folders_unread, row_numbers
 from tanbark.cli.options import Bins, Categorical, Data, Database, Ignore, MaxLevels, Missing, NBins, Target
@@ -88,7 +88,7 @@ def compare(
         raise CommandError(f"--jobs must be at least 1, got {jobs}")
     source = rows_named(data, database, missing, categorical or [])
     path = output or default_output(source, "-comparison.html")
-    check_writable(path, getattr(source, "paths", ()))
+    check_writable(path, files_read(source))
     with progress() as bar:
         task = bar.add_task("starting", total=None, detail="")
         names = named(models or [])

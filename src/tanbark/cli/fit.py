@@ -14,7 +14,7 @@ from tanbark.cli.columns import Columns
 from tanbark.cli.console import out, percent, progress
 from tanbark.cli.drawing import print_structure, score_words
 from tanbark.cli.errors import CommandError, check_writable
-from tanbark.cli.inputs import rows_named
+from tanbark.cli.inputs import files_read, rows_named
 from tanbark.cli.learning import Assignment, Learned, learn
 from tanbark.cli.lock import alone, was_updated
 from tanbark.cli.notes import advice, folders_unread
@@ -86,7 +86,7 @@ def fit(
         raise CommandError(f"--cv needs at least 2 folds, or 0 for none, got {cv}")
     source = rows_named(data, database, missing, categorical or [])
     path = output or default_output(source, ".tanbark")
-    check_writable(path, getattr(source, "paths", ()))
+    check_writable(path, files_read(source))
     with progress() as bar:
         bar.add_task("starting", total=None, detail="")
         settings = _settings(model, ess, setting)

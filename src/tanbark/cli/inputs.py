@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tanbark.cli.console import listed
 from tanbark.cli.errors import CommandError
-from tanbark.sources import files, sql
+from tanbark.sources import Source, files, sql
 from tanbark.sources.database import Query, database_kind
 from tanbark.sources.file_source import FileSource
 from tanbark.sources.files import KINDS
@@ -35,6 +35,11 @@ def rows_named(
     elif re.match(r"\s*(select|with|from|values)\s", data, re.IGNORECASE):
         raise CommandError("there is no such file; if it is an SQL query, say with --database what to put it to")
     return files(data, missing, labels)
+
+
+def files_read(source: Source) -> tuple[Path, ...]:
+    """Return the files that rows are read from; those of a query are in none."""
+    return tuple(source.paths) if isinstance(source, FileSource) else ()
 
 
 _NO_TEXT = (

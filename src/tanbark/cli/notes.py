@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from tanbark.cli.console import listed
 from tanbark.cli.errors import as_option
+from tanbark.cli.inputs import files_read
 from tanbark.sources import Source
-from tanbark.sources.file_source import FileSource
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,7 +27,7 @@ def advice(message: str) -> str:
 
 def folders_unread(source: Source) -> list[str]:
     """Return a note on columns that only the names of folders hold, as in ``year=2020/part.parquet``."""
-    paths = source.paths if isinstance(source, FileSource) else ()
+    paths = files_read(source)
     named = {part.partition("=")[0] for path in paths for part in path.parts[:-1] if "=" in part}
     lost = sorted(named - set(source.schema.names))
     return [f"what the folders' names say of {listed(lost)} is not read; write it into the files"] if lost else []

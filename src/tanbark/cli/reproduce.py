@@ -37,7 +37,7 @@ def reproduce(
     only: Annotated[
         list[str] | None, typer.Option(metavar="SETS", help="Only these data sets, separated by commas. Repeatable.")
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A few small sets, fewer folds: a minute or two.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="A few small sets, fewer folds: less than a minute.")] = False,
     output: Annotated[
         Path | None,
         typer.Option(

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import typer
 
+from tanbark.cli.inputs import files_read
 from tanbark.sources import Source
-from tanbark.sources.file_source import FileSource
 
 
 def quoted(word: Path | str) -> str:
@@ -35,7 +35,7 @@ def without_password(database: str) -> str:
 
 def first_file(source: Source) -> Path | None:
     """Return the first of the files."""
-    return source.paths[0] if isinstance(source, FileSource) else None
+    return next(iter(files_read(source)), None)
 
 
 def default_output(source: Source, ending: str) -> Path:

@@ -86,6 +86,14 @@ def run_cells(
     return [found[cell] for cell in cells]
 
 
+def tried(method: Callable[[], Record]) -> Record:
+    """Return what a method finds, or why it failed: one that fails on a data set does not keep the others from it."""
+    try:
+        return method()
+    except Exception as error:
+        return {"failed": reason(error)}
+
+
 def _run(work: Work, cell: Cell, data: Path, kept: Path, mark: str) -> Done:
     began = time.perf_counter()
     with warnings.catch_warnings():

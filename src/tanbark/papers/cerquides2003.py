@@ -18,14 +18,13 @@ from tanbark.classifiers.averaged_tan import AveragedTAN
 from tanbark.classifiers.tan import TAN
 from tanbark.datasets import Dataset
 from tanbark.evaluate.answers import aligned
-from tanbark.evaluate.comparison import reason
 from tanbark.evaluate.metrics import error, log_score
 from tanbark.evaluate.significance import win_tie_loss
-from tanbark.papers.cells import Cell, Record
+from tanbark.papers.cells import Cell, Record, tried
 from tanbark.papers.experiment import Experiment, PaperSet, Results
 from tanbark.papers.figures import AGREES, DIFFERS, Array, mark, mean_and_error, over_folds, why_failed
 from tanbark.papers.report import Drawing, Section
-from tanbark.papers.samples import labelled
+from tanbark.papers.samples import Sample, labelled
 from tanbark.papers.sizes import Sizes
 from tanbark.schema import Encoder
 
@@ -91,21 +90,23 @@ BETTER_LOG_SCORE: Wins = {
 def run(data: Dataset, cell: Cell) -> list[Record]:
     """Return the error and the LogScore (eq 30) of every method and share in a fold."""
     sample = labelled(data, FIRST_ROWS.get(cell.file))
-    classes = np.arange(sample.size["classes"])
     records: list[Record] = [sample.size] if not cell.part else []
     for share in SHARES:
         train, test = sample.fold(cell.part, cell.parts, share)
         for method, new in METHODS.items():
-            which = {"method": method, "share": share}
-            try:
-                model = new(encoder=Encoder(n_bins=5)).fit(train.table, train.classes)
-                said = aligned(model.predict_log_proba(test.table), model.classes_, classes)
-            except Exception as failure:
-                records.append({**which, "failed": reason(failure)})
-                continue
-            found = {"error": error(test.classes, said), "log_score": log_score(test.classes, said)}
-            records.append({**which, **found, "test_rows": len(test.classes)})
+            found = tried(partial(_scores, new, train, test, sample.size["classes"]))
+            records.append({"method": method, "share": share, **found})
     return records
+
+
+def _scores(new: Callable[..., Any], train: Sample, test: Sample, classes: int) -> Record:
+    model = new(encoder=Encoder(n_bins=5)).fit(train.table, train.classes)
+    said = aligned(model.predict_log_proba(test.table), model.classes_, np.arange(classes))
+    return {
+        "error": error(test.classes, said),
+        "log_score": log_score(test.classes, said),
+        "test_rows": len(test.classes),
+    }
 
 
 def report(results: Results) -> list[Section | Drawing]:

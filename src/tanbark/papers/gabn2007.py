@@ -10,6 +10,7 @@ parents; CART is scikit-learn's, pruned by what cross-validation on the training
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,6 @@ from tanbark.classifiers.naive_bayes import NaiveBayes
 from tanbark.classifiers.super_parent import SuperParent
 from tanbark.classifiers.tan import TAN
 from tanbark.datasets import Dataset
-from tanbark.evaluate.comparison import reason
 from tanbark.evaluate.plots import critical_difference_diagram, scatter
 from tanbark.evaluate.significance import (
     Friedman,
@@ -38,7 +38,7 @@ from tanbark.evaluate.significance import (
     win_tie_loss,
 )
 from tanbark.evaluate.table_vectorizer import TableVectorizer
-from tanbark.papers.cells import Cell, Record
+from tanbark.papers.cells import Cell, Record, tried
 from tanbark.papers.experiment import Experiment, PaperSet, Results
 from tanbark.papers.figures import mean_and_error, over_folds, why_failed
 from tanbark.papers.report import Drawing, Section
@@ -105,12 +105,12 @@ def run(data: Dataset, cell: Cell) -> list[Record]:
     train, test = sample.fold(cell.part, cell.parts)
     records: list[Record] = [sample.size] if not cell.part else []
     for method, learn in METHODS.items():
-        try:
-            wrong = learn(train).predict(test.table) != test.classes
-            records.append({"method": method, "error": float(wrong.mean())})
-        except Exception as failure:
-            records.append({"method": method, "failed": reason(failure)})
+        records.append({"method": method, **tried(partial(_error, learn, train, test))})
     return records
+
+
+def _error(learn: Callable[[Sample], Any], train: Sample, test: Sample) -> Record:
+    return {"error": float((learn(train).predict(test.table) != test.classes).mean())}
 
 
 def report(results: Results) -> list[Section | Drawing]:

@@ -24,10 +24,9 @@ from tanbark.classifiers.bnc2p import BNC2P
 from tanbark.classifiers.naive_bayes import NaiveBayes
 from tanbark.classifiers.tan import TAN
 from tanbark.datasets import Dataset
-from tanbark.evaluate.comparison import reason
 from tanbark.evaluate.significance import hommel, wilcoxon
 from tanbark.network import Network
-from tanbark.papers.cells import Cell, Record
+from tanbark.papers.cells import Cell, Record, tried
 from tanbark.papers.experiment import Experiment, PaperSet, Results
 from tanbark.papers.figures import AGREES, DIFFERS, agrees, mark, mean_and_error, over_folds, why_failed
 from tanbark.papers.report import Drawing, Section
@@ -82,27 +81,22 @@ def run(data: Dataset, cell: Cell) -> list[Record]:
     """Return the accuracy of every method in a fold; of the cell after the last fold, the blanket by all rows."""
     sample = complete(data)
     if cell.part == cell.parts:
-        try:
-            structure = _fitted(METHODS[EXACT], sample).network_.structure
-        except Exception as error:
-            return [{"failed": reason(error), **sample.size}]
-        return [{"whole": sorted(structure.markov_blanket(structure.of_class)), **sample.size}]
+        return [{**tried(partial(_whole, sample)), **sample.size}]
     train, test = sample.fold(cell.part, cell.parts)
     records: list[Record] = []
     for method, new in METHODS.items():
         if method != EXACT:
-            records.append({"method": method, **_tried(new, train, test)})
-    try:
-        exact = _fitted(METHODS[EXACT], train)
-    except Exception as error:
-        failed = reason(error)
-        return [*records, *({"method": name, "failed": failed} for name in (EXACT, *map(_restricted, METHODS)))]
+            records.append({"method": method, **tried(partial(_found, new, train, test))})
+    learned = tried(lambda: {"exact": _fitted(METHODS[EXACT], train)})
+    if "failed" in learned:
+        return [*records, *({"method": method, **learned} for method in map(_restricted, METHODS))]
+    exact = learned["exact"]
     structure = exact.network_.structure
     blanket = sorted(structure.markov_blanket(structure.of_class))
     records.append({"method": EXACT, "accuracy": _accuracy(exact, test), **_shape(exact.network_, train)})
     for method, new in METHODS.items():
         if method != EXACT:
-            found = _tried(new, train.select(blanket), test.select(blanket))
+            found = tried(partial(_found, new, train.select(blanket), test.select(blanket)))
             records.append({"method": _restricted(method), **found})
     return records
 
@@ -120,14 +114,17 @@ def _accuracy(model: Any, test: Sample) -> float:
     return float((model.predict(test.table) == test.classes).mean())
 
 
-def _tried(new: Callable[..., Any], train: Sample, test: Sample) -> Record:
-    """Return a method's accuracy and how many parents a node has at most, or why it failed."""
-    try:
-        model = _fitted(new, train)
-        parents = max(len(of_node) for of_node in model.network_.structure.parents)
-        return {"accuracy": _accuracy(model, test), "max_parents": parents}
-    except Exception as error:
-        return {"failed": reason(error)}
+def _found(new: Callable[..., Any], train: Sample, test: Sample) -> Record:
+    """Return a method's accuracy and how many parents a node has at most."""
+    model = _fitted(new, train)
+    parents = max(len(of_node) for of_node in model.network_.structure.parents)
+    return {"accuracy": _accuracy(model, test), "max_parents": parents}
+
+
+def _whole(sample: Sample) -> Record:
+    """Return the blanket of the class by all rows."""
+    structure = _fitted(METHODS[EXACT], sample).network_.structure
+    return {"whole": sorted(structure.markov_blanket(structure.of_class))}
 
 
 def _shape(network: Network, train: Sample) -> Record:
