@@ -114,6 +114,13 @@ class Network:
         log_prior.flags.writeable = False
         return log_prior
 
+    @cached_property
+    def log_given_class(self) -> tuple[Array, ...]:
+        """For every attribute ``log P(value | class)``, of shape (values, classes), all else summed out."""
+        if self.tree is not None:
+            return tuple(self.tree.alone)
+        return tuple(self.factors.alone(MAX_TABLE, 0)[1])
+
     @property
     def names(self) -> tuple[str, ...]:
         """The nodes' names, the class last."""
