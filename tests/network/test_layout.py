@@ -5,6 +5,7 @@ from itertools import combinations
 
 import matplotlib
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -30,7 +31,7 @@ def structures(draw):
     for at, node in enumerate(order):
         parents[node] = tuple(int(p) for p in order[:at] if rng.random() < share)
     if draw(st.booleans()):
-        parents = [tuple(p for p in above if p != nodes - 1) + (nodes - 1,) for above in parents[:-1]] + [()]
+        parents = [(*(p for p in above if p != nodes - 1), nodes - 1) for above in parents[:-1]] + [()]
     return Structure(tuple(parents))
 
 
@@ -80,7 +81,7 @@ def test_where_the_class_is_above_all_its_edges_are_left_out():
 
 def test_a_thousand_attributes_are_laid_out():
     rng = np.random.default_rng(0)
-    parents = [tuple(sorted({int(p) for p in rng.integers(0, u, min(u, 3))})) + (1000,) for u in range(1000)]
+    parents = [(*sorted({int(p) for p in rng.integers(0, u, min(u, 3))}), 1000) for u in range(1000)]
     assert len(layout(Structure((*parents, ()))).places) == 1001
 
 
@@ -122,13 +123,10 @@ def test_a_network_is_plotted_with_every_name():
 
 
 def test_names_that_look_like_mathematics_are_plotted_as_they_are():
-    X, _ = lenses()
+    X, y = lenses()
     table = dict(zip(["$x_{", "a\nb", "<b>", "^$$"], np.asarray(X, object).T))
-    import pandas as pd
-
-    network = TAN().fit(pd.DataFrame(table), lenses()[1]).network_
-    network.plot().figure.canvas.draw()
-    AveragedTAN().fit(pd.DataFrame(table), lenses()[1]).plot_edge_probabilities().figure.canvas.draw()
+    TAN().fit(pd.DataFrame(table), y).network_.plot().figure.canvas.draw()
+    AveragedTAN().fit(pd.DataFrame(table), y).plot_edge_probabilities().figure.canvas.draw()
     matplotlib.pyplot.close("all")
 
 
@@ -141,9 +139,8 @@ def test_edge_probabilities_are_plotted():
     assert np.array_equal(np.asarray(shown)[off], expected[off])
     several = AveragedTAN(multinet=True).fit(X, y)
     of_one = several.plot_edge_probabilities(of_class="soft").images[0].get_array()
-    assert np.array_equal(
-        np.asarray(of_one)[off], several.edge_probabilities_[list(several.classes_).index("soft")][off]
-    )
+    of_soft = several.edge_probabilities_[list(several.classes_).index("soft")]
+    assert np.array_equal(np.asarray(of_one)[off], of_soft[off])
     with pytest.raises(ValueError, match="of_class must be one of"):
         several.plot_edge_probabilities()
     with pytest.raises(ValueError, match="multinet=True"):

@@ -204,8 +204,7 @@ def learning_curve(
     """Return how well classifiers predict having learned from a share of the training rows, for each share.
 
     It is a mapping from shares to Comparisons, and can be drawn with `plot`. A smaller share is part of a larger one,
-    and the rows that are predicted are the same. Parameters are those of
-    `compare`, and
+    and the rows that are predicted are the same. Parameters are those of `compare`, and
 
     Parameters
     ----------
