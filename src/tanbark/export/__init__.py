@@ -1,0 +1,7 @@
+"""Networks and classifiers for other programs: BIF, XMLBIF, DOT and ONNX."""
+
+from tanbark.export.bif_files import bif, read_bif
+from tanbark.export.errors import NetworkFileError
+from tanbark.export.xmlbif_files import read_xmlbif, xmlbif
+
+__all__ = ["NetworkFileError", "bif", "read_bif", "read_xmlbif", "xmlbif"]
