@@ -18,11 +18,25 @@ def single_network(model: Any, form: str) -> Network:
 
     Any other model is an error that says why the format, whose name is `form`, cannot express it.
     """
+    network = drawn_network(model, form)
+    if isinstance(model, NetworkClassifier) and model._prior_ratio.any():
+        raise ValueError(
+            f"class_prior is in no table of a network whose class has parents, so that {form} cannot hold it; "
+            f"tanbark.export.{form.lower()}(model.network_, path) exports the network under the learned prior"
+        )
+    return network
+
+
+def drawn_network(model: Any, form: str) -> Network:
+    """Return a network, or that of a classifier that has one."""
     if isinstance(model, Network):
         return model
     if not isinstance(model, CountsClassifier):
         raise TypeError(f"only a Network or a classifier of tanbark can become {form}, not {type(model).__name__!r}")
     check_is_fitted(model)
+    if isinstance(model, NetworkClassifier):
+        network: Network = model.network_
+        return network
     if isinstance(model, AveragedTAN):
         many, best = ("a tree for each class", "map_tree_[0]") if model.multinet else ("all trees", "map_tree_")
         raise ValueError(
@@ -34,14 +48,4 @@ def single_network(model: Any, form: str) -> Network:
             f"BoostedBN is {len(model.networks_)} networks that vote, and {form} holds one; export them one by one: "
             f"tanbark.export.{form.lower()}(model.networks_[0], path)"
         )
-    if not isinstance(model, NetworkClassifier):
-        raise ValueError(
-            f"{type(model).__name__} is a mean of many networks, and {form} holds one; fit TAN, for example"
-        )
-    if model._prior_ratio.any():
-        raise ValueError(
-            f"class_prior is in no table of a network whose class has parents, so that {form} cannot hold it; "
-            f"tanbark.export.{form.lower()}(model.network_, path) exports the network under the learned prior"
-        )
-    network: Network = model.network_
-    return network
+    raise ValueError(f"{type(model).__name__} is a mean of many networks, and {form} holds one; fit TAN, for example")
