@@ -86,7 +86,7 @@ __all__ = [
 ]
 
 
-_MODULES = ("datasets", "evaluate")
+_MODULES = ("datasets", "evaluate", "export")
 
 
 def __getattr__(name: str) -> Any:
