@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Modules are compiled when they are first imported: most of what is installed never is.
 PIP := --quiet --no-compile --disable-pip-version-check
 
-.PHONY: demo test peers bench format clean
+.PHONY: demo test docs peers bench format clean
 
 demo: .venv/.installed
 	@$(BIN)/tanbark demo
@@ -13,6 +13,9 @@ test: .venv/.developer
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pytest -n 2 --dist loadfile
+
+docs: .venv/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 peers:
 	$(PYTHON) -m venv bench/.peers/pyagrum && bench/.peers/pyagrum/bin/pip install --quiet pyagrum scikit-learn pandas
@@ -45,5 +48,9 @@ format: .venv/.developer
 	$(BIN)/pip install $(PIP) --editable '.[dev]'
 	@touch $@
 
+.venv/.docs: .venv/.installed pyproject.toml
+	$(BIN)/pip install --quiet --editable '.[docs]'
+	@touch $@
+
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from tanbark.averaging import TreeMixture, TreePosterior, edge_prior_matrix, log_evidence_without_edges
+from tanbark.averaging.plot import plot_edge_probabilities
 from tanbark.averaging.tree_mixture import DRAWS
 from tanbark.averaging.tree_posterior import Trees
 from tanbark.classifiers.base import Array, CountsClassifier, check_number
@@ -283,6 +284,26 @@ class AveragedTAN(CountsClassifier):
         check_is_fitted(self)
         matrices = np.stack([posterior.edge_probabilities for posterior in self._mixture.posteriors])
         return matrices if self._mixture.multinet else matrices[0]
+
+    def plot_edge_probabilities(self, ax: Any = None, *, of_class: Any = None) -> Any:
+        """Return matplotlib axes with a square for every two attributes, dark where the edge between them is probable.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; new axes, if not given.
+        of_class : label, optional
+            With `multinet`: the class whose trees are meant.
+        """
+        matrices = self.edge_probabilities_
+        if self._mixture.multinet:
+            classes = self.schema_.classes
+            if of_class not in classes:
+                raise ValueError(f"each class has its own trees; of_class must be one of {list(classes)}")
+            matrices = matrices[classes.index(of_class)]
+        elif of_class is not None:
+            raise ValueError("all classes have the same trees; of_class is for multinet=True")
+        return plot_edge_probabilities(matrices, self.schema_.names, ax)
 
     @property
     def map_tree_(self) -> Any:

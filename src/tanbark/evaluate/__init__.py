@@ -4,7 +4,7 @@ The tests are in `tanbark.evaluate.significance`, the metrics in `tanbark.evalua
 `tanbark.evaluate.plots`.
 """
 
-from tanbark.evaluate.comparison import Comparison, compare, learning_curve
+from tanbark.evaluate.comparison import Comparison, LearningCurve, compare, learning_curve
 from tanbark.evaluate.cross_validation import cross_validate
 from tanbark.evaluate.metrics import METRICS
 from tanbark.evaluate.results import CrossValidation
@@ -14,6 +14,7 @@ __all__ = [
     "METRICS",
     "Comparison",
     "CrossValidation",
+    "LearningCurve",
     "TableVectorizer",
     "compare",
     "cross_validate",

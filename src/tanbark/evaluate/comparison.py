@@ -14,6 +14,7 @@ from tanbark.evaluate.metrics import HIGHER_IS_BETTER, METRICS
 from tanbark.evaluate.results import CrossValidation
 from tanbark.evaluate.significance import corrected_t, paired_t, wilcoxon
 from tanbark.evaluate.trial import Trial, check_share
+from tanbark.network.plot import axes_for
 
 TESTS = ("corrected", "paired", "wilcoxon")
 
@@ -168,6 +169,26 @@ def compare(
     return found
 
 
+class LearningCurve(dict[float, Comparison]):
+    """The Comparison for each share of the training rows."""
+
+    def plot(self, metric: str = "log_loss", ax: Any = None) -> Any:
+        """Return matplotlib axes with a metric against the number of rows learned from, with standard errors.
+
+        Parameters
+        ----------
+        metric : str
+            See `tanbark.evaluate.METRICS`.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; new axes, if not given.
+        """
+        from tanbark.evaluate.plots import draw_learning_curve
+
+        ax = axes_for(ax, 5.0, 4.0)
+        draw_learning_curve(ax, self, metric)
+        return ax
+
+
 def learning_curve(
     models: Mapping[str, Any],
     X: Any,
@@ -179,11 +200,11 @@ def learning_curve(
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: Callable[[str, int, int], None] | None = None,
-) -> dict[float, Comparison]:
+) -> LearningCurve:
     """Return how well classifiers predict having learned from a share of the training rows, for each share.
 
-    A smaller share is part of a larger one, and the rows that are predicted are the same. Parameters are those of
-    `compare`, and
+    It is a mapping from shares to Comparisons, and can be drawn with `plot`. A smaller share is part of a larger one,
+    and the rows that are predicted are the same. Parameters are those of `compare`, and
 
     Parameters
     ----------
@@ -201,7 +222,7 @@ def learning_curve(
     for share in shares:
         check_share(share)
     trial = Trial(X, y, folds, repeats, random_state, n_jobs)
-    curve = {}
+    curve = LearningCurve()
     total = len(shares) * len(models) * folds * repeats
     done = 0
     for share in shares:

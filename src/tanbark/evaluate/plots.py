@@ -102,25 +102,31 @@ def learning_curve(curve: Mapping[float, Comparison], metric: str = "log_loss") 
     metric : str
         See `tanbark.evaluate.METRICS`.
     """
-    shares = sorted(curve)
-    names = list(dict.fromkeys(name for share in shares for name in curve[share]))
     with style():
         figure, axes = _axes(4.2, 3.6)
-        ticks: dict[float, str] = {}
-        for at, name in enumerate(names):
-            known = [(share, curve[share][name]) for share in shares if name in curve[share]]
-            rows = [result.learned_from for _, result in known]
-            ticks |= {many: f"{many:,.0f}\n{share:.0%}" for many, (share, _) in zip(rows, known)}
-            means = [result.mean(metric) for _, result in known]
-            errors = [result.standard_error(metric) for _, result in known]
-            marker = MARKERS[at % len(MARKERS)]
-            axes.errorbar(rows, means, errors, label=_plain(name), marker=marker, capsize=3, **_DOT, **line_style(at))
-        axes.set_xscale("log")
-        axes.minorticks_off()
-        axes.set_xticks(list(ticks), list(ticks.values()))
-        axes.set(xlabel="rows learned from", ylabel=metric.replace("_", " "))
-        axes.legend()
+        names = draw_learning_curve(axes, curve, metric)
         return svg(figure, f"Learning curves of {', '.join(names)}")
+
+
+def draw_learning_curve(axes: Any, curve: Mapping[float, Comparison], metric: str) -> list[str]:
+    """Draw a metric against the number of rows learned from; return the names of the classifiers."""
+    shares = sorted(curve)
+    names = list(dict.fromkeys(name for share in shares for name in curve[share]))
+    ticks: dict[float, str] = {}
+    for at, name in enumerate(names):
+        known = [(share, curve[share][name]) for share in shares if name in curve[share]]
+        rows = [result.learned_from for _, result in known]
+        ticks |= {many: f"{many:,.0f}\n{share:.0%}" for many, (share, _) in zip(rows, known)}
+        means = [result.mean(metric) for _, result in known]
+        errors = [result.standard_error(metric) for _, result in known]
+        marker = MARKERS[at % len(MARKERS)]
+        axes.errorbar(rows, means, errors, label=_plain(name), marker=marker, capsize=3, **_DOT, **line_style(at))
+    axes.set_xscale("log")
+    axes.minorticks_off()
+    axes.set_xticks(list(ticks), list(ticks.values()))
+    axes.set(xlabel="rows learned from", ylabel=metric.replace("_", " "))
+    axes.legend()
+    return names
 
 
 def scatter(x: ArrayLike, y: ArrayLike, x_name: str, y_name: str, labels: Sequence[str]) -> str:

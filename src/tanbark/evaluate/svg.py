@@ -66,8 +66,14 @@ def svg(figure: Any, title: str, tooltips: Mapping[str, str] | None = None) -> s
     file = io.StringIO()
     nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
     figure.savefig(file, format="svg", transparent=True, bbox_inches="tight", pad_inches=0.05, metadata=nothing)
-    drawn = file.getvalue()
+    return in_page(file.getvalue(), title, tooltips)
+
+
+def in_page(drawn: str, title: str, tooltips: Mapping[str, str] | None = None) -> str:
+    """Return an SVG file that was drawn in the style of all figures as an element of a page; one that is, as it is."""
     drawn = drawn[drawn.index("<svg ") :].rstrip()
+    if drawn.startswith('<svg role="img" '):
+        return drawn
     own = "f" + hashlib.sha256((drawn + title).encode()).hexdigest()[:8]
     # The style of all elements would be that of all the page's.
     drawn = re.sub(r"<style.*?</style>", "", drawn, count=1, flags=re.DOTALL)

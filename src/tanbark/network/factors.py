@@ -158,7 +158,7 @@ class Factors:
         """
         n, rows, classes = len(self.arity), codes.shape[1], self.layout.classes
         out, drawn = np.zeros((rows, 1 + n, classes)), np.zeros(rows, np.bool_)
-        log_prior, alone, estimated = self._alone(max_table, seed)
+        log_prior, alone, estimated = self.alone(max_table, seed)
         drawn |= estimated
         known, terms = np.empty(rows, np.bool_), np.empty((rows, classes))
 
@@ -194,7 +194,7 @@ class Factors:
                 out[at, place] += said / len(places)
         return out, drawn
 
-    def _alone(self, max_table: int, seed: int) -> tuple[Array, list[Array], bool]:
+    def alone(self, max_table: int, seed: int) -> tuple[Array, list[Array], bool]:
         """Return ``log P(class)``, every attribute's ``log P(value | class)``, and whether any of it is an estimate."""
         settings = max_table, seed
         if settings not in self._said_alone:

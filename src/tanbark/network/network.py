@@ -15,7 +15,10 @@ from tanbark.network.drawing import draw
 from tanbark.network.estimates import DrawnAnswerWarning, DrawnValuesWarning, standard_errors
 from tanbark.network.factors import MAX_TABLE, Factors
 from tanbark.network.graph import check_disjoint, directed_graph, named, position
+from tanbark.network.picture import picture
+from tanbark.network.plot import plot_network
 from tanbark.network.sparse import SparseTable
+from tanbark.network.strengths import edge_strengths
 from tanbark.network.structure import Structure
 from tanbark.network.tree import Tree
 from tanbark.schema import Category, Number, Schema
@@ -113,6 +116,13 @@ class Network:
         log_prior: Array = self.log_joint(self._unknown())[0]
         log_prior.flags.writeable = False
         return log_prior
+
+    @cached_property
+    def log_given_class(self) -> tuple[Array, ...]:
+        """For every attribute ``log P(value | class)``, of shape (values, classes), all else summed out."""
+        if self.tree is not None:
+            return tuple(self.tree.alone)
+        return tuple(self.factors.alone(MAX_TABLE, 0)[1])
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -355,6 +365,26 @@ class Network:
 
     def __str__(self) -> str:
         return draw(self.names, self.structure)
+
+    def _repr_html_(self) -> str:
+        """Return the drawing that a notebook shows."""
+        place = {name: node for node, name in enumerate(self.names)}
+        strengths = {(place[a], place[b]): strength for (a, b), strength in edge_strengths(self).items()}
+        said = {(a, b): f"{self.names[a]} → {self.names[b]}: {told:.3g} nats" for (a, b), told in strengths.items()}
+        drawing = picture(self.names, self.structure, strengths, said)
+        return f'<div style="max-height: 32em; overflow: auto">{drawing}</div>'
+
+    def plot(self, ax: Any = None) -> Any:
+        """Return matplotlib axes with the network, layers from left to right; thick edges tell much.
+
+        Where the class is above every attribute its edges are left out.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; new axes, if not given.
+        """
+        return plot_network(self, ax)
 
 
 def _check_draws(max_table: Any, seed: Any) -> None:

@@ -79,6 +79,11 @@ class Tree:
         tree_evidence(codes, *layout, *self._shares, out)
         return out
 
+    @property
+    def alone(self) -> list[Array]:
+        """``log P(j | k)`` of every attribute, of shape (values, classes)."""
+        return np.split(self._shares[0], np.cumsum(self.arity)[:-1])
+
     @cached_property
     def _shares(self) -> tuple[Array, Array]:
         """``log P(j | k)`` of every value, and ``log P(j | i, k) - log P(j | k)`` laid out as the tables."""

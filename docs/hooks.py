@@ -1,0 +1,58 @@
+"""What the build of the site does beyond mkdocs: parts of pages made from the program, formulas, and no network."""
+
+import re
+from html import unescape
+from pathlib import Path
+
+from latex2mathml.converter import convert
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File
+
+import parts
+from parts import citations
+
+ROOT = Path(__file__).parent.parent
+PROMPT = re.compile(r"^```python\n(?=>>> )", re.M)
+FORMULA = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', re.S)
+# The theme would fetch these for a kind of drawing that no page has, and for browsers of long ago.
+UNUSED = re.compile(r"https://unpkg\.com/[^\"]*")
+FETCHED = re.compile(
+    r"""<(?:script|img|iframe|source)[^>]*\ssrc=["']?(?:https?:)?//[^>]*>"""
+    r"""|<link(?=[^>]*\srel=["']?(?:stylesheet|preconnect|preload|icon))[^>]*\shref=["']?(?:https?:)?//[^>]*>"""
+    r"""|url\(\s*["']?(?:https?:)?//[^)]*\)|@import[^;]*//[^;]*;|unpkg\.com|cdn\.|jsdelivr"""
+)
+
+
+def on_files(files, config):
+    """Add what lies beside the folder of pages and is linked from there."""
+    for path in (ROOT / "CHANGELOG.md", *sorted(ROOT.glob("bench/results/*.md"))):
+        name = "changes.md" if path.name == "CHANGELOG.md" else f"measurements/{path.name}"
+        files.append(File.generated(config, name, content=path.read_text()))
+    return files
+
+
+def on_page_markdown(markdown, page, config, files):
+    """Put a page's parts in, and turn its links to measurements to where these are in the site."""
+    to_root = "../" * page.file.src_uri.count("/")
+    markdown = markdown.replace("](../bench/results/", f"]({to_root}measurements/")
+    try:
+        markdown = citations.cite(parts.expand(markdown), to_root)
+    except KeyError as missing:
+        raise PluginError(f"{page.file.src_uri}: nothing is called {missing}") from missing
+    return PROMPT.sub("```pycon\n", markdown)
+
+
+def on_page_content(html, page, config, files):
+    """Turn formulas into MathML, which browsers show without a script."""
+    return FORMULA.sub(
+        lambda found: convert(unescape(found[3]).strip(), display="block" if found[2] == "[" else "inline"), html
+    )
+
+
+def on_post_build(config):
+    """Raise if anything in the site would be fetched from elsewhere."""
+    for path in sorted(Path(config.site_dir).rglob("*")):
+        if path.suffix == ".js":
+            path.write_text(UNUSED.sub("", path.read_text()))
+        if path.suffix in (".html", ".js", ".css") and (found := FETCHED.search(path.read_text())):
+            raise PluginError(f"{path} would fetch {found[0][:200]}")

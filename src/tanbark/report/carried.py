@@ -1,0 +1,174 @@
+"""A classifier in a form that a page can carry and compute with."""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.averaging.members import Networks
+from tanbark.averaging.super_parents import SuperParents
+from tanbark.averaging.tree_mixture import COMPLETIONS
+from tanbark.classifiers.additive_bn import AdditiveBN
+from tanbark.classifiers.aode import AODE
+from tanbark.classifiers.averaged_tan import AveragedTAN
+from tanbark.classifiers.boosted_bn import BoostedBN
+from tanbark.classifiers.network_classifier import NetworkClassifier
+from tanbark.network import Network
+from tanbark.network.sparse import SparseTable
+
+MOST_NUMBERS = 4_000_000
+"""A model of more numbers is too large for a page."""
+
+Carried = dict[str, Any]
+
+
+class TooLargeError(ValueError):
+    """A model has more numbers than a page can carry."""
+
+
+def carried(model: Any) -> Carried:
+    """Return all that the script `inference.js` needs to answer as the model does; numbers keep all their digits.
+
+    Raises
+    ------
+    TooLargeError
+        Where the page would be too large.
+    """
+    for kind, carry in _CARRIERS.items():
+        if isinstance(model, kind):
+            return carry(model)
+    raise TypeError(f"{type(model).__name__} is no classifier of tanbark")
+
+
+def packed(values: Any) -> Carried:
+    """Return an array as text: little-endian doubles, or those that differ and which of them stands where.
+
+    >>> packed([0.0])
+    {'values': 'AAAAAAAAAAA='}
+    >>> packed([0.0] * 9)
+    {'values': 'AAAAAAAAAAA=', 'width': 1, 'codes': 'AAAAAAAAAAAA'}
+    """
+    flat = np.ascontiguousarray(values, "<f8").ravel()
+    different, codes = np.unique(flat.view("<i8"), return_inverse=True)
+    width = 1 if len(different) <= 2**8 else 2 if len(different) <= 2**16 else 4
+    if 8 * len(different) + width * len(flat) >= 8 * len(flat):
+        return {"values": _text(flat)}
+    return {"values": _text(different), "width": width, "codes": _text(codes.astype(f"<u{width}"))}
+
+
+def _text(array: NDArray[Any]) -> str:
+    return base64.b64encode(array.tobytes()).decode()
+
+
+def _check_size(numbers: int) -> None:
+    if numbers > MOST_NUMBERS:
+        raise TooLargeError(f"its {numbers:,} numbers are more than a page can carry ({MOST_NUMBERS:,})")
+
+
+def _network(network: Network) -> Carried:
+    """Return a network: a table has an axis for each attribute above, one for the node's values, one for the class."""
+    _check_size(sum(math.prod(table.shape) for table in network.log_tables))
+    of_class = network.structure.of_class
+    tables = []
+    for table, above in zip(network.log_tables, network.structure.parents):
+        dense = table.dense() if isinstance(table, SparseTable) else table
+        axes = [axis for axis, p in enumerate(above) if p != of_class] + [len(above)]
+        axes += [axis for axis, p in enumerate(above) if p == of_class]
+        tables.append(packed(dense.transpose(axes)))
+    return {
+        "kind": "plain",
+        "parents": [list(above) for above in network.structure.parents],
+        "tables": tables,
+        "alone": [packed(alone) for alone in network.log_given_class],
+        "logPrior": packed(network.class_log_prior),
+    }
+
+
+def _network_classifier(model: NetworkClassifier) -> Carried:
+    prior = packed(model.class_log_prior_)
+    return {**_network(model.network_), "kind": "network", "ratio": packed(model._prior_ratio), "givenPrior": prior}
+
+
+def _aode(model: AODE) -> Carried:
+    tables = model._arrays()
+    _check_size(tables["pairs"].size)
+    names = {"own": "own", "pairs": "pairs", "votes": "votes", "alone": "alone", "log_prior": "logPrior"}
+    return {"kind": "super-parents", **{name: packed(tables[ours]) for ours, name in names.items()}}
+
+
+def _additive_bn(model: AdditiveBN) -> Carried:
+    voting = model._voting
+    pool: Carried = {
+        "kind": "pool",
+        "weights": packed(model._pool),
+        "linear": model._linear,
+        "learnedPrior": packed(model._learned_prior),
+        "logPrior": packed(model.class_log_prior_),
+        "ratio": packed(model._prior_ratio),
+    }
+    if isinstance(voting, SuperParents):
+        _check_size(voting.pairs.size)
+        # The tables of those that have no weight are not needed.
+        used = np.zeros(len(voting.own), np.bool_)
+        for u in voting.members.tolist():
+            used[voting.offset[u] : voting.offset[u + 1]] = True
+        pairs = np.where(used[:, None, None], voting.pairs, 0.0)
+        return pool | {"superParents": voting.members.tolist(), "own": packed(voting.own), "pairs": packed(pairs)}
+    if isinstance(voting, Networks):
+        return pool | {"members": _networks(voting.networks)}
+    return pool | {"members": [carried(member) for member in voting.models]}  # type: ignore[attr-defined]
+
+
+def _boosted_bn(model: BoostedBN) -> Carried:
+    return {
+        "kind": "committee",
+        "members": _networks(model.networks_),
+        "weights": packed(model.estimator_weights_),
+        "temperature": model.temperature_,
+        "logPrior": packed(model.class_log_prior_),
+        "ratio": packed(model._prior_ratio),
+    }
+
+
+def _networks(networks: Any) -> list[Carried]:
+    _check_size(sum(math.prod(table.shape) for network in networks for table in network.log_tables))
+    return [_network(network) for network in networks]
+
+
+def _averaged_tan(model: AveragedTAN) -> Carried:
+    """Return the distributions of pairs, the weights of edges, and the trees drawn for rows that lack much."""
+    mixture = model._mixture
+    values, offset = mixture.values, mixture.schema.offset.tolist()
+    _check_size(mixture.ratios.size // 2)
+    blocks = []
+    for u in range(1, len(offset) - 1):
+        for v in range(u):
+            mine, theirs = slice(offset[u], offset[u + 1]), slice(offset[v], offset[v + 1])
+            joint = mixture.ratios[mine, theirs] * values[mine, None] * values[None, theirs]
+            blocks.append(joint.ravel())
+    _, parent, times = mixture._trees
+    return {
+        "kind": "tree-average",
+        "values": packed(values),
+        "pairs": packed(np.concatenate([*blocks, np.empty(0)])),
+        "logPrior": packed(mixture.log_prior),
+        "logWeights": [packed(posterior.log_weights) for posterior in mixture.posteriors],
+        "logTotals": packed([posterior.log_total for posterior in mixture.posteriors]),
+        "trees": [packed(trees) for trees in parent],
+        "times": packed(times),
+        "completions": COMPLETIONS,
+    }
+
+
+_CARRIERS: dict[type, Callable[[Any], Carried]] = {
+    NetworkClassifier: _network_classifier,
+    AODE: _aode,
+    AdditiveBN: _additive_bn,
+    BoostedBN: _boosted_bn,
+    AveragedTAN: _averaged_tan,
+}

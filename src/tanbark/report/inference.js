@@ -1,0 +1,679 @@
+"use strict";
+// What a classifier says of a row of which some values are known, computed as the library computes it.
+//
+// A row is an array of codes, one for each attribute; UNKNOWN is summed out. Every model answers
+// `scores(codes)`: log scores of the classes, whose softmax is the posterior. Networks and pools of their logarithms
+// also answer `parts(codes)`: what each attribute adds to them, the prior first.
+
+const UNKNOWN = -1;
+const MAX_TABLE = 2 ** 20;
+
+function unpacked(packed) {
+  const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer;
+  const values = new Float64Array(bytes(packed.values));
+  if (!packed.codes) return values;
+  const codes = new { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array }[packed.width](bytes(packed.codes));
+  return Float64Array.from(codes, (code) => values[code]);
+}
+
+function logSum(terms) {
+  let largest = -Infinity;
+  for (const term of terms) largest = Math.max(largest, term);
+  if (largest === -Infinity) return largest;
+  let total = 0;
+  for (const term of terms) total += Math.exp(term - largest);
+  return largest + Math.log(total);
+}
+
+function logPosterior(scores, logPrior) {
+  const evidence = logSum(scores);
+  return evidence === -Infinity ? Array.from(logPrior) : Array.from(scores, (score) => score - evidence);
+}
+
+// The parts less their mean over the classes that are possible.
+function centred(parts) {
+  return parts.map((part) => {
+    const possible = Array.from(part).filter(Number.isFinite);
+    const mean = possible.reduce((sum, value) => sum + value, 0) / Math.max(possible.length, 1);
+    return Array.from(part, (value) => value - mean);
+  });
+}
+
+// A network of any shape. A table's axes are the attributes above, in their order, the node's own values, the class.
+class Network {
+  constructor({ parents, tables, alone, logPrior }, arity, classes) {
+    const n = arity.length;
+    Object.assign(this, { n, arity, classes, tables, logPrior });
+    this.above = parents.map((nodes) => nodes.filter((p) => p !== n));
+    this.width = parents.map((nodes, f) => (f === n || nodes.includes(n) ? classes : 1));
+    this.own = [...arity, 1];
+    this.below = parents.map(() => []);
+    this.above.forEach((nodes, f) => nodes.forEach((p) => this.below[p].push(f)));
+    this.order = this.#parentsFirst();
+    this.alone = alone ?? this.#aloneInTree();
+  }
+
+  #parentsFirst() {
+    const waiting = this.above.map((nodes) => nodes.length);
+    const order = waiting.flatMap((many, f) => (many ? [] : [f]));
+    for (let at = 0; at < order.length; at++) {
+      for (const child of this.below[order[at]]) if (--waiting[child] === 0) order.push(child);
+    }
+    return order;
+  }
+
+  // log P(value | class) of all values where every attribute has the class and at most one attribute above.
+  #aloneInTree() {
+    const { classes } = this;
+    const alone = [];
+    for (const u of this.order) {
+      if (u === this.n) continue;
+      const [p] = this.above[u];
+      const rows = p === undefined ? 1 : this.arity[p];
+      const size = this.arity[u] * classes;
+      const sums = new Float64Array(size);
+      for (let i = 0; i < rows; i++) {
+        for (let at = 0; at < size; at++) {
+          const weight = p === undefined ? 0 : alone[p][i * classes + (at % classes)];
+          sums[at] += Math.exp(weight + this.tables[u][i * size + at]);
+        }
+      }
+      alone[u] = sums.map(Math.log);
+    }
+    return alone;
+  }
+
+  // Where the terms of a factor begin; -1 where something of it is unknown.
+  entry(f, codes) {
+    let at = 0;
+    for (const p of this.above[f]) {
+      if (codes[p] === UNKNOWN) return -1;
+      at = at * this.arity[p] + codes[p];
+    }
+    if (f === this.n) return at * this.width[f];
+    return codes[f] === UNKNOWN ? -1 : (at * this.arity[f] + codes[f]) * this.width[f];
+  }
+
+  term(f, entry, k) {
+    return this.tables[f][entry + (this.width[f] > 1 ? k : 0)];
+  }
+
+  scores(codes) {
+    const sums = new Float64Array(this.classes);
+    for (let f = 0; f <= this.n; f++) {
+      const entry = this.entry(f, codes);
+      if (entry >= 0) for (let k = 0; k < this.classes; k++) sums[k] += this.term(f, entry, k);
+    }
+    for (const group of this.groups(codes)) {
+      this.summedOut(group, codes).forEach((said, k) => (sums[k] += said));
+    }
+    return sums;
+  }
+
+  // Unknown attributes with something known below, where they share a factor together.
+  groups(codes) {
+    const { n } = this;
+    const missing = (f) => f < n && codes[f] === UNKNOWN;
+    const live = new Uint8Array(n + 1);
+    for (let at = n; at >= 0; at--) {
+      const f = this.order[at];
+      if (!missing(f)) live[f] = 1;
+      if (live[f]) for (const p of this.above[f]) live[p] = 1;
+    }
+    const top = Int32Array.from({ length: n + 1 }, (_, f) => f);
+    const find = (f) => {
+      while (top[f] !== f) f = top[f] = top[top[f]];
+      return f;
+    };
+    const touched = [];
+    for (let f = 0; f <= n; f++) {
+      if (!live[f]) continue;
+      const holes = [f, ...this.above[f]].filter(missing);
+      if (!holes.length) continue;
+      touched.push([f, holes[0]]);
+      for (const u of holes) top[Math.max(find(u), find(holes[0]))] = Math.min(find(u), find(holes[0]));
+    }
+    const groups = new Map();
+    for (const [f, hole] of touched) {
+      const name = find(hole);
+      if (!groups.has(name)) groups.set(name, { members: [], children: [] });
+      groups.get(name)[missing(f) ? "members" : "children"].push(f);
+    }
+    for (const group of groups.values()) {
+      const around = new Set(group.children.filter((f) => f < n));
+      for (const f of [...group.members, ...group.children]) {
+        for (const p of this.above[f]) if (!missing(p)) around.add(p);
+      }
+      group.around = [...around];
+    }
+    return [...groups.values()];
+  }
+
+  // The log of the sum over a group's values, for each class, by eliminating one member after the other: the one that
+  // leaves the smallest table.
+  summedOut({ members, children }, codes) {
+    const { classes } = this;
+    let tables = [...members, ...children].map((f) => this.#restricted(f, codes));
+    const waiting = new Set(members);
+    const size = (scope) => scope.reduce((cells, u) => cells * this.arity[u], 1);
+    const scopeWithout = (u) => [
+      ...new Set(tables.flatMap((table) => (table.scope.includes(u) ? table.scope : []))),
+    ].filter((v) => v !== u);
+    while (waiting.size) {
+      let next, scope;
+      for (const u of waiting) {
+        const left = scopeWithout(u);
+        if (scope === undefined || size(left) < size(scope)) [next, scope] = [u, left];
+        if (size(scope) === 1) break;
+      }
+      if (size(scope) > MAX_TABLE) throw new RangeError("too much is unknown to be summed out");
+      waiting.delete(next);
+      const inputs = tables.filter((table) => table.scope.includes(next));
+      tables = tables.filter((table) => !table.scope.includes(next));
+      tables.push(this.#eliminated(next, inputs, scope, size(scope)));
+    }
+    const said = new Float64Array(classes);
+    for (const { data } of tables) for (let k = 0; k < classes; k++) said[k] += data[k];
+    return said;
+  }
+
+  // A factor as a table over the unknown attributes in it, the class last.
+  #restricted(f, codes) {
+    const { classes, arity } = this;
+    const nodes = f === this.n ? this.above[f] : [...this.above[f], f];
+    const scope = nodes.filter((u) => codes[u] === UNKNOWN);
+    const values = nodes.map((u) => Math.max(codes[u], 0));
+    const cells = scope.reduce((product, u) => product * arity[u], 1);
+    const data = new Float64Array(cells * classes);
+    for (let cell = 0; cell < cells; cell++) {
+      let entry = 0;
+      nodes.forEach((u, at) => (entry = entry * arity[u] + values[at]));
+      entry *= this.width[f];
+      for (let k = 0; k < classes; k++) data[cell * classes + k] = this.term(f, entry, k);
+      for (let at = nodes.length - 1; at >= 0; at--) {
+        if (codes[nodes[at]] !== UNKNOWN) continue;
+        if (++values[at] < arity[nodes[at]]) break;
+        values[at] = 0;
+      }
+    }
+    return { scope, data };
+  }
+
+  #eliminated(u, inputs, scope, cells) {
+    const { classes, arity } = this;
+    const strides = inputs.map((table) => {
+      const step = new Map();
+      let size = classes;
+      for (let at = table.scope.length - 1; at >= 0; at--) {
+        step.set(table.scope[at], size);
+        size *= arity[table.scope[at]];
+      }
+      return { own: step.get(u), of: scope.map((v) => step.get(v) ?? 0) };
+    });
+    const values = new Int32Array(scope.length);
+    const data = new Float64Array(cells * classes);
+    const terms = new Float64Array(arity[u]);
+    for (let cell = 0; cell < cells; cell++) {
+      const bases = strides.map(({ of }) => of.reduce((sum, step, at) => sum + step * values[at], 0));
+      for (let k = 0; k < classes; k++) {
+        terms.fill(0);
+        for (let t = 0; t < inputs.length; t++) {
+          const { data: table } = inputs[t];
+          for (let j = 0, at = bases[t] + k; j < terms.length; j++, at += strides[t].own) terms[j] += table[at];
+        }
+        data[cell * classes + k] = logSum(terms);
+      }
+      for (let at = scope.length - 1; at >= 0; at--) {
+        if (++values[at] < arity[scope[at]]) break;
+        values[at] = 0;
+      }
+    }
+    return { scope, data };
+  }
+
+  // What each attribute adds to the scores, the prior first. A known attribute has what it says alone; what a factor
+  // says beyond that is shared by its node and those above; what a group says beyond what its known children say
+  // alone is shared by the known attributes around it.
+  parts(codes) {
+    const { n, classes } = this;
+    const out = Array.from({ length: n + 1 }, () => new Float64Array(classes));
+    const alone = (f, k) => (f === n ? this.logPrior[k] : this.alone[f][codes[f] * classes + k]);
+    for (let f = 0; f <= n; f++) {
+      const entry = this.entry(f, codes);
+      if (entry < 0) continue;
+      const own = f === n ? 0 : 1 + f;
+      for (let k = 0; k < classes; k++) {
+        const term = this.term(f, entry, k);
+        if (f === n && !this.above[f].length) {
+          out[0][k] += term;
+          continue;
+        }
+        const base = alone(f, k) === -Infinity ? term : alone(f, k);
+        const ratio = base === -Infinity ? 0 : (term - base) / (1 + this.above[f].length);
+        out[own][k] += base + ratio;
+        for (const p of this.above[f]) out[1 + p][k] += ratio;
+      }
+    }
+    for (const group of this.groups(codes)) {
+      const said = this.summedOut(group, codes);
+      for (const f of group.children) {
+        for (let k = 0; k < classes; k++) {
+          const base = alone(f, k) === -Infinity ? 0 : alone(f, k);
+          out[f === n ? 0 : 1 + f][k] += base;
+          said[k] -= base;
+        }
+      }
+      const places = group.around.length ? group.around.map((u) => 1 + u) : [0];
+      for (const place of places) for (let k = 0; k < classes; k++) out[place][k] += said[k] / places.length;
+    }
+    return out;
+  }
+}
+
+// A network whose joint is multiplied by the ratio of another class prior to its own.
+class NetworkClassifier {
+  constructor(network, ratio, logPrior) {
+    Object.assign(this, { network, ratio, logPrior });
+  }
+
+  scores(codes) {
+    return this.network.scores(codes).map((score, k) => score + this.ratio[k]);
+  }
+
+  parts(codes) {
+    const parts = this.network.parts(codes);
+    for (let k = 0; k < this.ratio.length; k++) parts[0][k] += this.ratio[k];
+    const possible = this.ratio.some((_, k) => parts.reduce((sum, part) => sum + part[k], 0) !== -Infinity);
+    return centred(possible ? parts : parts.map((part, at) => (at ? part.fill(0) : this.logPrior)));
+  }
+}
+
+// The mean over all super-parents whose values vote; naive Bayes where none does.
+class SuperParentsMean {
+  constructor({ own, pairs, votes, alone, logPrior }, arity, classes) {
+    Object.assign(this, { own, pairs, votes, alone, logPrior, classes });
+    this.offset = arity.reduce((ends, r) => [...ends, ends.at(-1) + r], [0]);
+  }
+
+  scores(codes) {
+    const { classes, offset } = this;
+    const total = offset.at(-1);
+    const known = codes.flatMap((code, u) => (code === UNKNOWN ? [] : [offset[u] + code]));
+    const voters = known.filter((value) => this.votes[value]);
+    return Float64Array.from({ length: classes }, (_, k) => {
+      if (!voters.length) return known.reduce((sum, j) => sum + this.alone[j * classes + k], this.logPrior[k]);
+      return logSum(
+        voters.map((i) => {
+          let sum = this.own[i * classes + k];
+          for (const j of known) sum += this.pairs[(i * classes + k) * total + j];
+          return sum;
+        }),
+      );
+    });
+  }
+}
+
+// Class probabilities of several models, their logarithms or they themselves averaged with weights.
+class Pool {
+  static IMPOSSIBLE = -700;
+
+  constructor({ members, weights, linear, logPrior, ratio }) {
+    Object.assign(this, { members, weights, linear, logPrior, ratio });
+    if (linear || !members.every((member) => member.parts)) this.parts = undefined;
+  }
+
+  // A row that a member finds impossible gets its prior; a class that it finds impossible gets no veto.
+  #logPosterior(member, codes) {
+    const scores = member.scores(codes);
+    const given = scores.some((score) => score !== -Infinity) ? scores : member.logPrior;
+    const least = Math.min(...given.filter((score) => score !== -Infinity));
+    const evidence = logSum(given);
+    return Array.from(given, (score) => (score === -Infinity ? least + Pool.IMPOSSIBLE : score) - evidence);
+  }
+
+  scores(codes) {
+    const of = this.members.map((member) => this.#logPosterior(member, codes));
+    return Float64Array.from(this.ratio, (ratio, k) => {
+      const logs = of.map((posterior) => posterior[k]);
+      if (this.linear) return ratio + logSum(logs.map((log, m) => log + Math.log(this.weights[m])));
+      return ratio + logs.reduce((sum, log, m) => sum + this.weights[m] * log, 0);
+    });
+  }
+
+  parts(codes) {
+    const total = Array.from({ length: codes.length + 1 }, () => new Float64Array(this.ratio.length));
+    this.members.forEach((member, m) => {
+      let parts = member.parts(codes);
+      if (!parts.every((part) => Array.from(part).every(Number.isFinite))) {
+        const whole = this.#logPosterior(member, codes);
+        parts = parts.map((_, at) => (at ? whole.map(() => 0) : whole));
+      }
+      parts.forEach((part, at) => part.forEach((value, k) => (total[at][k] += this.weights[m] * value)));
+    });
+    this.ratio.forEach((ratio, k) => (total[0][k] += ratio));
+    return centred(total);
+  }
+}
+
+// Networks that vote for the class each finds most probable.
+class Committee {
+  static SLACK = 1e-9;
+
+  constructor({ members, weights, temperature, logPrior, ratio }) {
+    Object.assign(this, { members, weights, temperature, logPrior, ratio });
+  }
+
+  scores(codes) {
+    const tally = new Float64Array(this.ratio.length);
+    let total = 0;
+    this.members.forEach((member, m) => {
+      let scores = Array.from(member.scores(codes));
+      if (Math.max(...scores) === -Infinity) scores = Array.from(member.logPrior);
+      const least = Math.max(...scores) - Committee.SLACK;
+      tally[scores.findIndex((score) => !(score < least))] += this.weights[m];
+      total += this.weights[m];
+    });
+    return tally.map((votes, k) => (this.temperature * votes) / total + this.ratio[k]);
+  }
+}
+
+// The average over all trees: exactly where a row has few completions, else over the trees that were drawn.
+class TreeAverage {
+  constructor({ values, pairs, logPrior, logWeights, logTotals, trees, times, completions }, arity, classes) {
+    const n = arity.length;
+    Object.assign(this, { n, arity, classes, values, logPrior, logTotals, times, completions });
+    this.offset = arity.reduce((ends, r) => [...ends, ends.at(-1) + r], [0]);
+    this.#takeRatios(pairs);
+    this.weights = logWeights.map((matrix) => this.#scaled(matrix));
+    this.trees = trees.map((parents) => this.#hung(parents));
+    this.room = [new Float64Array((n * (n - 1)) / 2), new Float64Array((n * (n - 1)) / 2)];
+  }
+
+  // P(i, j | k) / (P(i | k) P(j | k)) of every pair of attributes, from P(i, j | k).
+  #takeRatios(pairs) {
+    const { classes, offset, arity, n, values } = this;
+    this.start = new Int32Array(n * n);
+    this.ratios = pairs.slice();
+    let at = 0;
+    for (let u = 1; u < n; u++) {
+      for (let v = 0; v < u; v++) {
+        this.start[u * n + v] = at;
+        for (let i = offset[u]; i < offset[u] + arity[u]; i++) {
+          for (let j = offset[v]; j < offset[v] + arity[v]; j++) {
+            for (let k = 0; k < classes; k++) this.ratios[at++] /= values[i * classes + k] * values[j * classes + k];
+          }
+        }
+      }
+    }
+  }
+
+  // Where the ratios of two attributes begin, and by how much one more of the values of either moves.
+  #block(u, v) {
+    const { n, arity, classes } = this;
+    return u > v
+      ? [this.start[u * n + v], arity[v] * classes, classes]
+      : [this.start[v * n + u], classes, arity[u] * classes];
+  }
+
+  // Weights as mantissas and exponents of two; an edge that cannot be is zero.
+  #scaled(logs) {
+    const m = [], e = [];
+    for (let u = 1; u < this.n; u++) {
+      for (let v = 0; v < u; v++) {
+        const log = logs[u * this.n + v];
+        const exponent = log === -Infinity ? 0 : Math.round(log / Math.LN2);
+        e.push(exponent);
+        m.push(log === -Infinity ? 0 : Math.exp(log - exponent * Math.LN2));
+      }
+    }
+    return { m, e };
+  }
+
+  #hung(parents) {
+    const { n } = this;
+    return parents.map((parent) => {
+      const below = Array.from({ length: n }, () => []);
+      const order = [];
+      parent.forEach((above, u) => (above < 0 ? order.push(u) : below[above].push(u)));
+      for (let at = 0; at < order.length; at++) order.push(...below[order[at]]);
+      return { parent, order };
+    });
+  }
+
+  // P(value j of u | the value of what is above it, class k).
+  conditional(u, above, values, j, k) {
+    const alone = this.values[(this.offset[u] + j) * this.classes + k];
+    if (!above.length) return alone;
+    const [start, byU, byAbove] = this.#block(u, above[0]);
+    return alone * this.ratios[start + j * byU + values[0] * byAbove + k];
+  }
+
+  scores(codes) {
+    const holes = codes.flatMap((code, u) => (code === UNKNOWN ? [u] : []));
+    const ways = holes.reduce((product, u) => Math.min(product * this.arity[u], 1e9), 1);
+    return Float64Array.from({ length: this.classes }, (_, k) => {
+      const log = ways > this.completions ? this.#overTrees(codes, k) : this.#overCompletions(codes, holes, ways, k);
+      return log + this.logPrior[k];
+    });
+  }
+
+  #overCompletions(codes, holes, ways, k) {
+    const row = codes.slice();
+    const terms = new Float64Array(ways);
+    for (const u of holes) row[u] = 0;
+    for (let way = 0; way < ways; way++) {
+      terms[way] = this.#complete(row, k);
+      for (let at = holes.length - 1; at >= 0; at--) {
+        if (++row[holes[at]] < this.arity[holes[at]]) break;
+        row[holes[at]] = 0;
+      }
+    }
+    return logSum(terms);
+  }
+
+  // Kirchhoff's sum without a subtraction: a node is taken out, its neighbours are joined by w_i w_j / degree.
+  #complete(row, k) {
+    const { n, classes, offset } = this;
+    const group = this.weights.length > 1 ? k : 0;
+    const [m, e] = this.room;
+    e.set(this.weights[group].e);
+    let at = 0;
+    let log = -this.logTotals[group];
+    for (let u = 0; u < n; u++) {
+      log += Math.log(this.values[(offset[u] + row[u]) * classes + k]);
+      for (let v = 0; v < u; v++, at++) {
+        const [start, byU, byV] = this.#block(u, v);
+        m[at] = this.weights[group].m[at] * this.ratios[start + row[u] * byU + row[v] * byV + k];
+      }
+    }
+    for (let u = n - 1; u > 0; u--) {
+      const first = (u * (u - 1)) / 2;
+      let degree = 0, exponent = -1e300;
+      for (let i = 0; i < u; i++) {
+        if (m[first + i] === 0) continue;
+        const gap = e[first + i] - exponent;
+        if (gap > 0) degree = (gap > 1070 ? 0 : degree * 2 ** -gap) + m[first + i];
+        else degree += gap < -1070 ? 0 : m[first + i] * 2 ** gap;
+        exponent = Math.max(exponent, e[first + i]);
+      }
+      if (degree === 0) return -Infinity;
+      log += Math.log(degree) + exponent * Math.LN2;
+      let edge = 0;
+      for (let i = 1; i < u; i++) {
+        const share = m[first + i] / degree;
+        const step = e[first + i] - exponent;
+        for (let j = 0; j < i; j++, edge++) {
+          const more = share * m[first + j];
+          if (more === 0) continue;
+          const gap = step + e[first + j] - e[edge];
+          if (m[edge] === 0 || gap > 1070) [m[edge], e[edge]] = [more, e[edge] + gap];
+          else if (gap > 0) [m[edge], e[edge]] = [m[edge] * 2 ** -gap + more, e[edge] + gap];
+          else if (gap >= -1070) m[edge] += more * 2 ** gap;
+          if (m[edge] > 1e100) [m[edge], e[edge]] = [m[edge] * 2 ** -300, e[edge] + 300];
+          else if (m[edge] < 1e-100) [m[edge], e[edge]] = [m[edge] * 2 ** 300, e[edge] - 300];
+        }
+      }
+    }
+    return log;
+  }
+
+  #overTrees(codes, k) {
+    const trees = this.trees[this.trees.length > 1 ? k : 0];
+    const draws = this.times.reduce((sum, many) => sum + many, 0);
+    let known = 0;
+    codes.forEach((code, u) => {
+      if (code !== UNKNOWN) known += Math.log(this.values[(this.offset[u] + code) * this.classes + k]);
+    });
+    const logs = trees.map((tree, t) => this.#underTree(tree, codes, k) + Math.log(this.times[t] / draws));
+    return known + logSum(logs);
+  }
+
+  // log P(known | class, tree) less the sum of log P(value | class): messages from the leaves to the root, of which an
+  // unknown attribute with nothing known below sends none.
+  #underTree({ parent, order }, codes, k) {
+    const { arity, offset, classes, values, ratios } = this;
+    const belief = [];
+    let log = 0;
+    for (let place = order.length - 1; place >= 0; place--) {
+      const u = order[place];
+      const above = parent[u];
+      const mine = belief[u];
+      if (codes[u] === UNKNOWN && mine === undefined) continue;
+      if (codes[u] === UNKNOWN) {
+        let total = 0;
+        for (let i = 0; i < arity[u]; i++) total += mine[i] *= values[(offset[u] + i) * classes + k];
+        for (let i = 0; i < arity[u]; i++) mine[i] /= total;
+        log += Math.log(total);
+      }
+      if (above < 0) continue;
+      const [start, byU, byAbove] = this.#block(u, above);
+      const told = (j) => {
+        const at = start + j * byAbove + k;
+        if (codes[u] !== UNKNOWN) return ratios[at + codes[u] * byU];
+        let sum = 0;
+        for (let i = 0; i < arity[u]; i++) sum += mine[i] * ratios[at + i * byU];
+        return sum;
+      };
+      if (codes[above] !== UNKNOWN) {
+        log += Math.log(told(codes[above]));
+        continue;
+      }
+      const theirs = (belief[above] ??= new Float64Array(arity[above]).fill(1));
+      let largest = 0;
+      for (let j = 0; j < arity[above]; j++) largest = Math.max(largest, (theirs[j] *= told(j)));
+      for (let j = 0; j < arity[above]; j++) theirs[j] /= largest;
+      log += Math.log(largest);
+    }
+    return log;
+  }
+}
+
+// The model that a page carries.
+function modelOf(carried) {
+  const arity = carried.columns.map((column) => column.labels.length);
+  const classes = carried.classes.length;
+  const network = ({ parents, tables, alone, logPrior }) =>
+    new Network(
+      { parents, tables: tables.map(unpacked), alone: alone?.map(unpacked), logPrior: unpacked(logPrior) },
+      arity,
+      classes,
+    );
+  const superParent = (u, own, pairs, logPrior) => {
+    const offset = arity.reduce((ends, r) => [...ends, ends.at(-1) + r], [0]);
+    const total = offset.at(-1);
+    const tables = arity.map((r, v) => {
+      const table = new Float64Array((v === u ? 1 : arity[u]) * r * classes);
+      let at = 0;
+      for (let i = 0; i < (v === u ? 1 : arity[u]); i++) {
+        for (let j = 0; j < r; j++) {
+          for (let k = 0; k < classes; k++) {
+            const given = own[(offset[u] + j) * classes + k] - logPrior[k];
+            if (v !== u) table[at++] = pairs[((offset[u] + i) * classes + k) * total + offset[v] + j];
+            else table[at++] = Number.isNaN(given) ? -Math.log(r) : given;
+          }
+        }
+      }
+      return table;
+    });
+    const parents = [...arity.map((_, v) => (v === u ? [arity.length] : [u, arity.length])), []];
+    return new Network({ parents, tables: [...tables, logPrior], logPrior }, arity, classes);
+  };
+  const build = (of) => {
+    switch (of.kind) {
+      case "network":
+        return new NetworkClassifier(network(of), unpacked(of.ratio), unpacked(of.givenPrior));
+      case "super-parents": {
+        const { own, pairs, votes, alone, logPrior } = of;
+        const arrays = [own, pairs, votes, alone, logPrior].map(unpacked);
+        return new SuperParentsMean(
+          { own: arrays[0], pairs: arrays[1], votes: arrays[2], alone: arrays[3], logPrior: arrays[4] },
+          arity,
+          classes,
+        );
+      }
+      case "pool": {
+        const learnedPrior = unpacked(of.learnedPrior);
+        const given = of.members?.map((member) => (member.kind === "plain" ? network(member) : build(member)));
+        const [own, pairs] = given ? [] : [unpacked(of.own), unpacked(of.pairs)];
+        const members = given ?? of.superParents.map((u) => superParent(u, own, pairs, learnedPrior));
+        const logPrior = unpacked(of.logPrior);
+        return new Pool({ ...of, members, weights: unpacked(of.weights), logPrior, ratio: unpacked(of.ratio) });
+      }
+      case "committee":
+        return new Committee({
+          members: of.members.map(network),
+          weights: unpacked(of.weights),
+          temperature: of.temperature,
+          logPrior: unpacked(of.logPrior),
+          ratio: unpacked(of.ratio),
+        });
+      case "tree-average": {
+        const n = arity.length;
+        const trees = of.trees.map((packed) => {
+          const flat = Array.from(unpacked(packed));
+          return Array.from({ length: flat.length / n }, (_, t) => flat.slice(t * n, (t + 1) * n));
+        });
+        return new TreeAverage(
+          {
+            values: unpacked(of.values),
+            pairs: unpacked(of.pairs),
+            logPrior: unpacked(of.logPrior),
+            logWeights: of.logWeights.map(unpacked),
+            logTotals: unpacked(of.logTotals),
+            trees,
+            times: unpacked(of.times),
+            completions: of.completions,
+          },
+          arity,
+          classes,
+        );
+      }
+    }
+  };
+  return build(carried.scorer);
+}
+
+// What is known, in the order in which it was said, and what follows from it: the log posterior, and the weight of
+// evidence of each attribute. Where the model is additive the weights are those of `explain`; elsewhere each is what
+// the log posterior moved by when the attribute was set, after those set before it. Both add up to the log posterior.
+function answer(model, logPrior, codes, moves) {
+  const posterior = logPosterior(model.scores(codes), logPrior);
+  if (model.parts) {
+    const [prior, ...weights] = model.parts(codes);
+    return { posterior, prior, weights };
+  }
+  const known = codes.map(() => UNKNOWN);
+  const zero = logPrior.map(() => 0);
+  const weights = codes.map(() => Array.from(zero));
+  let before = logPosterior(model.scores(known), logPrior);
+  const prior = centred([before])[0];
+  for (const u of moves) {
+    known[u] = codes[u];
+    const after = logPosterior(model.scores(known), logPrior);
+    weights[u] = centred([after.map((log, k) => (log === before[k] ? 0 : log - before[k]))])[0];
+    before = after;
+  }
+  return { posterior, prior, weights };
+}
+
+if (typeof module !== "undefined") module.exports = { modelOf, answer, unpacked };
