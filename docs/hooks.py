@@ -44,9 +44,12 @@ def on_page_markdown(markdown, page, config, files):
 
 def on_page_content(html, page, config, files):
     """Turn formulas into MathML, which browsers show without a script."""
-    return FORMULA.sub(
-        lambda found: convert(unescape(found[3]).strip(), display="block" if found[2] == "[" else "inline"), html
-    )
+    return FORMULA.sub(lambda found: formula(unescape(found[3]).strip(), found[2] == "["), html)
+
+
+def formula(latex, apart):
+    """Return a formula as MathML: in a box of its own, which can be scrolled where it is wide, or within a line."""
+    return f'<div class="formula">{convert(latex, display="block")}</div>' if apart else convert(latex)
 
 
 def on_post_build(config):
