@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tanbark.counts import Counts
     from tanbark.files import load, save
     from tanbark.network import Network
+    from tanbark.report import write_report
     from tanbark.schema import Category, Encoder, Number, Schema
 
 __version__ = "0.1.0"
@@ -54,6 +55,7 @@ _HOME = {
     "SuperParent": "tanbark.classifiers.super_parent",
     "load": "tanbark.files",
     "save": "tanbark.files",
+    "write_report": "tanbark.report",
 }
 
 __all__ = [
@@ -80,10 +82,11 @@ __all__ = [
     "SuperParent",
     "load",
     "save",
+    "write_report",
 ]
 
 
-_MODULES = ("datasets", "evaluate")
+_MODULES = ("datasets", "evaluate", "export")
 
 
 def __getattr__(name: str) -> Any:

@@ -8,4 +8,7 @@ collect_ignore = [
     "pyagrum_scores.py",
     "pgmpy_tan.py",
     "pgmpy_scores.py",
+    "exported_networks.py",
+    "pgmpy_exports.py",
+    "pyagrum_exports.py",
 ]

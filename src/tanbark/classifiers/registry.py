@@ -1,23 +1,16 @@
-"""All classifiers there are, for the command line, the documentation and the tests."""
+"""All classifiers there are, for the command line, the documentation and the tests.
+
+None is imported before it is used: a shell that completes their names is in a hurry.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-from tanbark.classifiers.additive_bn import AdditiveBN
-from tanbark.classifiers.aode import AODE
-from tanbark.classifiers.augmented_naive_bayes import AugmentedNaiveBayes
-from tanbark.classifiers.averaged_tan import AveragedTAN
-from tanbark.classifiers.base import CountsClassifier
-from tanbark.classifiers.bayes_net import BayesNet
-from tanbark.classifiers.bnc2p import BNC2P
-from tanbark.classifiers.boosted_bn import BoostedBN
-from tanbark.classifiers.forest_an import ForestAN
-from tanbark.classifiers.k2 import K2
-from tanbark.classifiers.kdb import KDB
-from tanbark.classifiers.naive_bayes import NaiveBayes
-from tanbark.classifiers.super_parent import SuperParent
-from tanbark.classifiers.tan import TAN
+if TYPE_CHECKING:
+    from tanbark.classifiers.base import CountsClassifier
 
 
 @dataclass(frozen=True)
@@ -25,9 +18,15 @@ class Entry:
     """A classifier, what to call it on the command line, where it was published, and what it is in a sentence."""
 
     name: str
-    classifier: type[CountsClassifier]
+    class_name: str
     paper: str
     summary: str
+
+    @property
+    def classifier(self) -> type[CountsClassifier]:
+        """The class."""
+        found: type[CountsClassifier] = getattr(import_module("tanbark"), self.class_name)
+        return found
 
 
 REGISTRY: dict[str, Entry] = {
@@ -35,79 +34,79 @@ REGISTRY: dict[str, Entry] = {
     for entry in (
         Entry(
             "naive-bayes",
-            NaiveBayes,
+            "NaiveBayes",
             "Langley, Iba and Thompson 1992",
             "every attribute depends on the class alone",
         ),
         Entry(
             "tan",
-            TAN,
+            "TAN",
             "Friedman, Geiger and Goldszmidt 1997",
             "attributes depend on the class and on one another along a tree",
         ),
         Entry(
             "forest-an",
-            ForestAN,
+            "ForestAN",
             "Lucas 2004",
             "a tree without the edges that do not pay",
         ),
         Entry(
             "super-parent",
-            SuperParent,
+            "SuperParent",
             "Li, Zhang, Wang and Zhang 2007",
             "one attribute is above all others, beside the class",
         ),
         Entry(
             "aode",
-            AODE,
+            "AODE",
             "Webb, Boughton and Wang 2005",
             "the mean over all super-parents",
         ),
         Entry(
             "additive-bn",
-            AdditiveBN,
+            "AdditiveBN",
             "Li, Zhang, Wang and Zhang 2007",
             "super-parents pooled with the weights that make the classes most probable",
         ),
         Entry(
             "averaged-tan",
-            AveragedTAN,
+            "AveragedTAN",
             "Cerquides and Lopez de Mantaras 2003",
             "the average over all trees, each weighed by its posterior probability",
         ),
         Entry(
             "kdb",
-            KDB,
+            "KDB",
             "Sahami 1996",
             "attributes depend on the class and on up to k others each",
         ),
         Entry(
             "bayes-net",
-            BayesNet,
+            "BayesNet",
             "Silander and Myllymaki 2006",
             "the best network of any shape",
         ),
         Entry(
             "augmented-naive-bayes",
-            AugmentedNaiveBayes,
+            "AugmentedNaiveBayes",
             "Sugahara, Uto and Ueno 2018",
             "the best network in which every attribute depends on the class",
         ),
         Entry(
             "k2",
-            K2,
+            "K2",
             "Cooper and Herskovits 1992",
             "each attribute depends on those before it that pay, found greedily",
         ),
         Entry(
             "bnc2p",
-            BNC2P,
+            "BNC2P",
             "Grossman and Domingos 2004",
             "the network, of at most two parents each, that makes the classes most probable",
         ),
         Entry(
             "boosted-bn",
-            BoostedBN,
+            "BoostedBN",
             "Jing, Pavlovic and Rehg 2005",
             "networks that vote, each learned from what those before got wrong",
         ),

@@ -7,22 +7,29 @@ from typing import Annotated
 import typer
 
 from tanbark import __version__
+from tanbark.cli.commands import Commands
 from tanbark.cli.compare import compare
 from tanbark.cli.demo import demo
-from tanbark.cli.errors import SentenceGroup
 from tanbark.cli.fit import fit
+from tanbark.cli.options import Debug, Quiet
 from tanbark.cli.predict import predict
 from tanbark.cli.reproduce import reproduce
 from tanbark.cli.show import show
 from tanbark.cli.update import update
 
+EXIT_CODES = (
+    "Exit codes: 0 all went well, 1 an error, said in one sentence on stderr, 2 wrong usage, 130 interrupted, "
+    "141 nobody reads the output any more, 143 terminated."
+)
+
 app = typer.Typer(
     name="tanbark",
-    cls=SentenceGroup,
+    cls=Commands,
     no_args_is_help=True,
-    add_completion=False,
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=EXIT_CODES,
 )
 
 
@@ -37,7 +44,8 @@ def main(
     version: Annotated[
         bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version and exit.")
     ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show where an error came from.")] = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
 ) -> None:
     """Bayesian network classifiers: honest probabilities, and a graph of what depends on what."""
 

@@ -26,7 +26,8 @@ class Snapshot:
 
     rows: float
     schema: Schema
-    edges: frozenset[str]
+    edges: frozenset[tuple[str, ...]]
+    """The two ends of each, in order, and where each class has a tree the class."""
 
     @classmethod
     def of(cls, model: CountsClassifier) -> Snapshot:
@@ -58,25 +59,51 @@ def tell(
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
     grid.add_row("foreseen", _foreseen(news))
-    classes = [label for label in after.schema.classes if label not in before.schema.classes]
+    classes = _new_classes(before.schema, after.schema)
     if classes:
         grid.add_row("new classes", Text(_some(map(str, classes))))
     for name, levels in _new_levels(before.schema, after.schema).items():
         grid.add_row("new levels", Text(f"{name}: {_some(map(str, levels))}"))
     for word, edges in (("new edges", after.edges - before.edges), ("gone edges", before.edges - after.edges)):
         if edges:
-            grid.add_row(word, Text(_some(sorted(edges), MOST_EDGES)))
+            grid.add_row(word, Text(_some(map(_edge_words, sorted(edges)), MOST_EDGES)))
     if after.edges and after.edges == before.edges:
         grid.add_row("edges", "as before")
     console.print(grid)
-    for note in news.notes:
-        _note(console, note)
+    for note in _notes(news, after.schema):
+        console.print(f"note: {note}", style="yellow", soft_wrap=True)
+
+
+def changes(before: Snapshot, after: Snapshot, news: News, kept: float) -> dict[str, Any]:
+    """Return the same for a script."""
+    return {
+        "learned": news.rows,
+        "rows_before": before.rows,
+        "kept": kept,
+        "rows_now": after.rows,
+        "foreseen": {
+            "accuracy": news.right / news.rows,
+            "log_loss": news.loss / news.foreseeable if news.foreseeable else None,
+            "rows_of_new_classes": news.rows - news.foreseeable,
+        },
+        "new_classes": _new_classes(before.schema, after.schema),
+        "new_levels": _new_levels(before.schema, after.schema),
+        "new_edges": sorted(after.edges - before.edges),
+        "gone_edges": sorted(before.edges - after.edges),
+        "notes": _notes(news, after.schema),
+    }
+
+
+def _notes(news: News, schema: Schema) -> list[str]:
+    """Return what there is to note of the rows."""
+    notes = list(news.notes)
     if news.unlabelled:
         some = "1 row" if news.unlabelled == 1 else f"{news.unlabelled:,} rows"
-        _note(console, f"{some} without a {after.schema.class_name} left out")
+        notes.append(f"{some} without a {schema.class_name} left out")
     if news.ignored:
         columns = "the column" if len(news.ignored) == 1 else "the columns"
-        _note(console, f"{columns} {listed(news.ignored)} ignored: the model knows nothing of the kind")
+        notes.append(f"{columns} {listed(news.ignored)} ignored: the model knows nothing of the kind")
+    return notes
 
 
 def _foreseen(news: News) -> str:
@@ -87,6 +114,10 @@ def _foreseen(news: News) -> str:
     words += f" on the {news.rows:,} new rows before they were learned" if news.rows > 1 else " on the new row"
     strange = news.rows - news.foreseeable
     return f"{words} ({strange:,} of classes never seen, not in the log loss)" if strange else words
+
+
+def _new_classes(before: Schema, after: Schema) -> list[Any]:
+    return [label for label in after.classes if label not in before.classes]
 
 
 def _new_levels(before: Schema, after: Schema) -> dict[str, list[Any]]:
@@ -100,19 +131,24 @@ def _new_levels(before: Schema, after: Schema) -> dict[str, list[Any]]:
     return found
 
 
-def _edges(model: CountsClassifier) -> Iterable[str]:
+def _edges(model: CountsClassifier) -> Iterable[tuple[str, ...]]:
     """Yield the edges between attributes, whichever way they point; where each class has a tree, for each class."""
     found = one_network(model)
     if isinstance(found, tuple):
         for label, network in zip(model.schema_.classes, found):
-            yield from (f"{edge} ({label})" for edge in _named(network))
+            yield from ((*sorted(edge), str(label)) for edge in network.edges)
     elif found is not None:
-        yield from _named(found)
+        yield from (tuple(sorted(edge)) for edge in found.edges)
 
 
-def _named(network: Any) -> Iterable[str]:
-    for edge in network.edges:
-        yield " – ".join(sorted(edge))
+def _edge_words(edge: tuple[str, ...]) -> str:
+    """Return an edge as a person writes it.
+
+    >>> _edge_words(("rain", "wet")), _edge_words(("rain", "wet", "yes"))
+    ('rain – wet', 'rain – wet (yes)')
+    """
+    first, second, *label = edge
+    return f"{first} – {second}" + "".join(f" ({one})" for one in label)
 
 
 def _some(words: Iterable[str], most: int = 8) -> str:
@@ -133,7 +169,3 @@ def _number(rows: float) -> str:
     ('1,200', '12.2')
     """
     return f"{rows:,.0f}" if rows == int(rows) else f"{rows:,.1f}"
-
-
-def _note(console: Console, words: str) -> None:
-    console.print(f"note: {words}", style="yellow", soft_wrap=True)

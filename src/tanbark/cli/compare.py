@@ -14,13 +14,27 @@ import typer
 from tanbark import __version__
 from tanbark.cli.columns import Columns
 from tanbark.cli.comparison_page import HEADS, Report, cells, comparison_page
-from tanbark.cli.console import out, progress
-from tanbark.cli.contenders import MOST_SECONDS, named, new, sensible
+from tanbark.cli.console import print_json, progress, told
+from tanbark.cli.contenders import MOST_SECONDS, known, named, new, sensible
+from tanbark.cli.description import scores
 from tanbark.cli.errors import CommandError, check_writable
 from tanbark.cli.inputs import files_read, rows_named
 from tanbark.cli.learning import columns_explained, read_rows
 from tanbark.cli.notes import advice, folders_unread, row_numbers
-from tanbark.cli.options import Bins, Categorical, Data, Database, Ignore, MaxLevels, Missing, NBins, Target
+from tanbark.cli.options import (
+    Bins,
+    Categorical,
+    Data,
+    Database,
+    From,
+    Ignore,
+    Json,
+    MaxLevels,
+    Missing,
+    NBins,
+    Target,
+    completing,
+)
 from tanbark.cli.recommendation import METRIC_WORDS, TEST, Baseline, choose, recommend
 from tanbark.cli.trials import Trials
 from tanbark.cli.typed import data_words, default_output, quoted, typed_options
@@ -34,7 +48,7 @@ if TYPE_CHECKING:
 
 MOST_DRAWN = 3
 """So many of the best are drawn, beside the chosen one and naive Bayes."""
-SAME_FOR_FIT = ("ignore", "categorical", "missing", "bins", "n_bins", "max_levels")
+SAME_FOR_FIT = ("kind", "ignore", "categorical", "missing", "bins", "n_bins", "max_levels")
 
 
 def compare(
@@ -50,6 +64,7 @@ def compare(
             metavar="NAMES",
             help="Which ones, by commas; all for all.",
             show_default="all sensible",
+            autocompletion=completing(lambda: (*known(), "all")),
         ),
     ] = None,
     output: Annotated[
@@ -57,7 +72,12 @@ def compare(
         typer.Option("--output", "-o", metavar="PAGE", help="Where to write.", show_default="DATA-comparison.html"),
     ] = None,
     by: Annotated[
-        str, typer.Option(metavar="METRIC", help="What decides: error, log_loss, brier or auc.")
+        str,
+        typer.Option(
+            metavar="METRIC",
+            help="What decides: error, log_loss, brier or auc.",
+            autocompletion=completing(lambda: METRIC_WORDS),
+        ),
     ] = "log_loss",
     folds: Annotated[int, typer.Option(help="Folds of cross-validation.")] = 10,
     repeats: Annotated[int, typer.Option(help="How often the rows are split anew.")] = 1,
@@ -66,17 +86,24 @@ def compare(
         int | None, typer.Option(help="How many processes learn at once.", show_default="all cores")
     ] = None,
     database: Database = None,
+    kind: From = None,
     ignore: Ignore = None,
     categorical: Categorical = None,
     missing: Missing = None,
     bins: Bins = "quantile",
     n_bins: NBins = 5,
     max_levels: MaxLevels = 255,
+    as_json: Json = False,
 ) -> None:
-    """Try all sensible classifiers on a table by cross-validation, and say which one to take.
+    """Say which classifier to take for a table, by cross-validation.
 
-    Those of tanbark compete with a decision tree (cart), a random forest and gradient boosting of scikit-learn. The
-    ranking, the recommendation and plots are written to a page too.
+    All sensible ones are tried. Those of tanbark compete with a decision tree (cart), a random forest and gradient
+    boosting of scikit-learn. The ranking, the recommendation and plots are written to a page too.
+
+    With --json the keys are data, target, rows, columns, classes, by, folds, repeats, seed, ranking (from the best:
+    name, p_value of the difference from the best, fit_seconds, predict_seconds, and the mean and standard_error of
+    error, log_loss, brier, auc and calibration_error), failures (why, by name), chosen (null if none is worth it),
+    recommendation (sentences), fit (the command that learns the chosen one), page and notes.
     """
     by = by.replace("-", "_")
     if by not in METRIC_WORDS:
@@ -86,7 +113,7 @@ def compare(
             raise CommandError(f"--{name} must be at least {least}, got {value}")
     if jobs is not None and jobs < 1:
         raise CommandError(f"--jobs must be at least 1, got {jobs}")
-    source = rows_named(data, database, missing, categorical or [])
+    source = rows_named(data, database, missing, kind, categorical or [])
     path = output or default_output(source, "-comparison.html")
     check_writable(path, files_read(source))
     with progress() as bar:
@@ -141,7 +168,10 @@ def compare(
         )
         with replacing(path) as file:
             file.write(comparison_page(report).encode())
-    _print(out(), report, path)
+    _print(told(as_json), report, path)
+    if as_json:
+        split = {"folds": folds, "repeats": repeats, "seed": seed}
+        print_json({"data": source.name, "target": columns.target, **split, **_document(report, X), "page": str(path)})
 
 
 def _baseline(encoder: Any, X: Any, y: Any) -> tuple[Baseline, list[str]]:
@@ -182,6 +212,25 @@ def _shown(found: Comparison, by: str) -> list[str]:
     ranking = found.ranking(by)
     wanted = {*(rank.name for rank in ranking[:MOST_DRAWN]), choose(ranking), "naive-bayes"}
     return [rank.name for rank in ranking if rank.name in wanted]
+
+
+def _document(report: Report, X: Any) -> dict[str, Any]:
+    """Return what was found, for a script."""
+    ranking = report.found.ranking(report.by)
+    return {
+        "rows": X.num_rows,
+        "columns": X.num_columns,
+        "classes": report.found[ranking[0].name].classes,
+        "by": report.by,
+        "ranking": [
+            {"name": rank.name, "p_value": rank.p_value, **scores(report.found[rank.name])} for rank in ranking
+        ],
+        "failures": report.found.failures,
+        "chosen": report.recommendation.chosen,
+        "recommendation": report.recommendation.sentences,
+        "fit": report.go_on,
+        "notes": report.notes,
+    }
 
 
 def _left_out(slow: Sequence[str]) -> list[str]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import math
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -13,26 +16,54 @@ if TYPE_CHECKING:
 
 WIDTH_OF_NO_TERMINAL = 100
 
+QUIET: ContextVar[bool] = ContextVar("quiet", default=False)
+"""Whether a person wants to see nothing but results and errors."""
+
 
 def out() -> Console:
     """Return the console of results. What it prints is taken literally: labels may hold brackets."""
-    return _console(stderr=False)
+    return _console(stderr=False, quiet=False)
+
+
+def told(as_json: bool = False) -> Console:
+    """Return the console of what a command tells of a result that is in a file, unless it is told to a script."""
+    return _console(stderr=False, quiet=as_json or QUIET.get())
 
 
 def err() -> Console:
     """Return the console of notes and progress."""
-    return _console(stderr=True)
+    return _console(stderr=True, quiet=QUIET.get())
 
 
-def _console(stderr: bool) -> Console:
+def print_json(document: Mapping[str, Any]) -> None:
+    """Print a document for a script, all on stdout; numbers are not rounded, and what is no finite number is null."""
+    print(json.dumps(_plain(document), ensure_ascii=False, allow_nan=False, indent=2))
+
+
+def _plain(value: Any) -> Any:
+    """Return a value in the types that JSON has.
+
+    >>> _plain({"edges": (("a", "b"),), "auc": float("nan"), 3: [True, None, 0.5]})
+    {'edges': [['a', 'b']], 'auc': None, '3': [True, None, 0.5]}
+    """
+    if isinstance(value, Mapping):
+        return {str(name): _plain(one) for name, one in value.items()}
+    if isinstance(value, str | int | None):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return _plain(value.tolist()) if hasattr(value, "tolist") else [_plain(one) for one in value]
+
+
+def _console(stderr: bool, quiet: bool) -> Console:
     from rich.console import Console
 
     stream: Any = sys.stderr if stderr else sys.stdout
     if hasattr(stream, "reconfigure"):
         stream.reconfigure(errors="replace")
-    console = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
+    console = Console(stderr=stderr, quiet=quiet, highlight=False, markup=False, emoji=False)
     if not console.is_terminal and console.width == 80:
-        console = Console(stderr=stderr, highlight=False, markup=False, emoji=False, width=WIDTH_OF_NO_TERMINAL)
+        console.width = WIDTH_OF_NO_TERMINAL
     return console
 
 
@@ -50,7 +81,7 @@ def progress() -> Iterator[Progress]:
         TimeElapsedColumn(),
         console=console,
         transient=True,
-        disable=not console.is_terminal,
+        disable=console.quiet or not console.is_terminal,
     ) as bar:
         yield bar
 

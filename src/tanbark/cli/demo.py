@@ -19,7 +19,7 @@ DRAWN = "tic_tac_toe"
 
 
 def demo() -> None:
-    """Learn, compare, draw and explain, on tables that come with tanbark."""
+    """Learn, compare, draw and explain, on tables that come along."""
     console = out()
     console.print("Two classifiers learn from tables that come with tanbark.", style="bold")
     console.print("Naive Bayes takes the columns as independent, given the class.")

@@ -1,51 +1,17 @@
-"""What went wrong, in one sentence on stderr."""
+"""What went wrong, in one sentence."""
 
 from __future__ import annotations
 
 import os
 import re
-import sys
-import traceback
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
-import typer
-from typer.core import TyperGroup
-
-INTERRUPTED = 130
-CLOSED_PIPE = 141
+from tanbark.cli.stdin import by_name
 
 
 class CommandError(Exception):
     """Something that the user can put right, said in one sentence."""
-
-
-class SentenceGroup(TyperGroup):
-    """A group of commands whose errors are sentences; ``--debug`` shows where they came from."""
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run a command; an error becomes one line on stderr and an exit code."""
-        try:
-            result = super().invoke(ctx)
-            sys.stdout.flush()
-            return result
-        except BrokenPipeError as error:
-            _forget_stdout()
-            raise typer.Exit(CLOSED_PIPE) from error
-        except KeyboardInterrupt as error:
-            _say("stopped")
-            raise typer.Exit(INTERRUPTED) from error
-        except Exception as error:
-            if hasattr(error, "exit_code") or isinstance(error, typer.Abort):
-                raise
-            if type(error).__name__ == "InterruptException":
-                _say("stopped")
-                raise typer.Exit(INTERRUPTED) from error
-            if ctx.params.get("debug"):
-                traceback.print_exc()
-            _say(f"error: {sentence(error)}")
-            raise typer.Exit(1) from error
 
 
 def sentence(error: BaseException) -> str:
@@ -58,7 +24,7 @@ def sentence(error: BaseException) -> str:
         return f"{error.filename}: {error.strerror.lower()}"
     if isinstance(error, MemoryError):
         return "there is not enough memory for this table; leave columns out with --ignore"
-    text = as_option(" ".join(str(error).split()))
+    text = as_option(" ".join(by_name(str(error)).split()))
     known = isinstance(error, CommandError | ValueError | TypeError | OSError) or type(error).__module__ == "_duckdb"
     return text if known and text else f"{type(error).__name__}: {text} (tanbark --debug shows where)"
 
@@ -82,16 +48,3 @@ def check_writable(path: Path, read: Iterable[Path] = ()) -> None:
         raise CommandError(f"{path} cannot be written: there is no such folder, or it is one itself")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise CommandError(f"{path} cannot be written: permission denied")
-
-
-def _say(line: str) -> None:
-    # After the progress bar, which may have left the cursor inside a line, and whatever stdout still holds.
-    print(line, file=sys.stderr, flush=True)
-
-
-def _forget_stdout() -> None:
-    """Point stdout at nothing, so that the interpreter does not fail to flush it on its way out."""
-    try:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (OSError, ValueError, AttributeError):
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (lives as long as the process)

@@ -11,14 +11,30 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tanbark.cli.columns import Columns
-from tanbark.cli.console import out, percent, progress
+from tanbark.cli.console import out, percent, print_json, progress, told
+from tanbark.cli.description import described, scores
 from tanbark.cli.drawing import print_structure, score_words
 from tanbark.cli.errors import CommandError, check_writable
 from tanbark.cli.inputs import files_read, rows_named
 from tanbark.cli.learning import Assignment, Learned, learn
 from tanbark.cli.lock import alone, was_updated
 from tanbark.cli.notes import advice, folders_unread
-from tanbark.cli.options import Bins, Categorical, Data, Database, Ignore, MaxLevels, Missing, NBins, Target
+from tanbark.cli.options import (
+    Bins,
+    Categorical,
+    Data,
+    Database,
+    From,
+    Ignore,
+    Json,
+    MaxLevels,
+    Missing,
+    NBins,
+    Target,
+    completing,
+    model_names,
+)
+from tanbark.cli.stdin import STDIN
 from tanbark.cli.typed import data_words, default_output, first_file, quoted
 from tanbark.sources import Source
 
@@ -52,13 +68,21 @@ def fit(
     data: Data,
     target: Target = None,
     model: Annotated[
-        str, typer.Option("--model", "-m", metavar="NAME", help="Which classifier; --list-models names all.")
+        str,
+        typer.Option(
+            "--model",
+            "-m",
+            metavar="NAME",
+            help="Which classifier; --list-models names all.",
+            autocompletion=completing(model_names),
+        ),
     ] = "tan",
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="MODEL", help="Where to write.", show_default="DATA.tanbark"),
     ] = None,
     database: Database = None,
+    kind: From = None,
     ignore: Ignore = None,
     categorical: Categorical = None,
     missing: Missing = None,
@@ -73,18 +97,22 @@ def fit(
         int | None,
         typer.Option(metavar="FOLDS", help="Folds of cross-validation, 0 for none.", show_default="5, if it is quick"),
     ] = None,
+    as_json: Json = False,
     list_models: Annotated[
         bool, typer.Option("--list-models", help="Name them and exit.", is_eager=True, callback=_list_models)
     ] = False,
 ) -> None:
-    """Learn a classifier from a file, or from the rows of an SQL query, and write it to a file.
+    """Learn a classifier from a table and write it to a file.
 
     Rows too many for the memory are read more than once and counted as they go by, where counts suffice to learn the
     model.
+
+    With --json the keys are those of tanbark show, and data, seconds, notes and cross_validation (folds, and
+    the mean and standard_error of error, log_loss, brier, auc and calibration_error; null if there was none).
     """
     if cv is not None and cv != 0 and cv < 2:
         raise CommandError(f"--cv needs at least 2 folds, or 0 for none, got {cv}")
-    source = rows_named(data, database, missing, categorical or [])
+    source = rows_named(data, database, missing, kind, categorical or [])
     path = output or default_output(source, ".tanbark")
     check_writable(path, files_read(source))
     with progress() as bar:
@@ -101,11 +129,16 @@ def fit(
     # An update that has read the old model would overwrite this one.
     with alone(path, PATIENCE) if was_updated(path) else nullcontext():
         save(fitted.set_params(n_jobs=None), path)
-    console = out()
+    console = told(as_json)
     _summarise(console, source, learned, columns)
-    for note in map(advice, [*learned.notes, *folders_unread(source)]):
+    notes = [advice(note) for note in [*learned.notes, *folders_unread(source)]]
+    for note in notes:
         console.print(f"note: {note}", style="yellow")
-    _validate(console, assignment, learned, cv)
+    validated = _validate(console, assignment, learned, cv)
+    if as_json:
+        told_script = {"file": str(path), "data": source.name, "seconds": learned.seconds, "notes": notes}
+        print_json({**described(fitted), **told_script, "cross_validation": validated})
+        return
     edges = fitted.network_.edges if hasattr(fitted, "network_") else len(fitted.schema_.columns) > 1
     if edges and len(fitted.schema_.columns) <= MOST_NODES_TO_DRAW:
         console.print()
@@ -113,7 +146,7 @@ def fit(
     console.print()
     console.print(f"Written to {path} ({_size(path)}). What to try next:", soft_wrap=True)
     console.print(f"  tanbark show {quoted(path)}", style="cyan", soft_wrap=True)
-    again = data_words(data, database) if database else quoted(first_file(source) or data)
+    again = data_words(data, database) if database or data == STDIN else quoted(first_file(source) or data)
     console.print(f"  tanbark predict {quoted(path)} {again} -o predictions.csv", style="cyan", soft_wrap=True)
     if model == "tan":
         other = f"tanbark fit {data_words(data, database)} --target {quoted(columns.target)} --model averaged-tan"
@@ -187,8 +220,8 @@ def _summarise(console: Console, source: Source, learned: Learned, columns: Colu
         )
 
 
-def _validate(console: Console, assignment: Assignment, learned: Learned, folds: int | None) -> None:
-    """Print how well the model predicts, where that can be found out in reasonable time."""
+def _validate(console: Console, assignment: Assignment, learned: Learned, folds: int | None) -> dict[str, Any] | None:
+    """Print and return how well the model predicts, where that can be found out in reasonable time."""
     from rich.text import Text
 
     from tanbark.evaluate import cross_validate
@@ -196,20 +229,20 @@ def _validate(console: Console, assignment: Assignment, learned: Learned, folds:
     fitted = learned.model
     rows = int(fitted.counts_.class_counts.sum())
     if folds == 0 or len(fitted.classes_) < 2:
-        return
+        return None
     if folds is None:
         large = rows > MOST_ROWS_TO_VALIDATE or fitted.counts_.table.size > MOST_CELLS_TO_VALIDATE
         if learned.X is None or (large and learned.seconds <= LONG_TO_VALIDATE):
             console.print(f"A large table, so it was not cross-validated; --cv {FOLDS} does it.", style="dim")
-            return
+            return None
         if learned.seconds > LONG_TO_VALIDATE:
             took = f"{learned.seconds:.0f} s"
             console.print(f"Learning took {took}, so it was not cross-validated; --cv {FOLDS} does it.", style="dim")
-            return
+            return None
         folds = FOLDS
     if rows < folds:
         console.print(f"note: {rows} rows are too few for a {folds}-fold cross-validation", style="yellow")
-        return
+        return None
     with progress() as bar:
         task = bar.add_task("cross-validating", total=folds, detail="")
         with warnings.catch_warnings():
@@ -234,6 +267,7 @@ def _validate(console: Console, assignment: Assignment, learned: Learned, folds:
             f"(always {str(fitted.schema_.classes[commonest])!r}: {percent(share)})",
         )
     )
+    return {"folds": folds, **scores(result)}
 
 
 def _size(path: Path) -> str:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from tanbark.cli.console import listed
 from tanbark.cli.errors import CommandError
+from tanbark.cli.stdin import CALLED, STDIN, spooled
+from tanbark.cli.stdin import KINDS as STDIN_KINDS
 from tanbark.sources import Source, files, sql
 from tanbark.sources.database import Query, database_kind
 from tanbark.sources.file_source import FileSource
@@ -23,11 +25,19 @@ if TYPE_CHECKING:
 
 
 def rows_named(
-    data: str, database: str | None, missing: list[str] | None, labels: Sequence[str] = ()
+    data: str, database: str | None, missing: list[str] | None, kind: str | None, labels: Sequence[str] = ()
 ) -> FileSource | Query:
-    """Return the rows that a command is given: those of a query if there is a database, else those of files."""
+    """Return the rows that a command is given: of a query if there is a database, of standard input, or of files."""
+    if kind is not None and (database or data != STDIN):
+        raise CommandError(f"--from says what standard input holds; DATA must be {STDIN} then, not {data!r}")
     if database:
         return sql(data, database)
+    if data == STDIN:
+        if kind not in (None, *STDIN_KINDS):
+            raise CommandError(f"--from must be one of {', '.join(STDIN_KINDS)}, got {kind!r}")
+        source = files(spooled(kind or "csv"), missing, labels)
+        source.called = CALLED
+        return source
     path = Path(data)
     if path.is_file():
         if path.suffix.lower() not in KINDS and database_kind(path):

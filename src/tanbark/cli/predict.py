@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tanbark.cli.console import err, listed, percent, progress, rows_read
+from tanbark.cli.console import err, listed, percent, print_json, progress, rows_read
 from tanbark.cli.errors import CommandError
 from tanbark.cli.inputs import Input, attribute_inputs, class_input, fault, refuse_faults, refuse_lacking, rows_named
-from tanbark.cli.options import Data, Database, Missing
-from tanbark.cli.sink import open_sink
+from tanbark.cli.options import Data, Database, From, Json, Missing, completing
+from tanbark.cli.sink import SINKS, open_sink
 from tanbark.sources import Source
 from tanbark.sources.rows import Rows, present
 
@@ -39,29 +39,53 @@ def predict(
         str | None,
         typer.Option("--target", "-t", metavar="COL", help="The column of true classes, if it was renamed."),
     ] = None,
+    to: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KIND",
+            help=f"What to write to stdout: {', '.join(SINKS)}.",
+            show_default="csv",
+            autocompletion=completing(lambda: SINKS),
+        ),
+    ] = None,
     database: Database = None,
+    kind: From = None,
     missing: Missing = None,
+    as_json: Json = False,
 ) -> None:
-    """Write the rows of a file with a prediction and the probability of every class.
+    """Write rows with a prediction and the probability of every class.
 
     Columns are found by name; those that the model does not know are kept and not used. If the true class is among
     them, the accuracy is printed at the end.
+
+    With --json, which needs --output, the keys are file, data, output, rows, labelled (rows with a true class), right
+    (of those) and accuracy (null if there are none).
     """
-    source = rows_named(data, database, missing)
+    written = _kind_written(output, to)
+    if as_json and output is None:
+        raise CommandError(
+            "--json tells of a file of predictions; name it with --output, or write rows with --to jsonl"
+        )
+    source = rows_named(data, database, missing, kind)
     with progress() as bar:
         task = bar.add_task("starting", total=None, detail="")
         from tanbark.files import load
 
         fitted = load(model).set_params(n_jobs=-1)
         rows = source.as_written()
-        plan = _plan(fitted, rows, target, as_text=output is None or ".csv" in output.suffixes)
+        plan = _plan(fitted, rows, target, as_text=written == "csv")
         bar.remove_task(task)
         tally = Tally()
-        with open_sink(output) as sink:
+        with open_sink(output, written) as sink:
             for batch in rows_read(bar, "predicting", rows.select(plan.expressions), source.total):
                 sink.write(_predicted(fitted, plan, batch, tally))
             if not tally.rows:
                 raise CommandError(f"{source.name} has no rows")
+    if as_json:
+        share = tally.right / tally.labelled if tally.labelled else None
+        found = {"rows": tally.rows, "labelled": tally.labelled, "right": tally.right, "accuracy": share}
+        print_json({"file": str(model), "data": source.name, "output": str(output), **found})
+        return
     console = err()
     if tally.labelled:
         share = tally.right / tally.labelled
@@ -72,6 +96,18 @@ def predict(
         console.print(note, style="yellow", soft_wrap=True)
     if output is not None:
         console.print(f"{tally.rows:,} rows written to {output}", soft_wrap=True)
+
+
+def _kind_written(output: Path | None, to: str | None) -> str:
+    """Return in what the predictions are written."""
+    if output is not None and to is not None:
+        raise CommandError(f"--to says what to write to stdout; {output} says by its name what it holds")
+    if to is not None and to not in SINKS:
+        raise CommandError(f"--to must be one of {', '.join(SINKS)}, got {to!r}")
+    found = to or ("csv" if output is None else output.suffix.lower().removeprefix("."))
+    if found not in SINKS:
+        raise CommandError(f"{output}: the name of the output must end in {', '.join(f'.{kind}' for kind in SINKS)}")
+    return found
 
 
 @dataclass

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tanbark.cli.console import listed, out, progress, time_left
+from tanbark.cli.console import listed, progress, time_left, told
 from tanbark.cli.errors import CommandError, sentence
+from tanbark.cli.options import completing
 from tanbark.papers import PAPERS
 
 if TYPE_CHECKING:
@@ -30,7 +31,10 @@ WIDEST = 1000
 
 
 def reproduce(
-    paper: Annotated[str, typer.Argument(metavar="PAPER", help=f"Which: {', '.join(PAPERS)}.")],
+    paper: Annotated[
+        str,
+        typer.Argument(metavar="PAPER", help=f"Which: {', '.join(PAPERS)}.", autocompletion=completing(lambda: PAPERS)),
+    ],
     data: Annotated[
         Path, typer.Option("--data", metavar="DIR", help="The folder of the data sets, as CSV files, class last.")
     ] = Path("data"),
@@ -81,7 +85,7 @@ def reproduce(
     failed |= {one.cell.file: one.failed for one in done if one.failed}
     results = {file: [one for one in done if one.cell.file == file] for file in present if file not in failed}
     words = _words(experiment, done, absent, failed, quick)
-    console = out()
+    console = told()
     console.print(experiment.citation, style="bold")
     for paragraph in words[1:]:
         console.print(paragraph)

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tanbark.cli.console import out, percent
+from tanbark.cli.console import out, percent, print_json
+from tanbark.cli.description import described
 from tanbark.cli.drawing import one_network, print_structure, score_words
 from tanbark.cli.errors import CommandError
+from tanbark.cli.options import Json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,15 +27,24 @@ def show(
     table: Annotated[
         str | None, typer.Option("--table", metavar="NODE", help="Show the probabilities of one column or the class.")
     ] = None,
+    as_json: Json = False,
 ) -> None:
-    """Draw a model's network and list its columns."""
+    """Draw a model's network and list its columns.
+
+    With --json the keys are model (the classifier), settings, rows, class (name, levels, rows, probabilities), columns
+    (each with name, kind, levels or cuts, missing, information), parents, log_score and file; with --table they are
+    node, parents, levels (of the parents and the node, in this order) and probabilities, nested in the same order.
+    """
     from tanbark.files import load
 
     fitted = load(model)
-    console = out()
     if table is not None:
-        _show_table(console, fitted, table)
+        _show_table(fitted, table, as_json)
         return
+    if as_json:
+        print_json({**described(fitted), "file": str(model)})
+        return
+    console = out()
     _show_settings(console, model, fitted)
     console.print()
     best = _show_columns(console, fitted)
@@ -127,12 +138,8 @@ def _some(parts: list[str], most: int = 12) -> str:
     return ", ".join(parts[:most]) + (f" and {len(parts) - most} more" if len(parts) > most else "")
 
 
-def _show_table(console: Console, model: CountsClassifier, name: str) -> None:
+def _show_table(model: CountsClassifier, name: str, as_json: bool) -> None:
     """Print the conditional probabilities of a node."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-    from rich.text import Text
-
     network = one_network(model)
     if network is None:
         raise CommandError(f"many networks answer together, so there is no one table of {name!r}")
@@ -141,10 +148,23 @@ def _show_table(console: Console, model: CountsClassifier, name: str) -> None:
         if name in model.schema_.names:
             raise CommandError(f"a multinet has a tree for each class, and so no one table of {name!r}")
     probabilities = network.table(name)
-    schema = model.schema_
-    labels: dict[str, tuple[str, ...]] = {c.name: c.labels for c in schema.columns}
-    labels[schema.class_name] = tuple(map(str, schema.classes))
+    labels: dict[str, tuple[str, ...]] = {c.name: c.labels for c in model.schema_.columns}
+    labels[model.schema_.class_name] = tuple(map(str, model.schema_.classes))
     axes = [*network.parents[name], name]
+    if as_json:
+        levels = [labels[axis] for axis in axes]
+        print_json({"node": name, "parents": axes[:-1], "levels": levels, "probabilities": probabilities})
+    else:
+        _print_table(out(), model, probabilities, axes, labels)
+
+
+def _print_table(console: Console, model: CountsClassifier, probabilities: Any, axes: list[str], labels: Any) -> None:
+    """Print the probabilities of a node, the last axis, given the others."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    name, schema = axes[-1], model.schema_
     # Classes across, unless there are many and the values fit better.
     across = schema.class_name if schema.class_name in axes[:-1] else name
     if across != name and len(labels[across]) > WIDE and len(labels[name]) <= WIDE:

@@ -111,23 +111,20 @@ class ParquetSink:
             self.writer.close()
 
 
-SINKS: dict[str, Callable[[IO[bytes]], Sink]] = {".csv": CsvSink, ".parquet": ParquetSink, ".jsonl": JsonSink}
+SINKS: dict[str, Callable[[IO[bytes]], Sink]] = {"csv": CsvSink, "parquet": ParquetSink, "jsonl": JsonSink}
 
 
 @contextmanager
-def open_sink(path: Path | None) -> Iterator[Sink]:
+def open_sink(path: Path | None, kind: str) -> Iterator[Sink]:
     """Yield what takes the predictions; a file takes its place only when all went well."""
     if path is None:
-        sink: Sink = CsvSink(sys.stdout.buffer)
+        sink = SINKS[kind](sys.stdout.buffer)
         yield sink
         sink.close()
         return
-    made = SINKS.get(path.suffix.lower())
-    if made is None:
-        raise CommandError(f"{path}: the name of the output must end in {', '.join(SINKS)}")
     if path.is_dir() or not path.parent.is_dir():
         raise CommandError(f"{path} cannot be written: there is no such folder, or it is one itself")
     with replacing(path) as file:
-        sink = made(file)
+        sink = SINKS[kind](file)
         yield sink
         sink.close()

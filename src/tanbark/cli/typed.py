@@ -48,14 +48,15 @@ def default_output(source: Source, ending: str) -> Path:
 def typed_options(ctx: typer.Context, names: Sequence[str] | None = None) -> str:
     """Return the options that were given to a command, or those of some names, each after a space.
 
-    What the rows are called is no such option, nor is the database they come from; see `data_words`.
+    What the rows are called is no such option, nor is the database they come from; see `data_words`. Nor is to whom a
+    command tells what it found.
     """
     words: list[str] = []
     for option in ctx.command.params:
         name = str(option.name)
         given = ctx.get_parameter_source(name)
-        wanted = name not in ("data", "database") if names is None else name in names
-        if wanted and given is not None and given.name == "COMMANDLINE":
+        wanted = name not in ("data", "database", "as_json") if names is None else name in names
+        if wanted and name in ctx.params and given is not None and given.name == "COMMANDLINE":
             value = ctx.params[name]
             each = value if isinstance(value, list | tuple) else [value]
             words.extend(f" {option.opts[0]} {quoted(str(one))}" for one in each)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import zip_longest
@@ -40,8 +42,8 @@ figure svg { display: block; max-width: 100%; height: auto; }
 """
 
 
-def page(title: str, body: str) -> str:
-    """Return a whole page.
+def page(title: str, body: str, style: str = "", script: str = "") -> str:
+    """Return a whole page, which loads nothing and runs no script but its own.
 
     Parameters
     ----------
@@ -49,12 +51,19 @@ def page(title: str, body: str) -> str:
         Plain text, which stands at the head of the page too.
     body : str
         HTML, in which whatever comes from data is escaped.
+    style, script : str, optional
+        CSS beside that of all pages, and JavaScript that runs once the page is there.
     """
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    allowed = f"'sha256-{digest}'" if script else "'none'"
+    policy = f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src {allowed}"
+    run = f"<script>{script}</script>\n" if script else ""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n"
-        f"<body>\n<h1>{escape(title)}</h1>\n{body}\n</body>\n</html>\n"
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        f"<title>{escape(title)}</title>\n<style>{_STYLE}{style}</style>\n</head>\n"
+        f"<body>\n<h1>{escape(title)}</h1>\n{body}\n{run}</body>\n</html>\n"
     )
 
 

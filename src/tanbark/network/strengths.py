@@ -1,18 +1,16 @@
-"""How much the edges of a network matter, and how much its attributes tell about the class."""
+"""How much the edges of a network matter."""
 
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import rel_entr
-
-from tanbark.network.estimates import DrawnValuesWarning
 
 if TYPE_CHECKING:
     from tanbark.network.network import Network
@@ -21,13 +19,17 @@ Array = NDArray[np.float64]
 
 MOST_CONFIGURATIONS = 2**16
 """An edge into a node whose parents have more configurations is not measured."""
+MOST_CELLS = 2**14
+"""Where all that a node's parents depend on has more combinations of values, drawn rows say how frequent theirs are."""
+DRAWS = 20_000
 
 
 def edge_strengths(network: Network) -> dict[tuple[str, str], float]:
     """Return what each parent tells about its child beyond the child's other parents, in nats.
 
-    ``I(child; parent | the other parents)`` under the network, by the names of parent and child. NaN stands for edges
-    into nodes with very many configurations of parents.
+    ``I(child; parent | the other parents)`` under the network, by the names of parent and child. How probable the
+    parents' values are is estimated from rows drawn with a fixed seed where they depend on many others.
+    NaN stands for edges into nodes with very many configurations of parents.
 
     >>> from tanbark import NaiveBayes
     >>> network = NaiveBayes(parameters="ml").fit([["a"], ["a"], ["b"], ["b"]], [0, 0, 1, 1]).network_
@@ -35,20 +37,15 @@ def edge_strengths(network: Network) -> dict[tuple[str, str], float]:
     True
     """
     names = network.names
+    drawn = _DrawnRows(network)
     found: dict[tuple[str, str], float] = {}
     for node, above in enumerate(network.structure.parents):
         if not above:
             continue
-        joint = _family(network, node)
+        joint = _family(network, node, drawn)
         for axis, parent in enumerate(above):
             found[names[parent], names[node]] = math.nan if joint is None else _conditional_information(joint, axis)
     return found
-
-
-def class_information(network: Network) -> Array:
-    """Return ``I(attribute; class)`` under the network, in nats, in column order."""
-    prior = np.exp(network.class_log_prior)
-    return np.array([mutual_information(np.exp(alone) * prior) for alone in network.log_given_class])
 
 
 def mutual_information(joint: Array) -> float:
@@ -71,30 +68,58 @@ def _conditional_information(joint: Array, axis: int) -> float:
     return max(float(rel_entr(joint, apart).sum()), 0.0)
 
 
-def _family(network: Network, node: int) -> Array | None:
+def _family(network: Network, node: int, drawn: _DrawnRows) -> Array | None:
     """Return the joint distribution of a node's parents and, last, its own values; None where that is too large."""
     above, of_class = network.structure.parents[node], network.structure.of_class
     arity = [*network.schema.arity.tolist(), len(network.schema.classes)]
     if math.prod(arity[p] for p in above) > MOST_CONFIGURATIONS:
         return None
-    return _parents(network, above, of_class)[..., None] * network.table(network.names[node])
+    return _parents(network, above, of_class, drawn)[..., None] * network.table(network.names[node])
 
 
-def _parents(network: Network, above: Sequence[int], of_class: int) -> Array:
+def _parents(network: Network, above: Sequence[int], of_class: int, drawn: _DrawnRows) -> Array:
     """Return the joint distribution of some nodes, an axis for each."""
     attributes = [p for p in above if p != of_class]
-    prior = np.exp(network.class_log_prior)
-    if len(attributes) < 2:
-        joint = np.exp(network.log_given_class[attributes[0]]) * prior if attributes else prior
-    else:
-        sizes = network.schema.arity[attributes].tolist()
-        rows = np.full(
-            (len(network.schema.columns), math.prod(sizes)), network.schema.missing_code, network.schema.dtype
-        )
+    sizes = network.schema.arity[attributes].tolist()
+    rows = np.full((len(network.schema.columns), math.prod(sizes)), network.schema.missing_code, network.schema.dtype)
+    if attributes:
         rows[attributes] = np.array(list(product(*map(range, sizes)))).T
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DrawnValuesWarning)
-            joint = np.exp(network.log_joint(rows)).reshape(*sizes, -1)
+    arity = [*network.schema.arity.tolist(), len(network.schema.classes)]
+    if network.tree is None and math.prod(arity[node] for node in _ancestors(network, above)) > MOST_CELLS:
+        return drawn.frequencies(above)
+    joint = np.exp(network.log_joint(rows)).reshape(*sizes, -1)
     if of_class not in above:
         return np.asarray(joint.sum(axis=-1))
     return np.asarray(np.moveaxis(joint, -1, above.index(of_class)))
+
+
+def _ancestors(network: Network, nodes: Sequence[int]) -> set[int]:
+    """Return some nodes and all that they depend on."""
+    found = set(nodes)
+    waiting = list(nodes)
+    while waiting:
+        for p in network.structure.parents[waiting.pop()]:
+            if p not in found:
+                found.add(p)
+                waiting.append(p)
+    return found
+
+
+class _DrawnRows:
+    """Rows drawn from a network, once they are asked for."""
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+
+    @cached_property
+    def values(self) -> NDArray[np.int64]:
+        """The nodes' values, of shape (nodes, rows)."""
+        codes, classes = self.network.sample_codes(DRAWS, np.random.default_rng(0))
+        return np.vstack([codes, classes[None]])
+
+    def frequencies(self, nodes: Sequence[int]) -> Array:
+        """Return the shares of rows that have each combination of some nodes' values, an axis for each node."""
+        arity = [*self.network.schema.arity.tolist(), len(self.network.schema.classes)]
+        shape = tuple(arity[node] for node in nodes)
+        at = np.ravel_multi_index(tuple(self.values[list(nodes)]), shape)
+        return np.bincount(at, minlength=math.prod(shape)).reshape(shape) / DRAWS

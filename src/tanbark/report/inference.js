@@ -440,6 +440,14 @@ class TreeAverage {
     });
   }
 
+  // P(value j of u | the value of what is above it, class k).
+  conditional(u, above, values, j, k) {
+    const alone = this.values[(this.offset[u] + j) * this.classes + k];
+    if (!above.length) return alone;
+    const [start, byU, byAbove] = this.#block(u, above[0]);
+    return alone * this.ratios[start + j * byU + values[0] * byAbove + k];
+  }
+
   scores(codes) {
     const holes = codes.flatMap((code, u) => (code === UNKNOWN ? [u] : []));
     const ways = holes.reduce((product, u) => Math.min(product * this.arity[u], 1e9), 1);

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 class FileSource(Source):
     """Files of one kind, read one after the other."""
 
+    called: str | None = None
+    """What to call the files in a sentence, where their names would tell nobody anything."""
+
     def __init__(self, paths: Sequence[Path], missing: Sequence[str]) -> None:
         self.paths = tuple(paths)
         self.missing = tuple(missing)
@@ -28,6 +31,8 @@ class FileSource(Source):
     @property
     def name(self) -> str:
         """What to call the files in a sentence."""
+        if self.called is not None:
+            return self.called
         return str(self.paths[0]) if len(self.paths) == 1 else f"{self.paths[0]} and {len(self.paths) - 1} more"
 
     @property

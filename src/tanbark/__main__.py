@@ -1,0 +1,5 @@
+"""``python -m tanbark``: the command line."""
+
+from tanbark.cli import app
+
+app(prog_name="tanbark")

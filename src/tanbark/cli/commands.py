@@ -1,0 +1,116 @@
+"""Running a command: what goes wrong is said in one sentence on stderr and by an exit code."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import copy_context
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from tanbark.cli.errors import sentence
+from tanbark.cli.options import DEBUG
+from tanbark.cli.stdin import spooling
+
+FAILED = 1
+MISUSED = 2
+INTERRUPTED = 130
+CLOSED_PIPE = 141
+TERMINATED = 143
+
+SHARED = ("quiet", "debug")
+"""Options that may stand before a command or after it."""
+
+
+class Commands(TyperGroup):
+    """All commands of the program."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        shared = [option for option in self.params if option.name in SHARED]
+        for command in self.commands.values():
+            command.params.extend(shared)
+
+    def main(self, *args: Any, **settings: Any) -> Any:
+        """Run what the words of the command line say; what the options set is forgotten afterwards."""
+        return copy_context().run(super().main, *args, **settings)
+
+    def make_context(self, *args: Any, **settings: Any) -> Any:
+        """Return what the words before the command say."""
+        with _sentences():
+            return super().make_context(*args, **settings)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command."""
+        with _sentences(), _terminable(), spooling():
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+            return result
+
+
+@contextmanager
+def _sentences() -> Iterator[None]:
+    """Turn an error into one line on stderr and an exit code."""
+    try:
+        yield
+    except BrokenPipeError as error:
+        _forget_stdout()
+        raise typer.Exit(CLOSED_PIPE) from error
+    except KeyboardInterrupt as error:
+        _say("stopped")
+        raise typer.Exit(INTERRUPTED) from error
+    except Exception as error:
+        if isinstance(error, typer.Exit | typer.Abort):
+            raise
+        if type(error).__name__ == "InterruptException":
+            _say("stopped")
+            raise typer.Exit(INTERRUPTED) from error
+        if DEBUG.get():
+            traceback.print_exc()
+        misused = getattr(error, "exit_code", None) == MISUSED
+        _say(f"error: {_usage(error) if misused else sentence(error)}")
+        raise typer.Exit(MISUSED if misused else FAILED) from error
+
+
+def _usage(error: Any) -> str:
+    """Return what was typed wrongly, and what tells how to type it."""
+    said = " ".join(error.format_message().split()).rstrip(".")
+    command = "tanbark" if error.ctx is None else error.ctx.command_path
+    return f"{said[:1].lower()}{said[1:]} ({command} --help says more)"
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Let a process that is asked to end clear away what it has not finished, as after an interrupt."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, _end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _end(*_: Any) -> None:
+    raise SystemExit(TERMINATED)
+
+
+def _say(line: str) -> None:
+    # After the progress bar, which may have left the cursor inside a line, and whatever stdout still holds.
+    print(line, file=sys.stderr, flush=True)
+
+
+def _forget_stdout() -> None:
+    """Point stdout at nothing, so that the interpreter does not fail to flush it on its way out."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError, AttributeError):
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (lives as long as the process)

@@ -1,0 +1,72 @@
+"""How much each attribute matters to a classifier."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.classifiers.network_classifier import NetworkClassifier
+from tanbark.network.strengths import mutual_information
+from tanbark.schema.columns import Codes
+
+Array = NDArray[np.float64]
+
+MOST_ROWS = 20_000
+"""Weights of evidence are averaged over at most so many rows, drawn with a fixed seed."""
+AT_ONCE = 2_000_000
+"""How many weights are held in memory at a time."""
+
+
+def information(model: Any) -> Array:
+    """Return ``I(attribute; class)`` under a fitted classifier, in nats, in column order.
+
+    What a value tells is what the classifier makes of it where nothing else is known. How frequent values are is said
+    by the model where it has a joint distribution of rows, else by its counts.
+    """
+    if isinstance(model, NetworkClassifier):
+        prior = np.exp(model.class_log_prior_)
+        return np.array([mutual_information(np.exp(alone) * prior) for alone in model.network_.log_given_class])
+    schema = model.schema_
+    offset, many = schema.offset.tolist(), int(schema.offset[-1])
+    codes = np.full((len(schema.columns), many), schema.missing_code, schema.dtype)
+    for u, arity in enumerate(schema.arity.tolist()):
+        codes[u, offset[u] : offset[u + 1]] = np.arange(arity)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scores, posteriors = model._log_scores(codes), np.exp(model._log_posteriors(codes))
+    if model._joint:
+        frequency = np.exp(scores).sum(axis=1)
+    else:
+        frequency = np.concatenate([model.counts_.value(u).sum(axis=0) for u in range(len(schema.columns))])
+    told = []
+    for u in range(len(schema.columns)):
+        mine = slice(offset[u], offset[u + 1])
+        total = frequency[mine].sum()
+        told.append(mutual_information(posteriors[mine] * (frequency[mine] / (total or 1.0))[:, None]))
+    return np.array(told)
+
+
+def mean_weights(model: Any, codes: Codes) -> Array | None:
+    """Return the mean size of each attribute's weight of evidence over rows and classes, in nats, in column order.
+
+    None stands for classifiers whose weights of evidence do not add up.
+    """
+    if not hasattr(model, "explain") or not codes.shape[1]:
+        return None
+    rows = codes.shape[1]
+    if rows > MOST_ROWS:
+        chosen = np.sort(np.random.default_rng(0).choice(rows, MOST_ROWS, replace=False))
+        codes = np.ascontiguousarray(codes[:, chosen])
+    step = max(1, AT_ONCE // ((1 + len(codes)) * len(model.classes_)))
+    total = np.zeros(len(codes))
+    for start in range(0, codes.shape[1], step):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            parts = model._explained(np.ascontiguousarray(codes[:, start : start + step]))
+        # A value that makes a class impossible has no finite weight; it counts as the others do.
+        sizes = np.where(np.isfinite(parts[:, 1:]), np.abs(parts[:, 1:]), 0.0)
+        total += sizes.mean(axis=2).sum(axis=0)
+    return np.asarray(total / codes.shape[1])

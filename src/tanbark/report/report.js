@@ -1,0 +1,295 @@
+// The page's own behaviour: answers to what-if questions, tables of nodes, zooming and finding.
+
+const carried = JSON.parse(document.getElementById("carried").textContent);
+carried.logPrior = carried.logPrior.map(Number);
+const $ = (id) => document.getElementById(id);
+
+// An element with properties, and what is inside; text is text, whatever it holds.
+function made(tag, properties = {}, ...inside) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name in element && name !== "list") element[name] = value;
+    else element.setAttribute(name, value);
+  }
+  element.append(...inside);
+  return element;
+}
+
+function percent(p) {
+  for (const digits of [1, 2, 3]) {
+    const shown = (100 * p).toFixed(digits);
+    if (p === 0 || p === 1 || (Number(shown) !== 0 && Number(shown) !== 100)) return `${shown} %`;
+  }
+  return p < 0.5 ? "< 0.001 %" : "> 99.999 %";
+}
+
+const signed = (weight) =>
+  Number.isFinite(weight) ? (weight > 0 ? "+" : weight < 0 ? "−" : "") + Math.abs(weight).toFixed(2) : weight > 0 ? "+∞" : "−∞";
+
+// What if
+
+const AT_FIRST = 20;
+
+class WhatIf {
+  constructor(model) {
+    this.model = remembering(model);
+    this.codes = carried.columns.map(() => UNKNOWN);
+    this.moves = [];
+    this.rows = new Map();
+    this.answers = this.#listAnswers();
+    this.ranking = carried.columns.map((_, u) => u).sort((a, b) => carried.importance[b] - carried.importance[a]);
+    this.shown = AT_FIRST;
+    $("find-attribute").addEventListener("input", () => this.#listMoves());
+    $("more-attributes").addEventListener("click", () => {
+      this.shown += 100;
+      this.#listMoves();
+    });
+    $("forget").addEventListener("click", () => {
+      this.codes.fill(UNKNOWN);
+      this.moves = [];
+      for (const { select } of this.rows.values()) select.value = String(UNKNOWN);
+      this.update();
+    });
+    this.update(true);
+    this.#listMoves();
+  }
+
+  #listAnswers() {
+    return carried.classes.map((label, k) => {
+      const radio = made("input", { type: "radio", name: "of-class", value: String(k), checked: k === carried.classes.length - 1 });
+      radio.addEventListener("change", () => this.#show());
+      const fill = made("i");
+      const number = made("output");
+      const row = made("label", {}, radio, made("span", { className: "name" }, label), made("span", { className: "bar" }, fill), number);
+      $("answers").append(made("li", {}, row));
+      return { radio, fill, number };
+    });
+  }
+
+  #listMoves() {
+    const wanted = $("find-attribute").value.trim().toLowerCase();
+    const found = this.ranking.filter((u) => carried.columns[u].name.toLowerCase().includes(wanted));
+    const first = found.filter((u, at) => at < this.shown || this.codes[u] !== UNKNOWN);
+    $("moves").replaceChildren(...first.map((u) => this.#row(u).item));
+    $("more-attributes").hidden = first.length === found.length;
+    $("more-attributes").textContent = `Show more of ${found.length.toLocaleString()} attributes`;
+    this.#show();
+  }
+
+  #row(u) {
+    if (this.rows.has(u)) return this.rows.get(u);
+    const { name, labels } = carried.columns[u];
+    const id = `attribute-${u}`;
+    const select = made("select", { id }, made("option", { value: String(UNKNOWN) }, "unknown"));
+    select.append(...labels.map((label, code) => made("option", { value: String(code) }, label)));
+    select.value = String(this.codes[u]);
+    select.addEventListener("change", () => this.set(u, Number(select.value)));
+    const fill = made("i");
+    const number = made("output", { htmlFor: id });
+    const item = made(
+      "li",
+      {},
+      made("label", { htmlFor: id, className: "name" }, name),
+      select,
+      made("span", { className: "bar" }, fill),
+      number,
+    );
+    const row = { item, select, fill, number };
+    this.rows.set(u, row);
+    return row;
+  }
+
+  set(u, code) {
+    this.codes[u] = code;
+    this.moves = this.moves.filter((move) => move !== u);
+    if (code !== UNKNOWN) this.moves.push(u);
+    this.update();
+  }
+
+  update(atFirst = false) {
+    const began = performance.now();
+    try {
+      this.found = answer(this.model, carried.logPrior, this.codes, this.moves);
+      $("trouble").hidden = true;
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      this.found = undefined;
+      $("trouble").hidden = false;
+    }
+    this.#show();
+    $("what-if").dataset.milliseconds = String(performance.now() - began);
+    if (!atFirst) this.#say();
+  }
+
+  #say() {
+    if (!this.found) return;
+    const { posterior } = this.found;
+    const best = posterior.indexOf(Math.max(...posterior));
+    $("said").textContent = `${carried.className}: ${carried.classes[best]}, ${percent(Math.exp(posterior[best]))}`;
+  }
+
+  #show() {
+    const of = this.answers.findIndex(({ radio }) => radio.checked);
+    this.answers.forEach(({ fill, number }, k) => {
+      const p = this.found ? Math.exp(this.found.posterior[k]) : NaN;
+      fill.style.width = `${100 * (p || 0)}%`;
+      number.textContent = this.found ? percent(p) : "–";
+      number.dataset.log = this.found ? String(this.found.posterior[k]) : "";
+    });
+    const weights = this.found?.weights.map((weight) => weight[of]) ?? [];
+    const sizes = weights.filter(Number.isFinite).map(Math.abs);
+    const most = Math.max(1, ...sizes);
+    for (const [u, { item, fill, number }] of this.rows) {
+      const known = this.codes[u] !== UNKNOWN && this.found !== undefined;
+      const weight = known ? weights[u] : 0;
+      const share = Math.min(Math.abs(weight) / most, 1) * 50;
+      item.classList.toggle("known", known);
+      fill.style.width = `${share}%`;
+      fill.style.left = weight < 0 ? `${50 - share}%` : "50%";
+      fill.style.background = weight < 0 ? "var(--against)" : "var(--for)";
+      number.textContent = known ? signed(weight) : "";
+      number.dataset.weights = known ? JSON.stringify(this.found.weights[u].map(String)) : "";
+    }
+    $("of-class").textContent = carried.classes[of];
+    $("prior-weight").textContent = this.found ? signed(this.found.prior[of]) : "–";
+    $("prior-weight").dataset.weights = this.found ? JSON.stringify(this.found.prior.map(String)) : "";
+  }
+}
+
+// A model that remembers what it said, so that a further move asks for one answer only.
+function remembering(model) {
+  const said = new Map();
+  const scores = (codes) => {
+    const key = codes.join();
+    if (!said.has(key)) {
+      if (said.size > 5000) said.clear();
+      said.set(key, model.scores(codes));
+    }
+    return said.get(key);
+  };
+  return { scores, parts: model.parts && ((codes) => model.parts(codes)) };
+}
+
+// Tables of nodes
+
+const MOST_ROWS = 200;
+
+// What a node depends on, and its probabilities: an axis for each attribute above, its own values, the class.
+function tableOf(model, drawing, node) {
+  const of = drawing.path.reduce((member, at) => member.members[at], model);
+  const n = carried.columns.length;
+  const classes = carried.classes.length;
+  if (of instanceof TreeAverage) {
+    if (node === n) return { above: [], probabilities: (_, j, k) => Math.exp(of.logPrior[k]), withClass: true };
+    const above = drawing.parents[node].filter((p) => p !== n);
+    return { above, withClass: true, probabilities: (values, j, k) => of.conditional(node, above, values, j, k) };
+  }
+  if (of instanceof SuperParentsMean) {
+    if (node === n) return { above: [], probabilities: (_, j, k) => Math.exp(of.logPrior[k]), withClass: true };
+    return { above: [], withClass: true, probabilities: (_, j, k) => Math.exp(of.alone[(of.offset[node] + j) * classes + k]) };
+  }
+  const network = of.network ?? of;
+  const withClass = network.width[node] > 1;
+  const probabilities = (values, j, k) => {
+    let row = 0;
+    network.above[node].forEach((p, at) => (row = row * network.arity[p] + values[at]));
+    return Math.exp(network.term(node, (row * network.own[node] + (node === n ? 0 : j)) * network.width[node], k));
+  };
+  return { above: network.above[node], withClass, probabilities };
+}
+
+function showTable(model, drawing, node) {
+  const n = carried.columns.length;
+  const ofClass = node === n;
+  const named = (u) => (u === n ? { name: carried.className, labels: carried.classes } : carried.columns[u]);
+  const { above, withClass, probabilities } = tableOf(model, drawing, node);
+  const given = ofClass || !withClass ? above : [...above, n];
+  const own = named(node).labels;
+  const sizes = given.map((u) => named(u).labels.length);
+  const total = sizes.reduce((product, size) => product * size, 1);
+  const place = $("table");
+  const fill = (most) => {
+    const body = made("tbody");
+    const values = given.map(() => 0);
+    for (let row = 0; row < Math.min(total, most); row++) {
+      const line = made("tr");
+      given.forEach((u, at) => line.append(made("th", { scope: "row" }, named(u).labels[values[at]])));
+      if (!given.length) line.append(made("th", { scope: "row" }, ""));
+      const k = ofClass || !withClass ? 0 : values.at(-1);
+      own.forEach((_, j) => {
+        const p = probabilities(values, j, ofClass ? j : k);
+        const cell = made("td", { className: "number heat" }, percent(p));
+        cell.style.setProperty("--p", p);
+        cell.dataset.p = String(p);
+        line.append(cell);
+      });
+      body.append(line);
+      for (let at = given.length - 1; at >= 0; at--) {
+        if (++values[at] < sizes[at]) break;
+        values[at] = 0;
+      }
+    }
+    const head = made("tr");
+    given.forEach((u) => head.append(made("th", { scope: "col" }, named(u).name)));
+    if (!given.length) head.append(made("th", {}, ""));
+    own.forEach((label) => head.append(made("th", { scope: "col", className: "number" }, label)));
+    const heading = made("h3", {}, `P(${named(node).name}${given.length ? " | " + given.map((u) => named(u).name).join(", ") : ""})`);
+    const grid = made("table", { className: "heatmap" }, made("thead", {}, head), body);
+    const parts = [heading, made("div", { className: "wide", tabIndex: 0 }, grid)];
+    if (total > most) {
+      const more = made("button", { type: "button" }, `Show ${Math.min(total, 20 * most).toLocaleString()} of ${total.toLocaleString()} rows`);
+      more.addEventListener("click", () => fill(20 * most));
+      parts.push(more);
+    }
+    place.replaceChildren(...parts);
+  };
+  fill(MOST_ROWS);
+  place.scrollIntoView({ block: "nearest" });
+}
+
+function listenToDrawings(model) {
+  document.querySelectorAll(".drawing").forEach((frame, at) => {
+    const drawing = carried.drawings[at];
+    const svg = frame.querySelector("svg");
+    const choose = (group) => {
+      document.querySelectorAll(".node.chosen").forEach((other) => other.classList.remove("chosen"));
+      group.classList.add("chosen");
+      if (model) showTable(model, drawing, Number(group.dataset.node));
+    };
+    svg.addEventListener("click", (event) => {
+      const group = event.target.closest(".node");
+      if (group) choose(group);
+    });
+    svg.addEventListener("keydown", (event) => {
+      const group = event.target.closest(".node");
+      if (!group || (event.key !== "Enter" && event.key !== " ")) return;
+      event.preventDefault();
+      choose(group);
+    });
+    const [width, height] = [svg.width.baseVal.value, svg.height.baseVal.value];
+    let scale = 1;
+    const zoom = (to) => {
+      scale = Math.min(Math.max(to, 0.05), 4);
+      svg.setAttribute("width", width * scale);
+      svg.setAttribute("height", height * scale);
+    };
+    const tools = frame.previousElementSibling;
+    tools.querySelector(".larger").addEventListener("click", () => zoom(scale * 1.25));
+    tools.querySelector(".smaller").addEventListener("click", () => zoom(scale / 1.25));
+    tools.querySelector(".whole").addEventListener("click", () => zoom(Math.min(1, (frame.clientWidth - 20) / width)));
+    tools.querySelector("input").addEventListener("input", (event) => {
+      const wanted = event.target.value.trim().toLowerCase();
+      const names = [...carried.columns.map((column) => column.name), carried.className];
+      const exact = names.findIndex((name) => name.toLowerCase() === wanted);
+      const node = exact >= 0 ? exact : names.findIndex((name) => wanted && name.toLowerCase().includes(wanted));
+      const group = svg.querySelector(`[data-node="${node}"]`);
+      if (!group) return;
+      choose(group);
+      group.scrollIntoView({ block: "center", inline: "center" });
+    });
+  });
+}
+
+const model = carried.scorer ? modelOf(carried) : undefined;
+listenToDrawings(model);
+if (model) new WhatIf(model);

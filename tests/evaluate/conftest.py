@@ -1,0 +1,76 @@
+"""What cross-validation is checked on, and against what."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+
+from tanbark.evaluate import cross_validate
+
+WORDS = np.array(["low", "mid", "high", "top"], object)
+
+
+def _plainly(model, X, y, found):
+    """Return the log probabilities of each fold by learning anew from the rows that are not in it."""
+    labels = np.asarray(y)
+    known = np.sort(np.concatenate([fold.rows for fold in found.folds[: len(found.folds) // found.repeats]]))
+    said = []
+    for fold in found.folds:
+        inside = np.setdiff1d(known, fold.rows)
+        fitted = clone(model).fit(_safe_indexing(X, inside), labels[inside])
+        out = np.full((len(fold.rows), len(found.classes)), -np.inf)
+        with np.errstate(divide="ignore"):
+            columns = fitted.predict_log_proba(_safe_indexing(X, fold.rows)).T
+        for label, column in zip(fitted.classes_.tolist(), columns):
+            out[:, found.classes.tolist().index(label)] = column
+        said.append(out)
+    return said
+
+
+def _check(model, X, y, shared=None, **settings):
+    """Check that cross-validation says what learning anew says, and in how many folds counts were shared."""
+    found = cross_validate(model, X, y, **settings)
+    for fold, expected in zip(found.folds, _plainly(model, X, y, found), strict=True):
+        assert np.array_equal(fold.log_probabilities, expected)
+        assert np.array_equal(found.classes[fold.truth].tolist(), np.asarray(y)[fold.rows].tolist())
+    if shared is not None:
+        assert found.shared == shared
+    return found
+
+
+def _drawn_codes(seed=0, rows=60, columns=5, levels=3, classes=3):
+    """Return whole numbers that depend on each other and on a class, and the class."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, classes, rows)
+    codes = np.empty((rows, columns), int)
+    for u in range(columns):
+        before = codes[:, u - 1] if u else y
+        codes[:, u] = np.where(rng.random(rows) < 0.6, (before + y) % levels, rng.integers(0, levels, rows))
+    codes[: levels * 4] = (np.arange(levels * 4) % levels)[:, None]
+    return codes, y
+
+
+def _declared_frame(seed=0, holes=0.1, **settings):
+    """Return a frame of categories with holes, of which one level is in one row only and one in none, and the class."""
+    codes, y = _drawn_codes(seed, **settings)
+    values = WORDS[codes]
+    values[7, 2] = "top"
+    values[np.random.default_rng(seed + 1).random(values.shape) < holes] = None
+    frame = pd.DataFrame({f"a{u}": pd.Categorical(values[:, u], [*WORDS, "never"]) for u in range(values.shape[1])})
+    return frame, np.array(["no", "perhaps", "yes"], object)[y]
+
+
+@pytest.fixture(scope="session")
+def check():
+    return _check
+
+
+@pytest.fixture(scope="session")
+def drawn_codes():
+    return _drawn_codes
+
+
+@pytest.fixture(scope="session")
+def declared_frame():
+    return _declared_frame
