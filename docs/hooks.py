@@ -14,6 +14,7 @@ from parts import citations
 ROOT = Path(__file__).parent.parent
 PROMPT = re.compile(r"^```python\n(?=>>> )", re.M)
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', re.S)
+ROOM = '<mspace width="0.17em"/>'
 # The theme would fetch these for a kind of drawing that no page has, and for browsers of long ago.
 UNUSED = re.compile(r"https://unpkg\.com/[^\"]*")
 FETCHED = re.compile(
@@ -49,7 +50,8 @@ def on_page_content(html, page, config, files):
 
 def formula(latex, apart):
     """Return a formula as MathML: in a box of its own, which can be scrolled where it is wide, or within a line."""
-    return f'<div class="formula">{convert(latex, display="block")}</div>' if apart else convert(latex)
+    shown = convert(latex, display="block" if apart else "inline").replace("<mi>log</mi>", f"{ROOM}<mi>log</mi>{ROOM}")
+    return f'<div class="formula">{shown}</div>' if apart else shown
 
 
 def on_post_build(config):
