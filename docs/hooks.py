@@ -9,7 +9,7 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File
 
 import parts
-from parts import citations
+from parts import citations, sample
 
 ROOT = Path(__file__).parent.parent
 PROMPT = re.compile(r"^```python\n(?=>>> )", re.M)
@@ -25,10 +25,11 @@ FETCHED = re.compile(
 
 
 def on_files(files, config):
-    """Add what lies beside the folder of pages and is linked from there."""
+    """Add what lies beside the folder of pages and is linked from there, and a report to look at."""
     for path in (ROOT / "CHANGELOG.md", *sorted(ROOT.glob("bench/results/*.md"))):
         name = "changes.md" if path.name == "CHANGELOG.md" else f"measurements/{path.name}"
         files.append(File.generated(config, name, content=path.read_text()))
+    files.append(File.generated(config, "sample_report.html", content=sample.report()))
     return files
 
 

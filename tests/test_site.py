@@ -8,7 +8,7 @@ import pytest
 from typer.main import get_command
 
 import tanbark
-from parts import MAKERS, MARKER, api, citations, classifiers, code, commands, gallery
+from parts import MAKERS, MARKER, api, citations, classifiers, code, commands, gallery, sample
 from tanbark.classifiers import REGISTRY
 from tanbark.cli import app
 from tanbark.datasets import lenses
@@ -21,6 +21,7 @@ DOCUMENTED = [
     "tanbark.counts",
     "tanbark.datasets",
     "tanbark.evaluate",
+    "tanbark.export",
     "tanbark.scores",
     "tanbark.sources",
 ]
@@ -124,3 +125,9 @@ def test_the_script_draws_its_picture(script):
     assert shown.count("<svg ") == shown.count("</svg>") == 1
     assert 'role="img"' in shown
     assert script.read_text().strip().splitlines()[-1] in shown
+
+
+def test_the_sample_report_is_a_page_about_the_lumps():
+    page = sample.report()
+    assert page.lstrip().lower().startswith("<!doctype html>")
+    assert "concave points" in page
