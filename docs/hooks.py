@@ -9,11 +9,12 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File
 
 import parts
-from parts import citations
+from parts import citations, sample
 
 ROOT = Path(__file__).parent.parent
 PROMPT = re.compile(r"^```python\n(?=>>> )", re.M)
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', re.S)
+ROOM = '<mspace width="0.17em"/>'
 # The theme would fetch these for a kind of drawing that no page has, and for browsers of long ago.
 UNUSED = re.compile(r"https://unpkg\.com/[^\"]*")
 FETCHED = re.compile(
@@ -24,10 +25,11 @@ FETCHED = re.compile(
 
 
 def on_files(files, config):
-    """Add what lies beside the folder of pages and is linked from there."""
+    """Add what lies beside the folder of pages and is linked from there, and a report to look at."""
     for path in (ROOT / "CHANGELOG.md", *sorted(ROOT.glob("bench/results/*.md"))):
         name = "changes.md" if path.name == "CHANGELOG.md" else f"measurements/{path.name}"
         files.append(File.generated(config, name, content=path.read_text()))
+    files.append(File.generated(config, "sample_report.html", content=sample.report()))
     return files
 
 
@@ -44,9 +46,13 @@ def on_page_markdown(markdown, page, config, files):
 
 def on_page_content(html, page, config, files):
     """Turn formulas into MathML, which browsers show without a script."""
-    return FORMULA.sub(
-        lambda found: convert(unescape(found[3]).strip(), display="block" if found[2] == "[" else "inline"), html
-    )
+    return FORMULA.sub(lambda found: formula(unescape(found[3]).strip(), found[2] == "["), html)
+
+
+def formula(latex, apart):
+    """Return a formula as MathML: in a box of its own, which can be scrolled where it is wide, or within a line."""
+    shown = convert(latex, display="block" if apart else "inline").replace("<mi>log</mi>", f"{ROOM}<mi>log</mi>{ROOM}")
+    return f'<div class="formula">{shown}</div>' if apart else shown
 
 
 def on_post_build(config):

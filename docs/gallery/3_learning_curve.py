@@ -3,13 +3,10 @@
 The log loss on games of tic-tac-toe against the number of games learned from, with standard errors.
 """
 
-from pathlib import Path
-
 from tanbark import KDB, TAN, NaiveBayes
 from tanbark.datasets import tic_tac_toe
-from tanbark.evaluate import learning_curve, plots
+from tanbark.evaluate import learning_curve
 
-X, y = tic_tac_toe()
 models = {"naive Bayes": NaiveBayes(), "TAN": TAN(), "KDB": KDB(k=2)}
-curve = learning_curve(models, X, y, shares=(0.05, 0.1, 0.25, 0.5, 1.0), folds=5)
-Path("learning_curve.svg").write_text(plots.learning_curve(curve))
+curve = learning_curve(models, *tic_tac_toe(), shares=(0.05, 0.1, 0.25, 0.5, 1.0), folds=5)
+curve.plot("log_loss").figure.savefig("learning_curve.svg")

@@ -21,7 +21,7 @@ order = [0, *(1 + np.argsort(-np.abs(odds[1:])))]
 steps = odds[order]
 starts = np.cumsum(steps) - steps
 
-figure, axes = plt.subplots(figsize=(6, 3.6))
+figure, axes = plt.subplots(figsize=(6, 3.6), layout="constrained")
 axes.barh(range(11), steps, left=starts, color=np.where(steps > 0, "#D55E00", "#0072B2"))
 axes.plot([odds.sum()] * 2, [-0.6, 10.6], color=plt.rcParams["text.color"], linewidth=0.7)
 axes.set_yticks(range(11), [names[u] for u in order])
@@ -29,4 +29,4 @@ axes.invert_yaxis()
 axes.set_xlabel(
     f"log odds of malignant; in the end {odds.sum():.2f}, a probability of {1 / (1 + np.exp(-odds.sum())):.0%}"
 )
-figure.savefig("weights_of_evidence.svg", transparent=True, bbox_inches="tight")
+figure.savefig("weights_of_evidence.svg")

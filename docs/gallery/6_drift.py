@@ -13,7 +13,7 @@ from tanbark.datasets import led7
 X, y = led7(10_000)
 X[5_000:, [0, 4]] = X[5_000:, [4, 0]]
 
-figure, axes = plt.subplots(figsize=(6, 3.2))
+figure, axes = plt.subplots(figsize=(6, 3.2), layout="constrained")
 for name, window, look in (("remembers all", None, "-"), ("the last 1,000 rows", 1_000, "--")):
     stream, rows, losses = Stream(TAN(), window=window), [], []
     for start in range(0, len(X), 250):
@@ -23,4 +23,4 @@ for name, window, look in (("remembers all", None, "-"), ("the last 1,000 rows",
     axes.plot(rows[1:], losses[1:], look, label=name)
 axes.set(xlabel="rows", ylabel="log loss, nats", ylim=(0, np.nanmax(losses[1:]) * 1.1))
 axes.legend()
-figure.savefig("drift.svg", transparent=True, bbox_inches="tight")
+figure.savefig("drift.svg")

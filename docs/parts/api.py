@@ -20,7 +20,9 @@ def public(module: str) -> list[str]:
 
 def members(module: str) -> str:
     """Return the directives that describe all public names of a module, each where it is defined."""
-    return "\n\n".join(f"::: {home(module, name)}\n    options:\n      heading_level: 2" for name in public(module))
+    # What is within a part of the package stands under a heading of its own.
+    options = f"    options:\n      heading_level: {3 if module.count('.') > 1 else 2}"
+    return "\n\n".join(f"::: {home(module, name)}\n{options}" for name in public(module))
 
 
 def home(module: str, name: str) -> str:

@@ -30,7 +30,7 @@ def short(entry: dict[str, str]) -> str:
 def cite(text: str, to_root: str) -> str:
     """Return a page's text with its citations as links; `to_root` leads from the page to the folder of all pages."""
     known = entries()
-    return CITATION.sub(lambda found: f"[{short(known[found[1]])}]({to_root}references.md#{found[1]})", text)
+    return CITATION.sub(lambda found: f"[\\[{short(known[found[1]])}\\]]({to_root}references.md#{found[1]})", text)
 
 
 def references() -> str:

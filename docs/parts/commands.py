@@ -24,7 +24,7 @@ def described(name: str, command: Any) -> str:
 def options(params: list[Any]) -> str:
     """Return arguments and options as a table."""
     rows = [f"| {words(p)} | {p.help or ''}{default(p)} |" for p in params if not p.hidden]
-    return "\n".join(["| | |", "| --- | --- |", *rows])
+    return "\n".join(["| what is typed | what it does |", "| --- | --- |", *rows]) if rows else "It takes nothing."
 
 
 def words(param: Any) -> str:

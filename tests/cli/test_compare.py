@@ -222,5 +222,5 @@ def test_the_table_itself_is_not_overwritten(run, weather):
     before = weather.read_bytes()
     for command in ("compare", "fit"):
         said = run(command, "t.csv", "-t", "walk", "-o", "t.csv", code=1)
-        assert "t.csv is the table itself; give --output another name" in said.stderr
+        assert "t.csv is a file that this command reads" in said.stderr
     assert weather.read_bytes() == before

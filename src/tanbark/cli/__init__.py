@@ -13,6 +13,7 @@ from tanbark.cli.demo import demo
 from tanbark.cli.fit import fit
 from tanbark.cli.options import Debug, Quiet
 from tanbark.cli.predict import predict
+from tanbark.cli.report import report
 from tanbark.cli.reproduce import reproduce
 from tanbark.cli.show import show
 from tanbark.cli.update import update
@@ -50,5 +51,5 @@ def main(
     """Bayesian network classifiers: honest probabilities, and a graph of what depends on what."""
 
 
-for command in (demo, fit, compare, update, predict, show, reproduce):
+for command in (demo, fit, compare, update, predict, show, report, reproduce):
     app.command()(command)

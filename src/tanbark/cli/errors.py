@@ -42,8 +42,8 @@ def as_option(message: str) -> str:
 
 def check_writable(path: Path, read: Iterable[Path] = ()) -> None:
     """Raise where a file cannot be written, or is one of those that are read, before there is anything to write."""
-    if any(path.exists() and one.exists() and path.samefile(one) for one in read):
-        raise CommandError(f"{path} is the table itself; give --output another name")
+    if any(path.resolve() == one.resolve() for one in read):
+        raise CommandError(f"{path} is a file that this command reads or writes already; name another to write to")
     if path.is_dir() or not path.parent.is_dir():
         raise CommandError(f"{path} cannot be written: there is no such folder, or it is one itself")
     if not os.access(path if path.exists() else path.parent, os.W_OK):

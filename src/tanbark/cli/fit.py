@@ -41,6 +41,8 @@ from tanbark.sources import Source
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from tanbark.evaluate import CrossValidation
+
 FOLDS = 5
 MOST_ROWS_TO_VALIDATE = 100_000
 MOST_CELLS_TO_VALIDATE = 20_000_000
@@ -97,6 +99,9 @@ def fit(
         int | None,
         typer.Option(metavar="FOLDS", help="Folds of cross-validation, 0 for none.", show_default="5, if it is quick"),
     ] = None,
+    report: Annotated[
+        Path | None, typer.Option("--report", metavar="PAGE", help="Also write a page about the model: one HTML file.")
+    ] = None,
     as_json: Json = False,
     list_models: Annotated[
         bool, typer.Option("--list-models", help="Name them and exit.", is_eager=True, callback=_list_models)
@@ -115,6 +120,8 @@ def fit(
     source = rows_named(data, database, missing, kind, categorical or [])
     path = output or default_output(source, ".tanbark")
     check_writable(path, files_read(source))
+    if report is not None:
+        check_writable(report, [path, *files_read(source)])
     with progress() as bar:
         bar.add_task("starting", total=None, detail="")
         settings = _settings(model, ess, setting)
@@ -135,17 +142,24 @@ def fit(
     for note in notes:
         console.print(f"note: {note}", style="yellow")
     validated = _validate(console, assignment, learned, cv)
+    if report is not None:
+        _write_report(report, learned, validated)
     if as_json:
         told_script = {"file": str(path), "data": source.name, "seconds": learned.seconds, "notes": notes}
-        print_json({**described(fitted), **told_script, "cross_validation": validated})
+        found = None if validated is None else {"folds": len(validated.folds), **scores(validated)}
+        print_json({**described(fitted), **told_script, "cross_validation": found})
         return
     edges = fitted.network_.edges if hasattr(fitted, "network_") else len(fitted.schema_.columns) > 1
     if edges and len(fitted.schema_.columns) <= MOST_NODES_TO_DRAW:
         console.print()
         print_structure(console, fitted)
     console.print()
+    if report is not None:
+        console.print(f"A page about it: {report} ({_size(report)}).", soft_wrap=True)
     console.print(f"Written to {path} ({_size(path)}). What to try next:", soft_wrap=True)
     console.print(f"  tanbark show {quoted(path)}", style="cyan", soft_wrap=True)
+    if report is None:
+        console.print(f"  tanbark report {quoted(path)}", style="cyan", soft_wrap=True)
     again = data_words(data, database) if database or data == STDIN else quoted(first_file(source) or data)
     console.print(f"  tanbark predict {quoted(path)} {again} -o predictions.csv", style="cyan", soft_wrap=True)
     if model == "tan":
@@ -220,7 +234,7 @@ def _summarise(console: Console, source: Source, learned: Learned, columns: Colu
         )
 
 
-def _validate(console: Console, assignment: Assignment, learned: Learned, folds: int | None) -> dict[str, Any] | None:
+def _validate(console: Console, assignment: Assignment, learned: Learned, folds: int | None) -> CrossValidation | None:
     """Print and return how well the model predicts, where that can be found out in reasonable time."""
     from rich.text import Text
 
@@ -267,7 +281,25 @@ def _validate(console: Console, assignment: Assignment, learned: Learned, folds:
             f"(always {str(fitted.schema_.classes[commonest])!r}: {percent(share)})",
         )
     )
-    return {"folds": folds, **scores(result)}
+    return result
+
+
+def _write_report(path: Path, learned: Learned, validated: CrossValidation | None) -> None:
+    """Write a page about what was learned, judged by the rows that each fold held out, if there were folds."""
+    from tanbark.report.importance import mean_weights
+    from tanbark.report.judgement import Judgement
+    from tanbark.report.report import report_page
+    from tanbark.writing import replacing
+
+    model = learned.model
+    judgement = None
+    if validated is not None:
+        where = f"On the rows that each of {len(validated.folds)} folds of a cross-validation held out."
+        judgement = Judgement(validated, where)
+    weights = None if learned.X is None else mean_weights(model, model._encode(learned.X))
+    text = report_page(model, judgement, weights)
+    with replacing(path) as file:
+        file.write(text.encode())
 
 
 def _size(path: Path) -> str:

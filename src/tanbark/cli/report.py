@@ -1,0 +1,93 @@
+"""``tanbark report``: a page about a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tanbark.cli.console import out, print_json, progress, rows_read
+from tanbark.cli.errors import CommandError, check_writable
+from tanbark.cli.inputs import (
+    attribute_inputs,
+    class_input,
+    fault,
+    files_read,
+    refuse_faults,
+    refuse_lacking,
+    rows_named,
+)
+from tanbark.cli.options import Database, From, Json, Missing
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from tanbark.schema import Schema
+    from tanbark.sources.rows import Rows
+
+
+def report(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that `tanbark fit` wrote.")],
+    data: Annotated[
+        str | None,
+        typer.Argument(metavar="[DATA]", help="Rows to judge the model by, best some that it has not seen."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="PAGE", help="Where to write.", show_default="MODEL.html"),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option("--target", "-t", metavar="COL", help="The column of true classes, if it was renamed."),
+    ] = None,
+    database: Database = None,
+    kind: From = None,
+    missing: Missing = None,
+    as_json: Json = False,
+) -> None:
+    """Write a page about a model: one HTML file that draws it, explains it and answers what-if questions by itself.
+
+    With rows whose class is known it also shows calibration, confusion, and how much each attribute weighs.
+
+    With --json the keys are file, output and rows.
+    """
+    path = output or Path(f"{model.stem}.html")
+    source = None if data is None else rows_named(data, database, missing, kind)
+    check_writable(path, [model, *(files_read(source) if source else ())])
+    with progress() as bar:
+        task = bar.add_task("starting", total=None, detail="")
+        from tanbark.files import load
+        from tanbark.report import write_report
+
+        fitted = load(model).set_params(n_jobs=-1)
+        bar.remove_task(task)
+        given = None if source is None else _given(fitted.schema_, source.as_written(), target, bar)
+        bar.add_task("writing", total=None, detail="")
+        write_report(fitted, path, given)
+    rows = 0 if given is None else given[0].num_rows
+    if as_json:
+        print_json({"file": str(model), "output": str(path), "rows": rows})
+        return
+    out().print(f"Written to {path}; open it in a browser.", soft_wrap=True)
+
+
+def _given(schema: Schema, rows: Rows, target: str | None, bar: Progress) -> tuple[Any, list[Any] | None]:
+    """Return the columns of the model, and the classes where there are some."""
+    import pyarrow as pa
+
+    name = target or schema.class_name
+    refuse_lacking(rows, [*schema.names, *([target] if target else [])])
+    inputs = attribute_inputs(schema, rows)
+    truth = [class_input(schema, rows, name).converted] if name in rows.names else []
+    expressions = [*(one.converted for one in inputs), fault(inputs), *truth]
+    batches, before = [], 0
+    for batch in rows_read(bar, "reading", rows.select(expressions), rows.source.total):
+        refuse_faults(inputs, batch.column(len(inputs)), before)
+        before += batch.num_rows
+        batches.append(batch)
+    if not before:
+        raise CommandError(f"{rows.source.name} has no rows")
+    table = pa.Table.from_batches(batches)
+    X = pa.table(table.columns[: len(inputs)], names=list(schema.names))
+    return X, table.column(table.num_columns - 1).to_pylist() if truth else None

@@ -1,0 +1,82 @@
+"""``tanbark report`` and ``tanbark fit --report``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import tanbark
+
+
+@pytest.fixture
+def model(table, write, run, tmp_path):
+    write(table, tmp_path / "weather.csv")
+    run("fit", "weather.csv", "--target", "walk", "--cv", 0)
+    return tanbark.load("weather.tanbark")
+
+
+def test_a_page_is_written_beside_where_the_command_runs(run, model):
+    assert "Written to weather.html" in run("report", "weather.tanbark").stdout
+    page = Path("weather.html").read_text()
+    assert "TAN for walk" in page
+    assert "How good it is" not in page
+
+
+def test_rows_judge_the_model(run, model, table):
+    run("report", "weather.tanbark", "weather.csv", "-o", "page.html")
+    page = Path("page.html").read_text()
+    accuracy = (model.predict(table.drop_columns("walk")) == table["walk"].to_numpy(False)).mean()
+    assert "On the 40 rows given that have a known walk." in page
+    assert f"<dd>{accuracy:.1%}</dd>" in page
+
+
+def test_the_class_may_be_renamed_and_further_columns_be_there(run, model, table, write, tmp_path):
+    renamed = table.rename_columns({"walk": "walked"}).append_column("id", [list(range(40))])
+    write(renamed, tmp_path / "new.parquet")
+    run("report", "weather.tanbark", "new.parquet", "-o", "page.html", "--target", "walked")
+    assert "On the 40 rows given" in Path("page.html").read_text()
+    run("report", "weather.tanbark", "new.parquet", "-o", "page.html")
+    assert "How good it is" not in Path("page.html").read_text()
+
+
+def test_scripts_are_told_where_the_page_is(run, model):
+    told = json.loads(run("report", "weather.tanbark", "weather.csv", "--json").stdout)
+    assert told == {"file": "weather.tanbark", "output": "weather.html", "rows": 40}
+
+
+def test_fit_writes_a_page_judged_by_what_each_fold_held_out(run, table, write, tmp_path):
+    write(table, tmp_path / "weather.csv")
+    said = run("fit", "weather.csv", "--target", "walk", "--report", "page.html", "--cv", 4)
+    page = Path("page.html").read_text()
+    assert "On the rows that each of 4 folds of a cross-validation held out." in page
+    assert said.stdout.split("accuracy ")[1].split(",")[0] in page
+    assert "A page about it: page.html" in said.stdout
+    run("fit", "weather.csv", "--target", "walk", "--report", "page.html", "--cv", 0)
+    assert "How good it is" not in Path("page.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["weather.tanbark", "-o", "nowhere/page.html"], "nowhere/page.html cannot be written"),
+        (["weather.tanbark", "-o", "weather.tanbark"], "weather.tanbark is a file that this command reads"),
+        (["weather.tanbark", "weather.csv", "-o", "weather.csv"], "weather.csv is a file that this command reads"),
+        (["weather.tanbark", "weather.csv", "--target", "oak"], "lacks the column 'oak'"),
+        (["nothing.tanbark"], "nothing.tanbark"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_a_sentence(run, model, arguments, words):
+    before = Path("weather.tanbark").read_bytes()
+    said = run("report", *arguments, code=1).stderr
+    assert words in said
+    assert said.count("\n") == 1
+    assert Path("weather.tanbark").read_bytes() == before
+
+
+def test_fit_refuses_a_page_in_the_place_of_the_model(run, table, write, tmp_path):
+    write(table, tmp_path / "weather.csv")
+    said = run("fit", "weather.csv", "--target", "walk", "-o", "a.html", "--report", "a.html", code=1).stderr
+    assert "a.html is a file that this command reads or writes already" in said
+    assert not Path("a.html").exists()

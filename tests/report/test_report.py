@@ -1,0 +1,183 @@
+"""What a report says, against other ways to find it out."""
+
+import json
+import math
+import re
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import confusion_matrix
+from sklearn.naive_bayes import GaussianNB
+
+from tanbark import AODE, KDB, TAN, AdditiveBN, AveragedTAN, BayesNet, NaiveBayes, Stream, write_report
+from tanbark.classifiers.registry import REGISTRY
+from tanbark.datasets import lenses
+from tanbark.report import carried
+from tanbark.report.importance import information, mean_weights
+from tanbark.report.rows import given_rows
+
+
+@pytest.fixture
+def page(tmp_path):
+    def text(model, data=None):
+        write_report(model, tmp_path / "page.html", data)
+        return (tmp_path / "page.html").read_text("utf-8")
+
+    return text
+
+
+def carried_by(text):
+    return json.loads(re.search(r'<script type="application/json" id="carried">(.*?)</script>', text).group(1))
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_every_classifier_has_a_page(page, name):
+    X, y = lenses()
+    text = page(REGISTRY[name].classifier().fit(X, y), (X, y))
+    assert set(carried_by(text)) == {
+        "className", "classes", "columns", "importance", "drawings", "logPrior", "scorer",
+    }  # fmt: skip
+    for part in ("What if", "How good it is", "What depends on what", "What matters", "The classes"):
+        assert f"<h2>{part}</h2>" in text
+
+
+def test_importance_is_the_mutual_information_under_the_model():
+    X, y = lenses()
+    model = TAN().fit(X, y)
+    expected = []
+    for name in model.network_.schema.names:
+        of_value = model.network_.query(name)
+        total = 0.0
+        for value, p in of_value.items():
+            given = model.network_.query("class", {name: value})
+            prior = model.network_.query("class")
+            total += p * sum(q * math.log(q / prior[c]) for c, q in given.items() if q > 0)
+        expected.append(total)
+    assert information(model).tolist() == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("model", [AveragedTAN(), AODE(), AdditiveBN(), KDB(), BayesNet(class_prior=[0.2, 0.3, 0.5])])
+def test_importance_follows_from_what_is_said_of_single_values(model):
+    X, y = lenses()
+    model.fit(X, y)
+    for u, told in enumerate(information(model)):
+        values = sorted({row[u] for row in X})
+        rows = np.full((len(values), 4), None, object)
+        rows[:, u] = values
+        posterior = model.predict_proba(rows)
+        if hasattr(model, "score_samples") and not isinstance(model, BayesNet):
+            weight = np.exp(model.score_samples(rows))
+        elif isinstance(model, BayesNet):
+            learned, given = np.exp(model.network_.class_log_prior), np.exp(model.class_log_prior_)
+            joint = np.exp(model.network_.log_joint(model.schema_.encode(rows))) * (given / learned)
+            weight = joint.sum(axis=1)
+        else:
+            weight = np.array([sum(row[u] == value for row in X) for value in values], float)
+        joint = posterior * (weight / weight.sum())[:, None]
+        apart = np.outer(joint.sum(axis=1), joint.sum(axis=0))
+        seen = joint > 0
+        assert told == pytest.approx((joint[seen] * np.log(joint[seen] / apart[seen])).sum(), abs=1e-9)
+
+
+def test_mean_weights_are_the_mean_size_of_what_is_explained():
+    X, y = lenses()
+    model = TAN().fit(X, y)
+    codes = model.schema_.encode(X)
+    expected = np.abs(model.explain(X)[:, 1:]).mean(axis=(0, 2))
+    assert mean_weights(model, codes) == pytest.approx(expected)
+    assert mean_weights(AODE().fit(X, y), codes) is None
+
+
+def test_confusion_is_scikit_learns(page):
+    X, y = lenses()
+    model = NaiveBayes().fit(X, y)
+    text = page(model, (X, y))
+    rows = re.search(r'aria-labelledby="confusion">(.*?)</table>', text, re.DOTALL).group(1)
+    counts = [int(n) for n in re.findall(r'<td class="number heat"[^>]*>(\d+)</td>', rows)]
+    assert counts == confusion_matrix(y, model.predict(X)).ravel().tolist()
+    assert "On the 24 rows given that have a known class." in text
+    assert f"{(model.predict(X) == y).mean():.1%}" in text
+
+
+@pytest.mark.parametrize("made", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_a_table_may_hold_the_class_and_further_columns(made):
+    X, y = lenses()
+    columns = dict(zip(["a", "b", "c", "d"], np.asarray(X, object).T.tolist()))
+    model = TAN().fit(pd.DataFrame(columns), pd.Series(y, name="kind"))
+    classes = [*y[:-2].tolist(), None, "unheard of"]
+    rows = given_rows(model, made({"id": list(range(24)), "d": columns["d"], "kind": classes, **columns}))
+    assert np.array_equal(rows.codes, model.schema_.encode(pd.DataFrame(columns)))
+    assert rows.truth.tolist() == [*(model.classes_.tolist().index(label) for label in y[:-2]), -1, -1]
+
+
+def test_rows_without_classes_are_weighed_and_not_judged(page):
+    X, y = lenses()
+    text = page(TAN().fit(X, y), X)
+    assert "How good it is" not in text
+    assert '<span class="head">weighs</span>' in text
+    assert '<span class="head">weighs</span>' not in page(TAN().fit(X, y))
+
+
+def test_a_data_set_is_data(page):
+    X, y = lenses()
+    assert page(TAN().fit(X, y), lenses()) == page(TAN().fit(X, y), (X, y))
+
+
+def test_the_same_model_gives_the_same_page(page):
+    X, y = lenses()
+    assert page(AveragedTAN().fit(X, y)) == page(AveragedTAN().fit(X, y))
+
+
+def test_a_stream_is_reported_as_the_model_in_it(page):
+    X, y = lenses()
+    assert "TAN for class" in page(Stream(TAN()).partial_fit(X, y))
+
+
+def test_what_cannot_be_reported_is_refused(tmp_path):
+    X, y = lenses()
+    with pytest.raises(TypeError, match="a report is about a classifier of tanbark, got 'GaussianNB'"):
+        write_report(GaussianNB(), tmp_path / "a.html")
+    with pytest.raises(NotFittedError):
+        write_report(TAN(), tmp_path / "a.html")
+    model = TAN().fit(X, y)
+    with pytest.raises(ValueError, match="24 rows, but 3 classes"):
+        write_report(model, tmp_path / "a.html", (X, y[:3]))
+    with pytest.raises(ValueError, match="a tuple of a table and its classes, got 3 things"):
+        write_report(model, tmp_path / "a.html", (X, y, y))
+    with pytest.raises(FileNotFoundError):
+        write_report(model, tmp_path / "no" / "a.html")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_model_too_large_to_carry_is_drawn_without_answers(page, monkeypatch):
+    X, y = lenses()
+    monkeypatch.setattr(carried, "MOST_NUMBERS", 10)
+    text = page(TAN().fit(X, y))
+    assert "This page cannot compute answers: its " in text
+    assert "scorer" not in carried_by(text)
+    assert "data-node" in text
+
+
+def test_a_class_that_cannot_be_is_said(page):
+    X, y = lenses()
+    found = carried_by(page(NaiveBayes(class_prior=[0.0, 0.5, 0.5]).fit(X, y)))
+    assert found["logPrior"] == ["-Infinity", math.log(0.5), math.log(0.5)]
+
+
+def test_very_many_classes_are_listed_by_what_is_missed(page):
+    y = np.repeat(np.arange(50), 4)
+    X = np.stack([y % 7, y // 7], axis=1).astype(str)
+    text = page(NaiveBayes().fit(X, y), (X, y))
+    assert "Classes that are missed most" in text
+    assert 'id="confusion"' not in text
+
+
+def test_a_report_of_sixty_attributes_of_ten_levels_is_small(page):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 10, (2000, 60)).astype(str)
+    y = rng.integers(0, 3, 2000)
+    assert len(page(TAN().fit(X, y), (X, y))) < 3_000_000

@@ -1,0 +1,172 @@
+"""What the page computes is what Python computes: in a real browser, for every classifier."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+
+from tanbark import (
+    AODE,
+    KDB,
+    TAN,
+    AdditiveBN,
+    AveragedTAN,
+    BayesNet,
+    BoostedBN,
+    NaiveBayes,
+    SuperParent,
+)
+from tanbark.classifiers.registry import REGISTRY
+
+PRIOR = [0.2, 0.3, 0.5]
+MODELS = {
+    **{name: entry.classifier for name, entry in REGISTRY.items()},
+    "naive Bayes by frequencies": lambda: NaiveBayes(parameters="ml"),
+    "TAN by frequencies": lambda: TAN(parameters="ml"),
+    "TAN under another prior": lambda: TAN(class_prior=PRIOR),
+    "KDB by frequencies": lambda: KDB(k=3, parameters="ml"),
+    "a network under another prior": lambda: BayesNet(class_prior=PRIOR),
+    "super-parent with a class that cannot be": lambda: SuperParent(class_prior=[0.0, 0.5, 0.5]),
+    "AODE by frequencies": lambda: AODE(parameters="ml"),
+    "AODE without votes": lambda: AODE(min_frequency=120),
+    "AODE under another prior": lambda: AODE(class_prior=PRIOR),
+    "trees for each class": lambda: AveragedTAN(multinet=True),
+    "stubborn trees": lambda: AveragedTAN(stubbornness=5),
+    "trees without an edge": lambda: AveragedTAN(edge_prior={("x0", "x1"): 0.0}),
+    "linear pool": lambda: AdditiveBN(link="linear"),
+    "pool by frequencies": lambda: AdditiveBN(parameters="ml"),
+    "pool under another prior": lambda: AdditiveBN(class_prior=PRIOR),
+    "pool of trees": lambda: AdditiveBN(weak="tan"),
+    "pool of classifiers": lambda: AdditiveBN(weak=[TAN(), NaiveBayes(), KDB()]),
+    "committee under another prior": lambda: BoostedBN(class_prior=PRIOR),
+    "committee of naive Bayes": lambda: BoostedBN(base="naive-bayes", n_estimators=5),
+}
+
+
+def table(rows=260, seed=1):
+    """Return a table of six attributes with holes, of which some depend on others, and three classes."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 3, (rows, 6))
+    X[:, 5] = rng.integers(0, 5, rows)
+    X[:, 1] = np.where(rng.random(rows) < 0.7, X[:, 0], X[:, 1])
+    X[:, 3] = np.where(rng.random(rows) < 0.7, (X[:, 2] + X[:, 1]) % 3, X[:, 3])
+    y = (X[:, 0] + X[:, 2] * (rng.random(rows) < 0.6) + rng.integers(0, 2, rows)) % 3
+    X = X.astype(float)
+    X[rng.random(X.shape) < 0.05] = np.nan
+    return X, y
+
+
+def partly_known(arity, many, seed):
+    """Return rows of codes, -1 for unknown, from nothing known to all."""
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(0, arity, (many, len(arity)))
+    rows[rng.random(rows.shape) < np.linspace(1.0, 0.0, many)[:, None]] = -1
+    return rows
+
+
+SCRIPT = """
+const text = (value) => JSON.stringify(value, (_, v) => (typeof v === "number" ? String(v) : v));
+const asked = modelOf(carried);
+return text(arguments[0].map((codes) => answer(asked, carried.logPrior, codes, arguments[1])));
+"""
+
+
+def answers(browser, rows, order):
+    found = json.loads(browser.execute_script(SCRIPT, rows.tolist(), order))
+    numbers = np.vectorize(float)
+    return [{key: numbers(value) for key, value in one.items()} for one in found]
+
+
+def codes_of(model, rows):
+    schema = model.schema_
+    return np.ascontiguousarray(np.where(rows < 0, schema.missing_code, rows).T.astype(schema.dtype))
+
+
+def same(found, expected):
+    return np.allclose(found, expected, rtol=0, atol=1e-9, equal_nan=True)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_page_says_what_python_says(opened, name):
+    X, y = table()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = MODELS[name]().fit(X, y)
+        page = opened(model)
+        rows = partly_known(model.schema_.arity, 24, 7)
+        order = [int(u) for u in np.random.default_rng(8).permutation(6)]
+        found = answers(page, rows, order)
+        posteriors = model._log_posteriors(codes_of(model, rows))
+        assert same([one["posterior"] for one in found], posteriors)
+        assert np.allclose(np.exp(posteriors), model.predict_proba(decoded(model, rows)), rtol=0, atol=1e-12)
+        parts = np.array([[one["prior"], *one["weights"]] for one in found])
+        if hasattr(model, "explain"):
+            assert same(parts, model.explain(decoded(model, rows)))
+        else:
+            for row, weights in zip(rows, parts):
+                assert same(weights[1:], steps(model, row, order))
+    with np.errstate(invalid="ignore"):
+        sums = parts.sum(axis=1)
+        totals = sums - np.log(np.exp(sums - sums.max(axis=1, keepdims=True)).sum(axis=1, keepdims=True))
+        totals -= sums.max(axis=1, keepdims=True)
+    finite = np.isfinite(totals).all(axis=1)
+    assert same(totals[finite], posteriors[finite])
+
+
+def decoded(model, rows):
+    """Return codes as a table of values, NaN for unknown."""
+    levels = [np.array([*column.levels, np.nan], float) for column in model.schema_.columns]
+    return np.stack([values[row] for values, row in zip(levels, rows.T)], axis=1)
+
+
+def steps(model, row, order):
+    """Return by how much each known value moves the log posterior, said one after the other, centred over classes."""
+    weights = np.zeros((len(row), len(model.classes_)))
+    known = np.full(len(row), -1)
+    before = model.predict_log_proba(decoded(model, known[None]))[0]
+    for u in order:
+        known[u] = row[u]
+        after = model.predict_log_proba(decoded(model, known[None]))[0]
+        with np.errstate(invalid="ignore"):
+            moved = np.where(after == before, 0.0, after - before)
+        possible = np.isfinite(moved)
+        weights[u] = moved - (moved[possible].mean() if possible.any() else 0.0)
+        before = after
+    return weights
+
+
+def test_wide_tables_of_trees_keep_their_digits(opened):
+    rng = np.random.default_rng(2)
+    X = rng.integers(0, 4, (3000, 24))
+    X[:, 1:] = np.where(rng.random((3000, 23)) < 0.9, X[:, :-1], X[:, 1:])
+    y = X[:, 0] % 2
+    model = AveragedTAN().fit(X, y)
+    page = opened(model)
+    rows = partly_known(model.schema_.arity, 6, 3)
+    rows[-2, :5] = -1
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = model._log_posteriors(codes_of(model, rows))
+    found = page.execute_script(
+        "const asked = modelOf(carried);"
+        "return arguments[0].map((codes) => logPosterior(asked.scores(codes), carried.logPrior).map(String));",
+        rows.tolist(),
+    )
+    assert same(np.vectorize(float)(found), expected)
+
+
+def test_what_cannot_be_summed_out_is_said_and_not_guessed(opened):
+    X, y = table()
+    model = KDB(k=3).fit(X, y)
+    page = opened(model)
+    assert (
+        page.execute_script(
+            "const asked = modelOf(carried); const size = 2 ** 20;"
+            "const network = asked.network; network.arity = network.arity.map(() => size);"
+            "const group = {members: [0, 1], children: []};"
+            "try { network.summedOut(group, carried.columns.map(() => -1)); return 'guessed'; }"
+            "catch (error) { return error.constructor.name; }"
+        )
+        == "RangeError"
+    )
