@@ -43,6 +43,6 @@ tanbark show iris.tanbark > show.txt
 tanbark predict iris.tanbark - < data/iris.csv > predictions.csv
 tanbark update iris.tanbark data/iris.csv
 tanbark compare data/iris.csv --models naive-bayes,tan,cart --folds 3
-tanbark reproduce gabn2007 --quick --only lenses,iris > reproduce.txt
+tanbark reproduce cerquides2003 --quick --only iris > reproduce.txt
 tanbark report iris.tanbark data/iris.csv
 ls -A

@@ -9,7 +9,7 @@ import pytest
 def browser(tmp_path_factory):
     if not shutil.which("chromium") or not shutil.which("chromedriver"):
         pytest.skip("needs Debian's chromium and chromium-driver")
-    from selenium import webdriver
+    webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium")
     from selenium.webdriver.chrome.options import Options
     from selenium.webdriver.chrome.service import Service
 
