@@ -12,7 +12,7 @@ import tanbark
 from tanbark import AODE, KDB, TAN, BayesNet, Category, Encoder, Network, Number, Schema, export
 from tanbark.classifiers.registry import REGISTRY
 from tanbark.datasets import lenses
-from tanbark.export.onnx_files import needs_complete_rows
+from tanbark.export import needs_complete_rows
 from tanbark.network import Structure
 
 onnx = pytest.importorskip("onnx", reason="onnx is not installed")
