@@ -1,6 +1,8 @@
 # Two commands do all their own set-up: `make demo` and `make test`.
 PYTHON ?= python3
 BIN := .venv/bin
+# Modules are compiled when they are first imported: most of what is installed never is.
+PIP := --quiet --no-compile --disable-pip-version-check
 
 .PHONY: demo test docs peers bench format clean
 
@@ -10,8 +12,6 @@ demo: .venv/.installed
 test: .venv/.developer
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports
 	$(BIN)/pytest -n 2 --dist loadfile
 
 docs: .venv/.docs
@@ -23,7 +23,6 @@ peers:
 	$(PYTHON) -m venv bench/.peers/pomegranate && bench/.peers/pomegranate/bin/pip install --quiet torch==2.13.0 pomegranate
 
 bench: .venv/.developer
-	$(BIN)/pip install --quiet --editable '.[dev]'
 	$(BIN)/python -m bench
 	$(BIN)/python -m bench.averaging
 	$(BIN)/python -m bench.ensembles
@@ -42,11 +41,11 @@ format: .venv/.developer
 	$(PYTHON) -m venv .venv
 
 .venv/.installed: .venv/bin/python pyproject.toml
-	$(BIN)/pip install --quiet --editable .
+	$(BIN)/pip install $(PIP) --editable .
 	@touch $@
 
-.venv/.developer: .venv/.installed pyproject.toml
-	$(BIN)/pip install --quiet --editable '.[dev]'
+.venv/.developer: .venv/bin/python pyproject.toml
+	$(BIN)/pip install $(PIP) --editable '.[dev]'
 	@touch $@
 
 .venv/.docs: .venv/.installed pyproject.toml

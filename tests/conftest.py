@@ -24,12 +24,17 @@ DATA = HERE.parent.parent / "shared" / "data"
 hypothesis.settings.register_profile("unhurried", deadline=None)
 hypothesis.settings.load_profile("unhurried")
 
-LONG = ("test_docs", "test_update_killed", "test_spark", "test_conformance", "test_dask", "test_river")
+FIRST = (
+    "test_conformance",
+    *("test_house", "test_spark", "test_dask"),
+    *("test_docs", "test_update_killed", "test_river", "test_factors"),
+)
+"""In a fresh clone one process compiles nearly every kernel in the first of these, the other meanwhile none or few."""
 
 
 def pytest_collection_modifyitems(items):
-    """Begin with the files that take longest, so that two processes end together."""
-    items.sort(key=lambda item: item.path.stem not in LONG)
+    """Begin with the files that take longest, so that two processes end together and do not compile the same."""
+    items.sort(key=lambda item: FIRST.index(item.path.stem) if item.path.stem in FIRST else len(FIRST))
 
 
 @pytest.fixture(scope="session")

@@ -66,10 +66,10 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Any]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
 
-    def command(*words: Any, code: int = 0) -> Any:
-        result = CliRunner().invoke(app, [str(word) for word in words])
+    def command(*words: Any, code: int = 0, stdin: bytes | None = None) -> Any:
+        result = CliRunner().invoke(app, [str(word) for word in words], input=stdin)
         assert result.exit_code == code, result.output
-        if code == 1:
+        if code:
             assert result.stderr.startswith("error: ")
             assert result.stderr.count("\n") == 1
             assert "Traceback" not in result.stderr

@@ -80,7 +80,7 @@ def test_an_average_is_drawn_with_its_probable_edges_and_says_what_is_left_out(r
 
 def test_what_has_no_one_graph_is_refused(tmp_path):
     X, y = lenses()
-    with pytest.raises(ValueError, match="AODE is a mean of many networks, and DOT holds one"):
+    with pytest.raises(ValueError, match="AODE pools many networks, and DOT can hold one"):
         export.dot(AODE().fit(X, y), tmp_path / "x.dot")
     assert not (tmp_path / "x.dot").exists()
     with pytest.raises(ValueError, match="threshold must be a probability, got 2"):

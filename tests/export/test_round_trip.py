@@ -146,7 +146,7 @@ def test_models_that_are_no_single_network_are_refused_with_what_to_do(form):
         with pytest.raises(ValueError, match=rf"no single network .* tanbark.export.{form}\(model.map_tree_"):
             write(model.fit(X, y))
     assert write(AveragedTAN().fit(X, y).map_tree_)
-    with pytest.raises(ValueError, match="AODE is a mean of many networks"):
+    with pytest.raises(ValueError, match="AODE pools many networks"):
         write(tanbark.AODE().fit(X, y))
     with pytest.raises(ValueError, match=r"BoostedBN is .* networks that vote"):
         write(tanbark.BoostedBN(n_estimators=2).fit(X, y))

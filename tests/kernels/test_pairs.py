@@ -43,16 +43,16 @@ rng = np.random.default_rng(0)
 X = rng.integers(0, 3, (150, 4)).astype(object)
 X[rng.random(X.shape) < 0.1] = None
 y = rng.integers(0, 2, 150)
-model = TAN().fit(X, y, sample_weight=rng.integers(0, 3, 150) if {weighted} else None)
-print(*model.predict_proba(X).ravel().tolist(), *model.explain(X[:20]).ravel().tolist())
+for weights in (None, rng.integers(0, 3, 150)):
+    model = TAN().fit(X, y, sample_weight=weights)
+    print(*model.predict_proba(X).ravel().tolist(), *model.explain(X[:20]).ravel().tolist())
 """
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-def test_everything_runs_without_the_compiler_and_gives_the_same(weighted):
+def test_everything_runs_without_the_compiler_and_gives_the_same():
     def run(**environment):
         done = subprocess.run(
-            [sys.executable, "-c", SCRIPT.format(weighted=weighted)],
+            [sys.executable, "-c", SCRIPT],
             env={**os.environ, **environment},
             capture_output=True,
             text=True,

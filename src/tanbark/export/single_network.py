@@ -45,7 +45,9 @@ def drawn_network(model: Any, form: str) -> Network:
         )
     if isinstance(model, BoostedBN):
         raise ValueError(
-            f"BoostedBN is {len(model.networks_)} networks that vote, and {form} holds one; export them one by one: "
+            f"BoostedBN is {len(model.networks_)} networks that vote, and {form} can hold one; export them one by one: "
             f"tanbark.export.{form.lower()}(model.networks_[0], path)"
         )
-    raise ValueError(f"{type(model).__name__} is a mean of many networks, and {form} holds one; fit TAN, for example")
+    raise ValueError(
+        f"{type(model).__name__} pools many networks, and {form} can hold one; fit another model, TAN for example"
+    )

@@ -9,19 +9,26 @@ const UNKNOWN = -1;
 const MAX_TABLE = 2 ** 20;
 
 function unpacked(packed) {
-  const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer;
+  const bytes = (text) => {
+    const letters = atob(text);
+    const array = new Uint8Array(letters.length);
+    for (let at = 0; at < array.length; at++) array[at] = letters.charCodeAt(at);
+    return array.buffer;
+  };
   const values = new Float64Array(bytes(packed.values));
   if (!packed.codes) return values;
   const codes = new { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array }[packed.width](bytes(packed.codes));
-  return Float64Array.from(codes, (code) => values[code]);
+  const array = new Float64Array(codes.length);
+  for (let at = 0; at < array.length; at++) array[at] = values[codes[at]];
+  return array;
 }
 
 function logSum(terms) {
   let largest = -Infinity;
-  for (const term of terms) largest = Math.max(largest, term);
+  for (let at = 0; at < terms.length; at++) if (terms[at] > largest) largest = terms[at];
   if (largest === -Infinity) return largest;
   let total = 0;
-  for (const term of terms) total += Math.exp(term - largest);
+  for (let at = 0; at < terms.length; at++) total += Math.exp(terms[at] - largest);
   return largest + Math.log(total);
 }
 
@@ -37,6 +44,27 @@ function centred(parts) {
     const mean = possible.reduce((sum, value) => sum + value, 0) / Math.max(possible.length, 1);
     return Array.from(part, (value) => value - mean);
   });
+}
+
+// All combinations of some attributes' values, the last one fastest, and where each stands in tables with such strides.
+class Odometer {
+  constructor(scope, arity, strides) {
+    this.sizes = scope.map((u) => arity[u]);
+    this.strides = strides;
+    this.values = new Int32Array(scope.length);
+    this.at = new Int32Array(strides.length);
+  }
+
+  next() {
+    const { sizes, strides, values, at } = this;
+    for (let place = sizes.length - 1; place >= 0; place--) {
+      const over = ++values[place] === sizes[place];
+      const moved = over ? 1 - sizes[place] : 1;
+      for (let t = 0; t < at.length; t++) at[t] += moved * strides[t][place];
+      if (!over) return;
+      values[place] = 0;
+    }
+  }
 }
 
 // A network of any shape. A table's axes are the attributes above, in their order, the node's own values, the class.
@@ -104,10 +132,18 @@ class Network {
       const entry = this.entry(f, codes);
       if (entry >= 0) for (let k = 0; k < this.classes; k++) sums[k] += this.term(f, entry, k);
     }
-    for (const group of this.groups(codes)) {
-      this.summedOut(group, codes).forEach((said, k) => (sums[k] += said));
-    }
+    for (const { said } of this.#groupSums(codes)) said.forEach((log, k) => (sums[k] += log));
     return sums;
+  }
+
+  // The groups of a row and what each says; those of the last row that was asked for are remembered.
+  #groupSums(codes) {
+    const key = codes.join();
+    if (this.last?.key !== key) {
+      const found = this.groups(codes).map((group) => ({ group, said: this.summedOut(group, codes) }));
+      this.last = { key, found };
+    }
+    return this.last.found;
   }
 
   // Unknown attributes with something known below, where they share a factor together.
@@ -153,80 +189,92 @@ class Network {
   // leaves the smallest table.
   summedOut({ members, children }, codes) {
     const { classes } = this;
-    let tables = [...members, ...children].map((f) => this.#restricted(f, codes));
-    const waiting = new Set(members);
-    const size = (scope) => scope.reduce((cells, u) => cells * this.arity[u], 1);
-    const scopeWithout = (u) => [
-      ...new Set(tables.flatMap((table) => (table.scope.includes(u) ? table.scope : []))),
-    ].filter((v) => v !== u);
-    while (waiting.size) {
-      let next, scope;
-      for (const u of waiting) {
-        const left = scopeWithout(u);
-        if (scope === undefined || size(left) < size(scope)) [next, scope] = [u, left];
-        if (size(scope) === 1) break;
-      }
-      if (size(scope) > MAX_TABLE) throw new RangeError("too much is unknown to be summed out");
-      waiting.delete(next);
-      const inputs = tables.filter((table) => table.scope.includes(next));
-      tables = tables.filter((table) => !table.scope.includes(next));
-      tables.push(this.#eliminated(next, inputs, scope, size(scope)));
-    }
     const said = new Float64Array(classes);
-    for (const { data } of tables) for (let k = 0; k < classes; k++) said[k] += data[k];
+    const tablesOf = new Map(members.map((u) => [u, new Set()]));
+    const beside = new Map(members.map((u) => [u, new Set()]));
+    const take = (table) => {
+      if (!table.scope.length) for (let k = 0; k < classes; k++) said[k] += table.data[k];
+      for (const u of table.scope) {
+        tablesOf.get(u).add(table);
+        for (const v of table.scope) if (v !== u) beside.get(u).add(v);
+      }
+    };
+    for (const f of [...members, ...children]) take(this.#restricted(f, codes));
+    const cells = (u) => {
+      let product = 1;
+      for (const v of beside.get(u)) product *= this.arity[v];
+      return product;
+    };
+    const cost = new Map(members.map((u) => [u, cells(u)]));
+    while (cost.size) {
+      let next, least = Infinity;
+      for (const [u, size] of cost) if (size < least) [next, least] = [u, size];
+      if (least > MAX_TABLE) throw new RangeError("too much is unknown to be summed out");
+      const scope = [...beside.get(next)];
+      const inputs = [...tablesOf.get(next)];
+      for (const table of inputs) for (const u of table.scope) tablesOf.get(u).delete(table);
+      for (const u of scope) beside.get(u).delete(next);
+      cost.delete(next);
+      take(this.#eliminated(next, inputs, scope, least));
+      for (const u of scope) cost.set(u, cells(u));
+    }
     return said;
   }
 
   // A factor as a table over the unknown attributes in it, the class last.
   #restricted(f, codes) {
-    const { classes, arity } = this;
+    const { classes, arity, tables } = this;
+    const width = this.width[f];
     const nodes = f === this.n ? this.above[f] : [...this.above[f], f];
-    const scope = nodes.filter((u) => codes[u] === UNKNOWN);
-    const values = nodes.map((u) => Math.max(codes[u], 0));
-    const cells = scope.reduce((product, u) => product * arity[u], 1);
-    const data = new Float64Array(cells * classes);
-    for (let cell = 0; cell < cells; cell++) {
-      let entry = 0;
-      nodes.forEach((u, at) => (entry = entry * arity[u] + values[at]));
-      entry *= this.width[f];
-      for (let k = 0; k < classes; k++) data[cell * classes + k] = this.term(f, entry, k);
-      for (let at = nodes.length - 1; at >= 0; at--) {
-        if (codes[nodes[at]] !== UNKNOWN) continue;
-        if (++values[at] < arity[nodes[at]]) break;
-        values[at] = 0;
-      }
+    const scope = [];
+    const strides = [];
+    let entry = 0;
+    let stride = f === this.n ? classes : width;
+    for (let at = nodes.length - 1; at >= 0; at--) {
+      const u = nodes[at];
+      if (codes[u] === UNKNOWN) {
+        scope.unshift(u);
+        strides.unshift(stride);
+      } else entry += codes[u] * stride;
+      stride *= arity[u];
+    }
+    const data = new Float64Array(scope.reduce((product, u) => product * arity[u], classes));
+    const place = new Odometer(scope, arity, [strides]);
+    for (let cell = 0; cell < data.length; cell += classes) {
+      const from = entry + place.at[0];
+      for (let k = 0; k < classes; k++) data[cell + k] = tables[f][width > 1 ? from + k : from];
+      place.next();
     }
     return { scope, data };
   }
 
+  // The sum over the values of an attribute of the product of tables.
   #eliminated(u, inputs, scope, cells) {
     const { classes, arity } = this;
-    const strides = inputs.map((table) => {
+    const own = [];
+    const others = inputs.map((table) => {
       const step = new Map();
       let size = classes;
       for (let at = table.scope.length - 1; at >= 0; at--) {
         step.set(table.scope[at], size);
         size *= arity[table.scope[at]];
       }
-      return { own: step.get(u), of: scope.map((v) => step.get(v) ?? 0) };
+      own.push(step.get(u));
+      return scope.map((v) => step.get(v) ?? 0);
     });
-    const values = new Int32Array(scope.length);
+    const place = new Odometer(scope, arity, others);
     const data = new Float64Array(cells * classes);
     const terms = new Float64Array(arity[u]);
     for (let cell = 0; cell < cells; cell++) {
-      const bases = strides.map(({ of }) => of.reduce((sum, step, at) => sum + step * values[at], 0));
       for (let k = 0; k < classes; k++) {
         terms.fill(0);
         for (let t = 0; t < inputs.length; t++) {
-          const { data: table } = inputs[t];
-          for (let j = 0, at = bases[t] + k; j < terms.length; j++, at += strides[t].own) terms[j] += table[at];
+          const table = inputs[t].data;
+          for (let j = 0, at = place.at[t] + k; j < terms.length; j++, at += own[t]) terms[j] += table[at];
         }
         data[cell * classes + k] = logSum(terms);
       }
-      for (let at = scope.length - 1; at >= 0; at--) {
-        if (++values[at] < arity[scope[at]]) break;
-        values[at] = 0;
-      }
+      place.next();
     }
     return { scope, data };
   }
@@ -254,8 +302,8 @@ class Network {
         for (const p of this.above[f]) out[1 + p][k] += ratio;
       }
     }
-    for (const group of this.groups(codes)) {
-      const said = this.summedOut(group, codes);
+    for (const { group, said: sums } of this.#groupSums(codes)) {
+      const said = sums.slice();
       for (const f of group.children) {
         for (let k = 0; k < classes; k++) {
           const base = alone(f, k) === -Infinity ? 0 : alone(f, k);
@@ -377,6 +425,10 @@ class Committee {
   }
 }
 
+// Two to a power of at most zero, which is whole; zero where that is too small to matter.
+const POWERS = Float64Array.from({ length: 1075 }, (_, at) => 2 ** -at);
+const power = (exponent) => (exponent < -1074 ? 0 : POWERS[-exponent]);
+
 // The average over all trees: exactly where a row has few completions, else over the trees that were drawn.
 class TreeAverage {
   constructor({ values, pairs, logPrior, logWeights, logTotals, trees, times, completions }, arity, classes) {
@@ -482,19 +534,21 @@ class TreeAverage {
     for (let u = 0; u < n; u++) {
       log += Math.log(this.values[(offset[u] + row[u]) * classes + k]);
       for (let v = 0; v < u; v++, at++) {
-        const [start, byU, byV] = this.#block(u, v);
-        m[at] = this.weights[group].m[at] * this.ratios[start + row[u] * byU + row[v] * byV + k];
+        const place = this.start[u * n + v] + (row[u] * this.arity[v] + row[v]) * classes + k;
+        m[at] = this.weights[group].m[at] * this.ratios[place];
       }
     }
     for (let u = n - 1; u > 0; u--) {
       const first = (u * (u - 1)) / 2;
-      let degree = 0, exponent = -1e300;
-      for (let i = 0; i < u; i++) {
-        if (m[first + i] === 0) continue;
-        const gap = e[first + i] - exponent;
-        if (gap > 0) degree = (gap > 1070 ? 0 : degree * 2 ** -gap) + m[first + i];
-        else degree += gap < -1070 ? 0 : m[first + i] * 2 ** gap;
-        exponent = Math.max(exponent, e[first + i]);
+      let degree = 0;
+      let exponent = -1e300;
+      for (let at = first; at < first + u; at++) {
+        if (m[at] === 0) continue;
+        const gap = e[at] - exponent;
+        if (gap > 0) {
+          degree = degree * power(-gap) + m[at];
+          exponent = e[at];
+        } else degree += m[at] * power(gap);
       }
       if (degree === 0) return -Infinity;
       log += Math.log(degree) + exponent * Math.LN2;
@@ -502,15 +556,30 @@ class TreeAverage {
       for (let i = 1; i < u; i++) {
         const share = m[first + i] / degree;
         const step = e[first + i] - exponent;
+        if (share === 0) {
+          edge += i;
+          continue;
+        }
         for (let j = 0; j < i; j++, edge++) {
           const more = share * m[first + j];
           if (more === 0) continue;
           const gap = step + e[first + j] - e[edge];
-          if (m[edge] === 0 || gap > 1070) [m[edge], e[edge]] = [more, e[edge] + gap];
-          else if (gap > 0) [m[edge], e[edge]] = [m[edge] * 2 ** -gap + more, e[edge] + gap];
-          else if (gap >= -1070) m[edge] += more * 2 ** gap;
-          if (m[edge] > 1e100) [m[edge], e[edge]] = [m[edge] * 2 ** -300, e[edge] + 300];
-          else if (m[edge] < 1e-100) [m[edge], e[edge]] = [m[edge] * 2 ** 300, e[edge] - 300];
+          let sum;
+          if (m[edge] === 0) {
+            sum = more;
+            e[edge] += gap;
+          } else if (gap > 0) {
+            sum = m[edge] * power(-gap) + more;
+            e[edge] += gap;
+          } else sum = m[edge] + more * power(gap);
+          if (sum > 1e100) {
+            sum *= 2 ** -300;
+            e[edge] += 300;
+          } else if (sum < 1e-100) {
+            sum *= 2 ** 300;
+            e[edge] -= 300;
+          }
+          m[edge] = sum;
         }
       }
     }
