@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Modules are compiled when they are first imported: most of what is installed never is.
 PIP := --quiet --no-compile --disable-pip-version-check
 
-.PHONY: demo test docs peers bench format clean
+.PHONY: demo test test-min test-install docs peers bench format clean
 
 demo: .venv/.installed
 	@$(BIN)/tanbark demo
@@ -13,6 +13,14 @@ test: .venv/.developer
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pytest -n 2 --dist loadfile
+
+# With every package as old as pyproject.toml allows; what they warn of is not our fault.
+test-min: .venv-min/.installed
+	NUMBA_CACHE_DIR=.venv-min/kernels .venv-min/bin/pytest -n 2 --dist loadfile -W default
+
+# The wheel and the source distribution in an empty environment and an empty folder.
+test-install: .venv/bin/python
+	sh tests/install.sh $(PYTHON)
 
 docs: .venv/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
@@ -49,9 +57,15 @@ format: .venv/.developer
 	$(BIN)/pip install $(PIP) --editable '.[dev]'
 	@touch $@
 
+.venv-min/.installed: pyproject.toml
+	$(PYTHON) -m venv --clear .venv-min
+	$(PYTHON) tests/minimum_versions.py > .venv-min/oldest.txt
+	.venv-min/bin/pip install $(PIP) --constraint .venv-min/oldest.txt --editable '.[test]'
+	@touch $@
+
 .venv/.docs: .venv/.installed pyproject.toml
 	$(BIN)/pip install --quiet --editable '.[docs]'
 	@touch $@
 
 clean:
-	rm -rf .venv site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-min site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -73,6 +73,8 @@ def progress() -> Iterator[Progress]:
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     console = err()
+    # Else rich would end even a bar that it does not show with a line, as it did before its version 14.3.
+    console.quiet = console.quiet or not console.is_terminal
     with Progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),
@@ -81,7 +83,7 @@ def progress() -> Iterator[Progress]:
         TimeElapsedColumn(),
         console=console,
         transient=True,
-        disable=console.quiet or not console.is_terminal,
+        disable=console.quiet,
     ) as bar:
         yield bar
 

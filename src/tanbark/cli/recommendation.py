@@ -124,8 +124,10 @@ def _others(ranking: Sequence[Rank]) -> str:
         return ""
     good = alike(ranking)[1:]
     if not good:
-        return f"All others are worse by more than chance ({TEST})."
-    some = "All others are" if len(good) == len(ranking) - 1 else f"{_and(good)} {'is' if len(good) == 1 else 'are'}"
+        others = f"{ranking[1].name} is" if len(ranking) == 2 else "All others are"
+        return f"{others} worse by more than chance ({TEST})."
+    all_others = len(good) == len(ranking) - 1 > 1
+    some = "All others are" if all_others else f"{_and(good)} {'is' if len(good) == 1 else 'are'}"
     return f"{some} not distinguishable from it ({TEST})."
 
 

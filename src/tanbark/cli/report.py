@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tanbark.cli.console import out, print_json, progress, rows_read
+from tanbark.cli.console import print_json, progress, rows_read, told
 from tanbark.cli.errors import CommandError, check_writable
 from tanbark.cli.inputs import (
     attribute_inputs,
@@ -69,7 +69,7 @@ def report(
     if as_json:
         print_json({"file": str(model), "output": str(path), "rows": rows})
         return
-    out().print(f"Written to {path}; open it in a browser.", soft_wrap=True)
+    told().print(f"Written to {path}; open it in a browser.", soft_wrap=True)
 
 
 def _given(schema: Schema, rows: Rows, target: str | None, bar: Progress) -> tuple[Any, list[Any] | None]:

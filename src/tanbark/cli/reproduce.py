@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tanbark.cli.console import listed, progress, time_left, told
+from tanbark.cli.console import err, listed, progress, time_left, told
 from tanbark.cli.errors import CommandError, sentence
 from tanbark.cli.options import completing
 from tanbark.papers import PAPERS
@@ -134,21 +134,21 @@ def _run(
     spent = {True: 0.0, False: 0.0}
     many = [0]
     began = time.monotonic()
-    with progress() as bar:
-        task = bar.add_task(experiment.name, total=total, detail="")
+    try:
+        with progress() as bar:
+            task = bar.add_task(experiment.name, total=total, detail="")
 
-        def fresh(done: Done) -> None:
-            many[0] += 1
-            spent[done.found] += costs[done.cell.file]
-            left = time_left(time.monotonic() - began, spent[False] / max(total - spent[True], 1e-9))
-            words = f"{many[0]} of {len(cells)} cells: {experiment.called(done.cell.file)}{left}"
-            bar.update(task, completed=sum(spent.values()), detail=words)
+            def fresh(done: Done) -> None:
+                many[0] += 1
+                spent[done.found] += costs[done.cell.file]
+                left = time_left(time.monotonic() - began, spent[False] / max(total - spent[True], 1e-9))
+                words = f"{many[0]} of {len(cells)} cells: {experiment.called(done.cell.file)}{left}"
+                bar.update(task, completed=sum(spent.values()), detail=words)
 
-        try:
             return run_cells(experiment.work, cells, data, kept, jobs, fresh)
-        except KeyboardInterrupt:
-            bar.console.print(f"{many[0]} of {len(cells)} cells are in {kept}; the same command goes on from there")
-            raise
+    except KeyboardInterrupt:
+        err().print(f"{many[0]} of {len(cells)} cells are in {kept}; the same command goes on from there")
+        raise
 
 
 def _words(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tanbark.sources.errors import SourceError
 from tanbark.sources.interrupts import each, interruptible
-from tanbark.sources.rows import Rows, connect, first_line, identifier
+from tanbark.sources.rows import Rows, arrow_reader, connect, first_line, identifier
 from tanbark.sources.source import Source, batch_rows
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class DuckQuery(Query):
                 raise SourceError("the query is more than one statement; write one SELECT statement")
             found = connection.sql(self.query)
             self._refuse_repeated(found.columns)
-            return found.limit(0).to_arrow_reader().schema
+            return arrow_reader(found.limit(0), len(found.columns)).schema
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """Yield the rows in order, with all columns or those named."""
@@ -137,7 +137,7 @@ class DuckQuery(Query):
 
     def _read(self, connection: Any, query: str) -> Iterator[pa.RecordBatch]:
         with self.errors(), closing(connection):
-            yield from connection.sql(query).to_arrow_reader(batch_rows(len(self.schema)))
+            yield from arrow_reader(connection.sql(query), len(self.schema))
 
     def as_written(self) -> Rows:
         """Return the rows in the types that the database has."""

@@ -61,7 +61,13 @@ class Rows:
         named = ", ".join(f'{expression} AS "{i}"' for i, expression in enumerate(expressions))
         columns = ", ".join(f"c{i}" for i in range(len(self.names)))
         query = f"SELECT {named} FROM {relation} AS rows({columns})"
-        return self.connection.sql(query).to_arrow_reader(batch_rows(len(expressions)))
+        return arrow_reader(self.connection.sql(query), len(expressions))
+
+
+def arrow_reader(found: Any, columns: int) -> pa.RecordBatchReader:
+    """Return what streams the rows of a result of DuckDB, which called it otherwise before its version 1.5."""
+    read = getattr(found, "to_arrow_reader", None) or found.fetch_arrow_reader
+    return read(batch_rows(columns))
 
 
 def connect(database: str = ":memory:", read_only: bool = False) -> Any:
