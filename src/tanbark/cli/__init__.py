@@ -10,6 +10,7 @@ from tanbark import __version__
 from tanbark.cli.commands import Commands
 from tanbark.cli.compare import compare
 from tanbark.cli.demo import demo
+from tanbark.cli.export import export
 from tanbark.cli.fit import fit
 from tanbark.cli.options import Debug, Quiet
 from tanbark.cli.predict import predict
@@ -51,5 +52,5 @@ def main(
     """Bayesian network classifiers: honest probabilities, and a graph of what depends on what."""
 
 
-for command in (demo, fit, compare, update, predict, show, report, reproduce):
+for command in (demo, fit, compare, update, predict, show, report, export, reproduce):
     app.command()(command)

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,14 +86,22 @@ class Description:
         columns = [v for v in self.variables.values() if v is not of_class]
         defined = [self.definitions[v.name] for v in (*columns, of_class)]
         place = {v.name: at for at, v in enumerate((*columns, of_class))}
+        self._refuse_cycle()
+        structure = Structure(tuple(tuple(place[p] for p in one.parents) for one in defined))
         try:
             schema = schema_of(columns, of_class)
-            structure = Structure(tuple(tuple(place[p] for p in one.parents) for one in defined))
-        except NetworkFileError:
-            raise
         except ValueError as error:
             raise NetworkFileError(str(error)) from None
         return Network(schema, structure, tuple(map(_log_table, place, defined)))
+
+    def _refuse_cycle(self) -> None:
+        try:
+            TopologicalSorter({name: one.parents for name, one in self.definitions.items()}).prepare()
+        except CycleError as error:
+            name = error.args[1][0]
+            raise NetworkFileError(
+                f"{name!r} depends on itself by way of others", self.definitions[name].line
+            ) from None
 
 
 def number(word: str, line: int) -> float:

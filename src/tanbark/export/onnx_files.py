@@ -95,7 +95,7 @@ def _answer(graph: Graph, joint: str, schema: Schema, log_prior: NDArray[np.floa
     from onnx import helper
 
     largest, impossible = graph.largest(joint, 1)
-    shares = graph.node("Exp", graph.node("Sub", joint, largest))
+    shares = graph.exp(graph.node("Sub", joint, largest))
     total = graph.node("ReduceSum", shares, graph.constant(np.array([1])), keepdims=1)
     prior = graph.constant(np.exp(log_prior)[None])
     label, probabilities = OUTPUTS

@@ -55,10 +55,15 @@ class Graph:
         none = self.node("Equal", largest, self.constant(np.array(-np.inf)))
         return self.node("Where", none, self.constant(np.array(0.0)), largest), none
 
+    def exp(self, logs: str) -> str:
+        """Add exponentials; that of -inf, which some runtimes round up to the least positive number, is zero."""
+        none = self.node("Equal", logs, self.constant(np.array(-np.inf)))
+        return self.node("Where", none, self.constant(np.array(0.0)), self.node("Exp", logs))
+
     def log_sum(self, terms: str, axis: int) -> str:
         """Add the logarithm of the sum of exponentials along an axis, which goes."""
         largest, _ = self.largest(terms, axis)
-        shares = self.node("Exp", self.node("Sub", terms, largest))
+        shares = self.exp(self.node("Sub", terms, largest))
         at = self.constant(np.array([axis], np.int64))
         total = self.node("Add", self.node("Log", self.node("ReduceSum", shares, at, keepdims=1)), largest)
         return self.node("Squeeze", total, at)

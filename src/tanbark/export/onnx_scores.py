@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,6 +14,7 @@ from tanbark.network import Network, SparseTable
 Array = NDArray[np.float64]
 
 MOST_CELLS = 2**26
+"""A sparse table with more is not written out."""
 
 
 def tree_scores(graph: Graph, network: Network, codes: list[str]) -> str:
@@ -49,7 +52,7 @@ def _inner_message(graph: Graph, table: Array, beneath: str, codes: str) -> str:
     seen = graph.node("Gather", graph.constant(np.pad(possible, ((0, 1), (0, 0)))), codes)
     terms = graph.node("Add", beneath, seen)
     largest, _ = graph.largest(terms, 2)
-    shares = graph.node("Exp", graph.node("Sub", terms, largest))
+    shares = graph.exp(graph.node("Sub", terms, largest))
     total = graph.node("Log", graph.node("MatMul", shares, graph.constant(np.exp(table))))
     return graph.node("Add", total, largest)
 
@@ -65,7 +68,7 @@ def network_scores(graph: Graph, network: Network, codes: list[str]) -> str:
     for node, parents in enumerate(structure.parents):
         table = network.log_tables[node]
         if isinstance(table, SparseTable):
-            cells = int(np.prod([float(size) for size in table.shape]))
+            cells = math.prod(table.shape)
             if cells > MOST_CELLS:
                 raise ValueError(
                     f"the table of {network.names[node]!r} has {cells:,} cells, too many for ONNX; use fewer parents"
@@ -82,7 +85,7 @@ def network_scores(graph: Graph, network: Network, codes: list[str]) -> str:
         if not attributes:
             terms.append(flat)
             continue
-        strides = [int(np.prod(sizes[at + 1 :], dtype=np.int64)) for at in range(len(sizes))]
+        strides = [math.prod(sizes[at + 1 :]) for at in range(len(sizes))]
         place = [graph.node("Mul", whole[v], graph.constant(np.array(s))) for v, s in zip(attributes, strides)]
         at = place[0]
         for other in place[1:]:

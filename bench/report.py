@@ -1,0 +1,119 @@
+"""Measure reports: how long they take to write, how large they are, how soon they answer in a browser.
+
+python -m bench.report writes bench/results/report.md. It needs chromium and chromedriver.
+"""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from selenium import webdriver
+
+from bench.tables import best, machine, seconds
+from tanbark import AODE, KDB, TAN, AdditiveBN, AveragedTAN, BoostedBN, NaiveBayes, write_report
+
+HERE = Path(__file__).parent
+HOW = "All figures are of this one run, one program at a time."
+MOVES = 200
+ASK = f"""
+const select = (u) => {{
+  document.getElementById("find-attribute").value = carried.columns[u].name;
+  document.getElementById("find-attribute").dispatchEvent(new Event("input"));
+  return document.getElementById("attribute-" + u);
+}};
+const times = [];
+for (let turn = 0; turn < {MOVES}; turn++) {{
+  const box = select((turn * 37) % carried.columns.length);
+  const began = performance.now();
+  box.value = turn % 3 === 2 ? "-1" : String(turn % 10);
+  box.dispatchEvent(new Event("change"));
+  times.push(performance.now() - began);
+}}
+return times.sort((a, b) => a - b);
+"""
+
+
+def wide_table(rows, attributes, levels, classes):
+    """Return rows of which each attribute depends on the class and on the one before."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, classes, rows)
+    X = rng.integers(0, levels, (rows, attributes))
+    for u in range(1, attributes):
+        same = rng.random(rows) < 0.3
+        X[same, u] = (X[same, u - 1] + y[same]) % levels
+    return X.astype(str), y
+
+
+def browser():
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium")
+    for argument in ("headless=new", "no-sandbox", "disable-gpu", "disable-background-networking"):
+        options.add_argument(f"--{argument}")
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver")))
+    driver.set_script_timeout(600)
+    return driver
+
+
+def started(*words):
+    """Return how long a process takes from its start to its end."""
+
+    def run():
+        subprocess.run([sys.executable, *words], check=True, stdout=subprocess.DEVNULL)
+
+    return best(run, 5)
+
+
+def main():
+    X, y = wide_table(5000, 60, 10, 3)
+    lines = [
+        "# Reports",
+        "",
+        *machine(HOW),
+        "| 5,000 rows x 60 attributes x 10 levels x 3 classes | without rows | with all rows | size | "
+        f"answer, median of {MOVES} moves | slowest but ten |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    driver = browser()
+    for model in (NaiveBayes(), TAN(), KDB(k=2), AveragedTAN(), AODE(), AdditiveBN(), BoostedBN()):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "report.html")
+            write_report(model.fit(X[:100], y[:100]), path, (X[:100], y[:100]))
+            model.fit(X, y)
+            times = []
+            for data in (None, (X, y)):
+                began = time.perf_counter()
+                write_report(model, path, data)
+                times.append(time.perf_counter() - began)
+            driver.get(path.as_uri())
+            answers = driver.execute_script(ASK)
+            size = path.stat().st_size / 1e6
+        name = type(model).__name__
+        lines.append(
+            f"| {name} | {seconds(times[0])} | {seconds(times[1])} | {size:.2f} MB | {answers[MOVES // 2]:.1f} ms | "
+            f"{answers[-11]:.1f} ms |"
+        )
+        print(lines[-1], flush=True)
+    driver.quit()
+    lines += [
+        "",
+        "Moves are made as a person makes them, in the page: two of three set an attribute to a value, the third to "
+        "unknown. What is then unknown is summed out, in KDB and AveragedTAN with tables or completions of any size up "
+        "to where Python, too, would draw.",
+        "",
+        "| a process | from start to end |",
+        "| --- | --- |",
+        f"| `python -c pass` | {seconds(started('-c', 'pass'))} |",
+        f"| `import tanbark` | {seconds(started('-c', 'import tanbark'))} |",
+        f"| `tanbark --help` | {seconds(started('-m', 'tanbark', '--help'))} |",
+        f"| `tanbark fit --help` | {seconds(started('-m', 'tanbark', 'fit', '--help'))} |",
+        "",
+    ]
+    (HERE / "results" / "report.md").write_text("\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""``tanbark export``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import tanbark
+from tanbark import export
+
+
+@pytest.fixture
+def fitted(table, write, run, tmp_path):
+    """Return a function from the name of a model to the model, which is then in weather.tanbark."""
+    write(table, tmp_path / "weather.csv")
+
+    def fit(name):
+        run("fit", "weather.csv", "--target", "walk", "--cv", 0, "--model", name)
+        return tanbark.load("weather.tanbark")
+
+    return fit
+
+
+@pytest.mark.parametrize("form", ["bif", "xmlbif", "dot"])
+def test_a_text_is_printed_or_written(run, fitted, form):
+    expected = getattr(export, form)(fitted("tan"))
+    assert run("export", "weather.tanbark", "--to", form).stdout == expected
+    said = run("export", "weather.tanbark", "--to", form, "-o", "network.txt").stdout
+    assert said == "Written to network.txt.\n"
+    assert Path("network.txt").read_text() == expected
+
+
+def test_onnx_is_written_to_a_file_and_a_note_says_what_it_refuses(run, fitted):
+    onnx = pytest.importorskip("onnx", reason="onnx is not installed")
+    fitted("tan")
+    assert run("export", "weather.tanbark", "--to", "onnx", "-o", "m.onnx").stderr == ""
+    assert [node.name for node in onnx.load("m.onnx").graph.input] == ["sky", "wind", "degrees"]
+    fitted("kdb")
+    said = run("export", "weather.tanbark", "--to", "onnx", "-o", "m.onnx").stderr
+    assert "this network answers for complete rows only" in said
+
+
+def test_what_cannot_be_is_said_before_anything_is_written(run, fitted):
+    fitted("averaged-tan")
+    said = run("export", "weather.tanbark", "--to", "bif", "-o", "x.bif", code=1).stderr
+    assert "no single network" in said
+    assert "tanbark.export.bif(model.map_tree_, path)" in said
+    assert not Path("x.bif").exists()
+    assert run("export", "weather.tanbark", "--to", "dot").stdout.startswith("digraph")
+    assert "name a file with --output" in run("export", "weather.tanbark", "--to", "onnx", code=1).stderr
+    assert "--to must be bif, xmlbif, dot or onnx, got 'pdf'" in run("export", "w", "--to", "pdf", code=1).stderr
+    assert "no such folder" in run("export", "weather.tanbark", "--to", "dot", "-o", "a/b.dot", code=1).stderr
+    same = ("export", "weather.tanbark", "--to", "dot", "-o", "weather.tanbark")
+    assert "name another to write to" in run(*same, code=1).stderr
+    assert "there is no file gone.tanbark" in run("export", "gone.tanbark", "--to", "dot", code=1).stderr
+    run("export", "weather.tanbark", code=2)
+
+
+def test_names_are_printed_as_utf_8(run, tmp_path):
+    (tmp_path / "t.csv").write_text("色,y\n赤,1\n青,2\n赤,1\n", encoding="utf-8")
+    run("fit", "t.csv", "-t", "y", "--cv", "0", "--model", "naive-bayes")
+    assert "<NAME>色</NAME>" in run("export", "t.tanbark", "--to", "xmlbif").stdout_bytes.decode("utf-8")
