@@ -79,10 +79,10 @@ def test_where_the_class_is_above_all_its_edges_are_left_out():
     assert not class_above_all(Structure(((), (0,))))
 
 
-def test_a_thousand_attributes_are_laid_out():
+def test_hundreds_of_attributes_are_laid_out():
     rng = np.random.default_rng(0)
-    parents = [(*sorted({int(p) for p in rng.integers(0, u, min(u, 3))}), 1000) for u in range(1000)]
-    assert len(layout(Structure((*parents, ()))).places) == 1001
+    parents = [(*sorted({int(p) for p in rng.integers(0, u, min(u, 2))}), 500) for u in range(500)]
+    assert len(layout(Structure((*parents, ()))).places) == 501
 
 
 def test_a_drawing_is_well_formed_whatever_names_hold():
