@@ -98,7 +98,8 @@ def test_a_dataset_arrives_with_its_types_levels_and_holes(weather):
     dataset = fetch_openml("weather", url=weather.url)
     assert dataset.name == "weather"
     assert dataset.target == "play"
-    assert dataset.table.equals(WEATHER.select(["sky", "degrees"]))
+    assert dataset.table.to_pydict() == WEATHER.select(["sky", "degrees"]).to_pydict()
+    assert dataset.table["degrees"].type == pa.float64()
     assert dataset.table["sky"].chunk(0).dictionary.to_pylist() == ["blue", "grey", "black"]
     assert dataset.X.tolist() == [["grey", 12.5], ["blue", 21.0], [None, None]]
     assert dataset.y.tolist() == ["no", "yes", "yes"]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
@@ -11,6 +12,10 @@ from tanbark.evaluate import cross_validate
 WORDS = np.array(["low", "mid", "high", "top"], object)
 
 
+def _rows(X, rows):
+    return X.take(rows) if isinstance(X, pa.Table) else _safe_indexing(X, rows)
+
+
 def _plainly(model, X, y, found):
     """Return the log probabilities of each fold by learning anew from the rows that are not in it."""
     labels = np.asarray(y)
@@ -18,10 +23,10 @@ def _plainly(model, X, y, found):
     said = []
     for fold in found.folds:
         inside = np.setdiff1d(known, fold.rows)
-        fitted = clone(model).fit(_safe_indexing(X, inside), labels[inside])
+        fitted = clone(model).fit(_rows(X, inside), labels[inside])
         out = np.full((len(fold.rows), len(found.classes)), -np.inf)
         with np.errstate(divide="ignore"):
-            columns = fitted.predict_log_proba(_safe_indexing(X, fold.rows)).T
+            columns = fitted.predict_log_proba(_rows(X, fold.rows)).T
         for label, column in zip(fitted.classes_.tolist(), columns):
             out[:, found.classes.tolist().index(label)] = column
         said.append(out)
