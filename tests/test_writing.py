@@ -2,6 +2,7 @@
 
 import os
 import stat
+import threading
 
 import pytest
 
@@ -90,3 +91,17 @@ def test_the_names_that_are_written_are_those_that_are_removed(tmp_path):
         assert listed(tmp_path) == []
         (tmp_path / during.pop()).touch()
     assert listed(tmp_path) == ["a+b"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_a_pipe_is_written_to_and_stays_one(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    heard = []
+    reader = threading.Thread(target=lambda: heard.append(pipe.read_bytes()))
+    reader.start()
+    with replacing(pipe) as file:
+        file.write(b"through")
+    reader.join(10)
+    assert heard == [b"through"]
+    assert pipe.is_fifo()

@@ -18,13 +18,17 @@ def replacing(path: Path, suffix: str = "") -> Iterator[IO[bytes]]:
     """Yield a file that takes the place of `path` once all of it is on the disk; after an error nothing has changed.
 
     It is written under a hidden name that ends in `suffix`. Once this is left, not even a power cut brings the old file
-    back. A link is followed, and a file that was there passes its permissions on.
+    back. A link is followed, and a file that was there passes its permissions on. A device or a pipe is written to.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder, replacing(Path(folder, "a")) as file:
     ...     _ = file.write(b"whole")
     """
     real = Path(os.path.realpath(path))
+    if real.exists() and not real.is_file() and not real.is_dir():
+        with real.open("wb") as file:
+            yield file
+        return
     try:
         descriptor, aside = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.", suffix=suffix)
     except OSError as error:

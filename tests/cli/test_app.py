@@ -25,6 +25,10 @@ def test_help_names_the_commands_and_the_exit_codes(run):
         assert code in said
 
 
+def test_no_command_at_all_is_a_wish_for_help(run):
+    assert run().stdout == run("--help").stdout
+
+
 def test_the_version_is_printed(run):
     assert run("--version").stdout == f"tanbark {tanbark.__version__}\n"
 
@@ -79,6 +83,9 @@ def test_a_closed_pipe_ends_the_command_without_a_word(run, write, table, tmp_pa
     assert done.stdout.startswith("sky,wind,degrees,walk,prediction,")
     assert done.stdout.endswith("\n141\n")
     assert done.stderr == ""
+    command = f"'{sys.executable}' -m tanbark show t.tanbark | true; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert (done.stdout, done.stderr) == ("141\n", "")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no such signal")

@@ -214,3 +214,13 @@ def test_rows_that_lack_much_are_noted_where_trees_are_drawn(run, write, tmp_pat
     said = run("predict", "t.tanbark", "h.csv", "-o", "out.csv").stderr
     assert "note: 3 rows lack so many values that drawn trees were averaged instead of all" in said
     assert "note" not in run("predict", "t.tanbark", "t.csv", "-o", "out.csv").stderr
+
+
+@pytest.mark.parametrize("output", ["t.csv", "model.csv"])
+def test_neither_the_rows_nor_the_model_are_written_over(run, write, table, tmp_path, output):
+    write(table, tmp_path / "t.csv")
+    run("fit", "t.csv", "-t", "walk", "--cv", 0, "-o", "model.csv")
+    before = (tmp_path / output).read_bytes()
+    said = run("predict", "model.csv", "t.csv", "-o", output, code=1).stderr
+    assert f"{output} is a file that this command reads" in said
+    assert (tmp_path / output).read_bytes() == before

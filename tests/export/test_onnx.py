@@ -194,8 +194,13 @@ def test_models_that_no_graph_expresses_are_refused_with_the_reason(name, tmp_pa
     assert not (tmp_path / "x.onnx").exists()
 
 
-def test_levels_of_both_kinds_and_half_characters_are_refused():
-    for levels, sentence in (((1, "a"), "column 'x' has text and numbers"), (("\ud800", "a"), "half a character")):
+def test_levels_that_a_graph_cannot_tell_apart_are_refused():
+    for levels, sentence in (
+        ((1, "a"), "column 'x' has text and numbers"),
+        (("\ud800", "a"), "half a character"),
+        (("", "a"), "column 'x' has the empty text among its levels, which is a missing value in ONNX"),
+        ((2**53, 2**53 + 1), "column 'x' has whole numbers so large that two are the same double"),
+    ):
         schema = Schema([Category("x", levels)], (0, 1))
         tables = (np.log([[0.9, 0.1], [0.2, 0.8]]), np.log([0.5, 0.5]))
         with pytest.raises(ValueError, match=sentence):

@@ -41,7 +41,10 @@ def test_nodes_stand_apart_and_edges_lead_to_the_right(structure):
     laid = layout(structure)
     for (x, y), (u, v) in combinations(laid.places, 2):
         assert x != u or abs(y - v) > 1 - 1e-9
-    assert min(y for _, y in laid.places) >= 0
+    layers, rows = laid.size
+    for x, y in (*laid.places, *(point for points in laid.edges.values() for point in points)):
+        assert 0 <= x <= layers - 1
+        assert 0 <= y < rows
     assert set(laid.edges) == set(shown_edges(structure))
     for (parent, child), points in laid.edges.items():
         assert points[0] == laid.places[parent]

@@ -15,7 +15,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from tanbark.cli.errors import sentence
+from tanbark.cli.errors import CommandError, sentence
 from tanbark.cli.options import DEBUG
 from tanbark.cli.stdin import spooling
 
@@ -50,6 +50,8 @@ class Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
         with _sentences(), _terminable(), spooling():
+            if sys.stdout is None:
+                raise CommandError("standard output is closed; name a file to write to, or /dev/null")
             result = super().invoke(ctx)
             sys.stdout.flush()
             return result
@@ -69,14 +71,24 @@ def _sentences() -> Iterator[None]:
     except Exception as error:
         if isinstance(error, typer.Exit | typer.Abort):
             raise
-        if type(error).__name__ == "InterruptException":
+        if type(error).__name__ == "InterruptException" or _follows_interrupt(error):
             _say("stopped")
             raise typer.Exit(INTERRUPTED) from error
+        if type(error).__name__ == "NoArgsIsHelpError":
+            print(error.format_message())  # type: ignore[attr-defined]
+            raise typer.Exit from error
         if DEBUG.get():
             traceback.print_exc()
         misused = getattr(error, "exit_code", None) == MISUSED
         _say(f"error: {_usage(error) if misused else sentence(error)}")
         raise typer.Exit(MISUSED if misused else FAILED) from error
+
+
+def _follows_interrupt(error: BaseException | None) -> bool:
+    """Return whether an error came of an interrupt, as where a module's own code made another of it."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _usage(error: Any) -> str:

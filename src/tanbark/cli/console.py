@@ -37,7 +37,7 @@ def err() -> Console:
 
 def print_json(document: Mapping[str, Any]) -> None:
     """Print a document for a script, all on stdout; numbers are not rounded, and what is no finite number is null."""
-    print(json.dumps(_plain(document), ensure_ascii=False, allow_nan=False, indent=2))
+    print(json.dumps(_plain(document), allow_nan=False, indent=2))
 
 
 def _plain(value: Any) -> Any:
@@ -58,10 +58,15 @@ def _plain(value: Any) -> Any:
 def _console(stderr: bool, quiet: bool) -> Console:
     from rich.console import Console
 
+    class Terminal(Console):
+        def on_broken_pipe(self) -> None:
+            """Say that nobody reads any more, where rich would end the program with a code of its own."""
+            raise BrokenPipeError
+
     stream: Any = sys.stderr if stderr else sys.stdout
     if hasattr(stream, "reconfigure"):
         stream.reconfigure(errors="replace")
-    console = Console(stderr=stderr, quiet=quiet, highlight=False, markup=False, emoji=False)
+    console = Terminal(stderr=stderr, quiet=quiet, highlight=False, markup=False, emoji=False)
     if not console.is_terminal and console.width == 80:
         console.width = WIDTH_OF_NO_TERMINAL
     return console

@@ -10,8 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tanbark.cli.console import err, listed, percent, print_json, progress, rows_read
-from tanbark.cli.errors import CommandError
-from tanbark.cli.inputs import Input, attribute_inputs, class_input, fault, refuse_faults, refuse_lacking, rows_named
+from tanbark.cli.errors import CommandError, check_writable
+from tanbark.cli.inputs import (
+    Input,
+    attribute_inputs,
+    class_input,
+    fault,
+    files_read,
+    refuse_faults,
+    refuse_lacking,
+    rows_named,
+)
 from tanbark.cli.options import Data, Database, From, Json, Missing, completing
 from tanbark.cli.sink import SINKS, open_sink
 from tanbark.sources import Source
@@ -67,6 +76,8 @@ def predict(
             "--json tells of a file of predictions; name it with --output, or write rows with --to jsonl"
         )
     source = rows_named(data, database, missing, kind)
+    if output is not None:
+        check_writable(output, [model, *files_read(source)])
     with progress() as bar:
         task = bar.add_task("starting", total=None, detail="")
         from tanbark.files import load

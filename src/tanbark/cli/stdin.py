@@ -20,7 +20,10 @@ _spool: ContextVar[Path | None] = ContextVar("spool", default=None)
 def spooled(kind: str) -> Path:
     """Return a file of what standard input holds; `spooling` removes it."""
     from tanbark.cli.console import err
+    from tanbark.cli.errors import CommandError
 
+    if sys.stdin is None:
+        raise CommandError("standard input is closed; name a file instead of -")
     if sys.stdin.isatty():
         end = "Ctrl-Z and Enter" if sys.platform == "win32" else "Ctrl-D"
         err().print(f"reading rows from the terminal; end them with {end}")

@@ -24,12 +24,30 @@ def input_names(schema: Schema) -> list[str]:
     return names
 
 
-def check_texts(schema: Schema) -> None:
-    """Raise where a name or a label has half a character (a lone surrogate), which ONNX cannot hold."""
+def check_labels(schema: Schema) -> None:
+    """Raise where ONNX cannot hold a name or tell a label from others.
+
+    It has no half characters (lone surrogates), the empty text stands for a missing value there, and whole numbers are
+    doubles.
+    """
     levels = [level for column in schema.columns if isinstance(column, Category) for level in column.levels]
     for text in (*schema.names, *levels, *schema.classes):
         if isinstance(text, str) and not text.isascii() and any("\ud800" <= c <= "\udfff" for c in text):
             raise ValueError(f"{text!r} has half a character, which ONNX cannot hold; rename it")
+    for column in schema.columns:
+        if isinstance(column, Number):
+            continue
+        if "" in column.levels:
+            raise ValueError(
+                f"column {column.name!r} has the empty text among its levels, which is a missing value in ONNX; rename "
+                "that level"
+            )
+        numbers = [level for level in column.levels if not isinstance(level, str)]
+        if len({float(number) for number in numbers}) < len(numbers):
+            raise ValueError(
+                f"column {column.name!r} has whole numbers so large that two are the same double, as which ONNX takes "
+                "them; make them text"
+            )
 
 
 def is_text(column: Column) -> bool:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tanbark.classifiers.aode import AODE
 from tanbark.classifiers.network_classifier import NetworkClassifier
-from tanbark.export.onnx_codes import OUTPUTS, check_texts, codes, input_names, inputs
+from tanbark.export.onnx_codes import OUTPUTS, check_labels, codes, input_names, inputs
 from tanbark.export.onnx_graph import IR_VERSION, ML_OPSET, OPSET, Graph
 from tanbark.export.onnx_scores import aode_scores, network_scores, tree_scores
 from tanbark.export.single_network import drawn_network
@@ -28,14 +28,15 @@ def onnx(model: Any, path: Path_ | None = None) -> ModelProto:
 
     There is one input for each column, of shape (rows, 1) and under the column's name: strings where the levels are
     text, doubles for everything else, booleans and whole numbers too. NaN is a missing number and the empty string a
-    missing text; what was never seen in training is treated as it is in Python. The outputs are `label`, of shape
+    missing text (also where Python would take it for a rare label); what was never seen in training is treated as it
+    is in Python. The outputs are `label`, of shape
     (rows,) and the type of the classes, and `probabilities`, of shape (rows, classes) in the order of `classes_`,
     computed in doubles.
 
     Naive Bayes, trees and forests and `SuperParent` sum out what is missing exactly, and in `AODE` a missing
     super-parent does not vote. Other networks answer for complete rows only: running them on a row that lacks a value
-    is an error, as is a value never seen where the encoder has ``unseen="error"``. Infinite numbers lie in the outer
-    intervals.
+    is an error, as is a value never seen where the encoder has ``unseen="error"``. Infinite numbers, which
+    Python refuses, lie in the outer intervals.
 
     Parameters
     ----------
@@ -46,18 +47,18 @@ def onnx(model: Any, path: Path_ | None = None) -> ModelProto:
     -----
     An input is called as its column with ``_`` appended where the column has no name or is called as an output.
     """
-    try:
-        from onnx import helper
-    except ImportError as error:
-        raise ImportError("exporting to ONNX needs onnx: pip install 'tanbark[onnx]'") from error
-
     if isinstance(model, AODE):
         check_is_fitted(model)
         schema, log_prior = model.schema_, model.class_log_prior_
     else:
         network = drawn_network(model, "ONNX")
         schema, log_prior = network.schema, getattr(model, "class_log_prior_", network.class_log_prior)
-    check_texts(schema)
+    check_labels(schema)
+    try:
+        from onnx import helper
+    except ImportError as error:
+        raise ImportError("exporting to ONNX needs onnx: pip install 'tanbark[onnx]'") from error
+
     names = input_names(schema)
     graph = Graph((*names, *OUTPUTS))
     joint = _joint(graph, model, codes(graph, schema, names))

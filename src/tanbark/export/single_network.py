@@ -41,12 +41,12 @@ def drawn_network(model: Any, form: str) -> Network:
         many, best = ("a tree for each class", "map_tree_[0]") if model.multinet else ("all trees", "map_tree_")
         raise ValueError(
             f"AveragedTAN averages over {many}, and so is no single network that {form} could hold; "
-            f"export the most probable one: tanbark.export.{form.lower()}(model.{best}, path)"
+            f"export the most probable one, in Python: tanbark.export.{form.lower()}(model.{best}, path)"
         )
     if isinstance(model, BoostedBN):
         raise ValueError(
-            f"BoostedBN is {len(model.networks_)} networks that vote, and {form} can hold one; export them one by one: "
-            f"tanbark.export.{form.lower()}(model.networks_[0], path)"
+            f"BoostedBN lets networks vote, and {form} can hold one; export them one by "
+            f"one, in Python: tanbark.export.{form.lower()}(model.networks_[0], path)"
         )
     raise ValueError(
         f"{type(model).__name__} pools many networks, and {form} can hold one; fit another model, TAN for example"

@@ -43,7 +43,7 @@ class Layout:
     @property
     def size(self) -> Point:
         """How many layers and rows there are."""
-        across, down = zip(*self.places)
+        across, down = zip(*self.places, *(point for points in self.edges.values() for point in points))
         return max(across) + 1.0, max(down) + 1.0
 
 
@@ -186,7 +186,7 @@ def _rows(layer: Sequence[int], before: Sequence[Sequence[int]], after: Sequence
             for point, row in zip(points, kept.tolist()):
                 rows[point] = row
     alone = [point for point in range(len(layer)) if not before[point] and not after[point]]
-    top = min(rows[point] for points in best for point in points)
+    top = min((rows[point] for points in best for point in points), default=0.0)
     for at, point in enumerate(reversed(alone)):
         rows[point] = top - len(alone) + at
     top = min(rows)

@@ -8,12 +8,13 @@ from html import escape
 from tanbark.network.layout import Edge, Point, layout
 from tanbark.network.structure import Structure
 
-ACROSS, DOWN = 190.0, 36.0
-"""How far apart layers and rows are."""
-WIDTH, HEIGHT = 132.0, 25.0
-"""How large a node is."""
-LETTERS = 17
-"""How many letters of a name are shown."""
+GAP, DOWN = 58.0, 36.0
+"""How much room there is between layers, and how far apart rows are."""
+HEIGHT = 25.0
+FEWEST_LETTERS, LETTERS = 10, 28
+"""For how many letters of a name a node has room: for the longest name, within these bounds."""
+LETTER, MARGIN = 6.9, 14.0
+"""How wide a letter is, and what a node leaves free beside its name."""
 THINNEST, THICKEST = 1.0, 7.0
 
 
@@ -25,10 +26,11 @@ def picture(
     shades: Sequence[float] = (),
     further: Mapping[Edge, float] | None = None,
     most: float | None = None,
+    buttons: bool = False,
 ) -> str:
     """Return the drawing of a network. Letters and lines have the colour of the text around it.
 
-    Nodes can be reached by the keyboard; they bear the class "node" and their number as `data-node`.
+    Nodes bear the class "node" and their number as `data-node`.
 
     Parameters
     ----------
@@ -45,22 +47,28 @@ def picture(
         Lines without direction beside the edges.
     most : float, optional
         The strength that is the thickest; that of the strongest edge, if not given.
+    buttons : bool
+        Whether nodes can be reached by the keyboard, for a page that does something when they are chosen; they then
+        have the page's colour ``--paper`` behind them.
     """
     laid = layout(structure)
     layers, rows = laid.size
-    width, height = (layers - 1) * ACROSS + WIDTH + 12, (rows - 1) * DOWN + HEIGHT + 12
+    letters = max(FEWEST_LETTERS, *(len(shortened(name)) for name in names))
+    node = MARGIN + LETTER * letters
+    across = node + GAP
+    width, height = (layers - 1) * across + node + 12, (rows - 1) * DOWN + HEIGHT + 12
     known = [value for value in strengths.values() if value == value]
     scale = most or max(known, default=0.0) or 1.0
     lines = [
-        _line(_through(points, to_right=True), strengths.get(edge, 0.0) / scale, said.get(edge, ""), edge)
+        _line(_through(points, node, across), strengths.get(edge, 0.0) / scale, said.get(edge, ""), edge)
         for edge, points in laid.edges.items()
     ]
     for (a, b), strength in (further or {}).items():
-        path = _through((laid.places[a], laid.places[b]), to_right=False)
+        path = _between(laid.places[a], laid.places[b], node, across)
         lines.append(_line(path, strength / scale, said.get((a, b), ""), (a, b), further=True))
     nodes = [
-        _node(at, name, place, at == len(names) - 1, shades[at] if at < len(shades) else 0.0)
-        for at, (name, place) in enumerate(zip(names, laid.places))
+        _node(at, name, (place[0] * across, place[1] * DOWN), node, at == len(names) - 1, shade, buttons)
+        for at, (name, place, shade) in enumerate(zip(names, laid.places, (*shades, *[0.0] * len(names))))
     ]
     return (
         f'<svg class="network" role="group" aria-label="The network, {len(names)} nodes" width="{width:.0f}" '
@@ -74,30 +82,32 @@ def shortened(name: str) -> str:
     """Return a name that fits a node.
 
     >>> shortened("a name that is very much too long")
-    'a name that is v…'
+    'a name that is very much to…'
     """
     name = " ".join(name.split()) or "\N{OPEN BOX}"
     return name if len(name) <= LETTERS else f"{name[: LETTERS - 1]}…"
 
 
-def _through(points: Sequence[Point], *, to_right: bool) -> str:
+def _between(a: Point, b: Point, node: float, across: float) -> str:
+    """Return a line between two nodes: a bow at their right sides where they are in one layer."""
+    (x, y), (u, v) = sorted((place[0] * across, place[1] * DOWN + HEIGHT / 2) for place in (a, b))
+    if x < u:
+        return f"M{x + node:.1f} {y:.1f}L{u:.1f} {v:.1f}"
+    bow = node + 25 + abs(v - y) / 8
+    return f"M{x + node:.1f} {y:.1f}C{x + bow:.1f} {y:.1f} {x + bow:.1f} {v:.1f} {x + node:.1f} {v:.1f}"
+
+
+def _through(points: Sequence[Point], node: float, across: float) -> str:
     """Return a smooth path from the right side of the first point's node to the left side of the last's."""
-    at = [(x * ACROSS, y * DOWN + HEIGHT / 2) for x, y in points]
-    if not to_right:
-        (x, y), (u, v) = at
-        bow = WIDTH + 25 + abs(v - y) / 8
-        if x == u:
-            return f"M{x + WIDTH:.1f} {y:.1f}C{x + bow:.1f} {y:.1f} {u + bow:.1f} {v:.1f} {u + WIDTH:.1f} {v:.1f}"
-        (x, y), (u, v) = sorted(at)
-        return f"M{x + WIDTH:.1f} {y:.1f}L{u:.1f} {v:.1f}"
-    path = f"M{at[0][0] + WIDTH:.1f} {at[0][1]:.1f}"
-    before, level = at[0][0] + WIDTH, at[0][1]
+    at = [(x * across, y * DOWN + HEIGHT / 2) for x, y in points]
+    path = f"M{at[0][0] + node:.1f} {at[0][1]:.1f}"
+    before, level = at[0][0] + node, at[0][1]
     for place, (x, y) in enumerate(at[1:], 1):
         middle = (before + x) / 2
         path += f"C{middle:.1f} {level:.1f} {middle:.1f} {y:.1f} {x:.1f} {y:.1f}"
         before, level = x, y
         if place < len(at) - 1:
-            before = x + WIDTH
+            before = x + node
             path += f"H{before:.1f}"
     return path
 
@@ -113,17 +123,15 @@ def _line(path: str, share: float, title: str, edge: Edge, *, further: bool = Fa
     )
 
 
-def _node(at: int, name: str, place: Point, is_class: bool, shade: float) -> str:
-    x, y = place[0] * ACROSS, place[1] * DOWN
-    look = (
-        f'fill="currentColor" fill-opacity="{0.05 + 0.3 * shade:.3f}" stroke="currentColor" '
-        f'stroke-width="{2.5 if is_class else 1}"'
-    )
-    what = "class" if is_class else "attribute"
+def _node(at: int, name: str, corner: Point, width: float, is_class: bool, shade: float, button: bool) -> str:
+    x, y = corner
+    box = f'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{HEIGHT:.0f}" rx="5"'
+    behind = f'<rect {box} style="fill: var(--paper)"/>' if button else ""
+    used = f' tabindex="0" role="button" aria-label="{escape(name)}, {"class" if is_class else "attribute"}"'
     return (
-        f'<g class="node" data-node="{at}" tabindex="0" role="button" aria-label="{escape(name)}, {what}">'
-        f"<title>{escape(name)}</title>"
-        f'<rect x="{x:.1f}" y="{y:.1f}" width="{WIDTH:.0f}" height="{HEIGHT:.0f}" rx="5" {look}/>'
-        f'<text x="{x + WIDTH / 2:.1f}" y="{y + HEIGHT / 2 + 4.2:.1f}" text-anchor="middle"'
-        f' font-weight="{600 if is_class else 400}">{escape(shortened(name))}</text></g>'
+        f'<g class="node" data-node="{at}"{used if button else ""}><title>{escape(name)}</title>{behind}'
+        f'<rect {box} fill="currentColor" fill-opacity="{0.05 + 0.3 * shade:.3f}" stroke="currentColor" '
+        f'stroke-width="{2.5 if is_class else 1}"/>'
+        f'<text x="{x + width / 2:.1f}" y="{y + HEIGHT / 2 + 4.2:.1f}" text-anchor="middle" '
+        f'font-weight="{600 if is_class else 400}">{escape(shortened(name))}</text></g>'
     )

@@ -78,7 +78,7 @@ def _of_network(network: Network, shades: Sequence[float], title: str, path: tup
     )
     if class_above_all(network.structure):
         explained += f" Every attribute depends on {network.schema.class_name} too; these lines are left out."
-    svg = picture(network.names, network.structure, strengths, said, shades)
+    svg = picture(network.names, network.structure, strengths, said, shades, buttons=True)
     return Drawing(title, explained, svg, path, network.structure.parents)
 
 
@@ -96,7 +96,7 @@ def _of_trees(model: AveragedTAN, shades: Sequence[float], path: tuple[int, ...]
             if (u, v) not in strengths and (v, u) not in strengths
         }
         said = {(a, b): f"{names[a]} – {names[b]}: {p:.1%} probable" for (a, b), p in (strengths | further).items()}
-        svg = picture(names, structure, strengths, said, shades, further, most=1.0)
+        svg = picture(names, structure, strengths, said, shades, further, most=1.0, buttons=True)
         title = f"{network.schema.class_name} = {network.schema.classes[k]}" if model._mixture.multinet else ""
         explained = (
             "The most probable tree. The thicker a line the more probable is that edge; dashed are other edges of at "
@@ -128,7 +128,7 @@ def _of_members(model: AdditiveBN, shades: Sequence[float], path: tuple[int, ...
 def _of_all_super_parents(model: Any, shades: Sequence[float], path: tuple[int, ...]) -> Drawing:
     schema = model.schema_
     structure = Structure.augmented([-1] * len(schema.columns))
-    svg = picture((*schema.names, schema.class_name), structure, {}, {}, shades)
+    svg = picture((*schema.names, schema.class_name), structure, {}, {}, shades, buttons=True)
     explained = (
         "The classifier is the mean of as many networks as there are attributes: in each, one attribute is above all "
         f"others, beside {schema.class_name}. So there is no line that is thicker than another."

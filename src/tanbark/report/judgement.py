@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tanbark.evaluate import METRICS, CrossValidation, plots
+from tanbark.evaluate.metrics import calibration_error
 from tanbark.evaluate.page import figure, table
 from tanbark.evaluate.results import Fold
 from tanbark.report.rows import GivenRows
@@ -59,6 +60,8 @@ def judgement_section(judgement: Judgement, name: str) -> str:
     """Return the part of a page that shows the figures, the reliability diagram and the confusion matrix."""
     result = judgement.result
     figures = {metric: result.mean(metric) for metric in METRICS}
+    # That of a fold exaggerates where folds are small, and the diagram shows the rows of all.
+    figures["calibration_error"] = calibration_error(*result.pooled)
     shown = [
         ("accuracy", f"{1 - figures['error']:.1%}"),
         ("log loss", f"{figures['log_loss']:.3f} nats"),

@@ -23,6 +23,9 @@ function percent(p) {
   return p < 0.5 ? "< 0.001 %" : "> 99.999 %";
 }
 
+// A name, which may be broken after marks between words.
+const words = (name) => name.split(/(?<=[_\-./])/).flatMap((part, at) => (at ? [made("wbr"), part] : [part]));
+
 const signed = (weight) =>
   Number.isFinite(weight) ? (weight > 0 ? "+" : weight < 0 ? "−" : "") + Math.abs(weight).toFixed(2) : weight > 0 ? "+∞" : "−∞";
 
@@ -60,7 +63,7 @@ class WhatIf {
       radio.addEventListener("change", () => this.#show());
       const fill = made("i");
       const number = made("output");
-      const row = made("label", {}, radio, made("span", { className: "name" }, label), made("span", { className: "bar" }, fill), number);
+      const row = made("label", {}, radio, made("span", { className: "name" }, ...words(label)), made("span", { className: "bar" }, fill), number);
       $("answers").append(made("li", {}, row));
       return { radio, fill, number };
     });
@@ -89,7 +92,7 @@ class WhatIf {
     const item = made(
       "li",
       {},
-      made("label", { htmlFor: id, className: "name" }, name),
+      made("label", { htmlFor: id, className: "name" }, ...words(name)),
       select,
       made("span", { className: "bar" }, fill),
       number,
@@ -273,6 +276,9 @@ function listenToDrawings(model) {
       svg.setAttribute("width", width * scale);
       svg.setAttribute("height", height * scale);
     };
+    // What is a little too wide is shown whole.
+    const fits = (frame.clientWidth - 20) / width;
+    if (fits < 1 && fits > 0.6) zoom(fits);
     const tools = frame.previousElementSibling;
     tools.querySelector(".larger").addEventListener("click", () => zoom(scale * 1.25));
     tools.querySelector(".smaller").addEventListener("click", () => zoom(scale / 1.25));

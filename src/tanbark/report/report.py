@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -193,7 +194,10 @@ def _network(drawn: list[Drawing], too_large: str) -> str:
 def _importance(model: CountsClassifier, told: Any, weights: Any) -> str:
     names = model.schema_.names
     order = np.argsort(-told, kind="stable").tolist()
-    words = "How much each attribute alone tells about the class under the model: the mutual information, in nats."
+    words = (
+        "How much each attribute alone tells about the class under the model, whose probabilities are smoothed: the "
+        "mutual information, in nats."
+    )
     heads = ["attribute", "tells", ""]
     if weights is not None:
         words += " Beside it the mean size of its weight of evidence over the rows given, in nats."
@@ -202,7 +206,7 @@ def _importance(model: CountsClassifier, told: Any, weights: Any) -> str:
 
     def line(u: int) -> str:
         cells = _bar(told[u], told.max(), "") + (_bar(weights[u], weights.max(), " second") if two else "")
-        return f'<li class="{two.strip()}"><span class="name">{escape(names[u])}</span>{cells}</li>'
+        return f'<li class="{two.strip()}"><span class="name">{_breakable(names[u])}</span>{cells}</li>'
 
     head = "".join(f'<span class="head">{word}</span>' for word in heads)
     first = "\n".join(map(line, order[:AT_FIRST]))
@@ -215,6 +219,15 @@ def _importance(model: CountsClassifier, told: Any, weights: Any) -> str:
         many = len(order) - AT_FIRST
         parts.append(f'<details><summary>{many:,} more</summary><ul class="ranks">{rest}</ul></details>')
     return "\n".join(parts)
+
+
+def _breakable(name: str) -> str:
+    """Return a name that may be broken after marks between words.
+
+    >>> _breakable("a_b<c")
+    'a_<wbr>b&lt;c'
+    """
+    return re.sub(r"(?<=[_\-./])(?=.)", "<wbr>", escape(name), flags=re.DOTALL)
 
 
 def _bar(value: float, most: float, look: str) -> str:
