@@ -23,8 +23,8 @@ MOST_CELLS = 2**14
 """Where all that a node's parents depend on has more combinations of values, drawn rows say how frequent theirs are."""
 DRAWS = 20_000
 MOST_ANCESTORS = 40
-MOST_STEPS = 3e8
-"""Summing out in more steps takes more than seconds."""
+MOST_STEPS = 1e7
+"""Summing out in more steps takes seconds and more."""
 
 
 def edge_strengths(network: Network) -> dict[tuple[str, str], float]:
@@ -69,7 +69,7 @@ def class_joints(network: Network) -> list[Array]:
 
 
 def is_quick(network: Network) -> bool:
-    """Return whether ``P(value | class)`` of all attributes is found exactly in seconds."""
+    """Return whether ``P(value | class)`` of all attributes is soon found exactly."""
     if network.tree is not None:
         return True
     arity = network.schema.arity
