@@ -13,6 +13,7 @@ from tanbark import TAN, AveragedTAN, BayesNet, NaiveBayes, write_report
 By = pytest.importorskip("selenium.webdriver.common.by", reason="needs selenium").By
 Keys = pytest.importorskip("selenium.webdriver.common.keys").Keys
 Select = pytest.importorskip("selenium.webdriver.support.ui").Select
+WebDriverWait = pytest.importorskip("selenium.webdriver.support.ui").WebDriverWait
 
 HOSTILE = [
     "<script>window.broken = 1</script>",
@@ -37,7 +38,8 @@ def mushrooms(rows=400):
 
 
 def answered(page):
-    """Return the posterior and the weights of the attributes that are shown, as the page tells them."""
+    """Return the posterior and the weights of the attributes that are shown, as the page tells them in the end."""
+    WebDriverWait(page, 20).until(lambda page: page.find_elements(By.CSS_SELECTOR, "#what-if[data-ready=true]"))
     posterior = [float(one.get_attribute("data-log")) for one in page.find_elements(By.CSS_SELECTOR, "#answers output")]
     weights = {}
     for item in page.find_elements(By.CSS_SELECTOR, "#moves li.known"):

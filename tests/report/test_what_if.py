@@ -158,20 +158,35 @@ def test_wide_tables_of_trees_keep_their_digits(opened):
     assert same(np.vectorize(float)(found), expected)
 
 
-def test_what_cannot_be_summed_out_is_said_and_not_guessed(opened):
+def test_what_cannot_be_summed_out_is_not_guessed(opened):
     X, y = table()
-    model = KDB(k=3).fit(X, y)
-    page = opened(model)
-    assert (
-        page.execute_script(
-            "const asked = modelOf(carried); const size = 2 ** 20;"
-            "const network = asked.network; network.arity = network.arity.map(() => size);"
-            "const group = {members: [0, 1], children: []};"
-            "try { network.summedOut(group, carried.columns.map(() => -1)); return 'guessed'; }"
-            "catch (error) { return error.constructor.name; }"
-        )
-        == "RangeError"
+    page = opened(KDB(k=3).fit(X, y))
+    said = page.execute_script(
+        "const asked = modelOf(carried); asked.network.arity = asked.network.arity.map(() => 2 ** 17);"
+        "const group = {members: [0, 1], children: []};"
+        "try { asked.network.summedOut(group, carried.columns.map(() => -1)); return 'guessed'; }"
+        "catch (error) { return error.constructor.name; }"
     )
+    assert said == "RangeError"
+
+
+def test_a_weight_that_cannot_be_found_is_no_number_and_the_others_are_there(opened):
+    X, y = table()
+    model = AODE().fit(X, y)
+    page = opened(model)
+    row = np.array([1, 0, 2, 1, 0, 3])
+    found = page.execute_script(
+        "const asked = modelOf(carried); const scores = asked.scores.bind(asked);"
+        "asked.scores = (codes) => {"
+        "  if (codes.filter((code) => code >= 0).length === 2) throw new RangeError('too much is unknown');"
+        "  return scores(codes); };"
+        "return JSON.stringify(answer(asked, carried.logPrior, arguments[0], [0, 1, 2, 3, 4, 5]));",
+        row.tolist(),
+    )
+    weights = json.loads(found)["weights"]
+    expected = steps(model, row, range(6))
+    assert weights[1] == weights[2] == [None] * 3
+    assert same([weights[u] for u in (0, 3, 4, 5)], expected[[0, 3, 4, 5]])
 
 
 @pytest.mark.parametrize("kind", [TAN, ForestAN, SuperParent, BNC2P, KDB])

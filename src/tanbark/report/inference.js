@@ -6,7 +6,7 @@
 // also answer `parts(codes)`: what each attribute adds to them, the prior first.
 
 const UNKNOWN = -1;
-const MAX_TABLE = 2 ** 20;
+const MAX_TABLE = 2 ** 16;
 
 function unpacked(packed) {
   const bytes = (text) => {
@@ -747,25 +747,39 @@ function modelOf(carried) {
   return build(carried.scorer);
 }
 
-// What is known, in the order in which it was said, and what follows from it: the log posterior, and the weight of
-// evidence of each attribute. Where the model is additive the weights are those of `explain`; elsewhere each is what
-// the log posterior moved by when the attribute was set, after those set before it. Both add up to the log posterior.
-function answer(model, logPrior, codes, moves) {
+// What follows from what is known: the log posterior, and weights of evidence which, with the prior's, add up to it.
+// Where the model is additive they are those of `explain`. Elsewhere each is what the log posterior moved by when the
+// attribute was set, after those set before it, in the order of `moves`; they are found one at a time, and yielded with
+// all that is known by then. A weight that cannot be found is not a number.
+function* answering(model, logPrior, codes, moves) {
   const posterior = logPosterior(model.scores(codes), logPrior);
   if (model.parts) {
     const [prior, ...weights] = model.parts(codes);
-    return { posterior, prior, weights };
+    yield { posterior, prior, weights };
+    return;
   }
+  const nothing = logPrior.map(() => NaN);
+  const found = { posterior, prior: nothing, weights: codes.map((code) => (code === UNKNOWN ? logPrior.map(() => 0) : nothing)) };
+  yield found;
   const known = codes.map(() => UNKNOWN);
-  const zero = logPrior.map(() => 0);
-  const weights = codes.map(() => Array.from(zero));
-  let before = logPosterior(model.scores(known), logPrior);
-  const prior = centred([before])[0];
-  for (const u of moves) {
-    known[u] = codes[u];
-    const after = logPosterior(model.scores(known), logPrior);
-    weights[u] = centred([after.map((log, k) => (log === before[k] ? 0 : log - before[k]))])[0];
+  let before;
+  for (const u of [undefined, ...moves]) {
+    if (u !== undefined) known[u] = codes[u];
+    let after;
+    try {
+      after = logPosterior(model.scores(known), logPrior);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+    }
+    if (u === undefined && after) found.prior = centred([after])[0];
+    else if (before && after) {
+      found.weights[u] = centred([after.map((log, k) => (log === before[k] ? 0 : log - before[k]))])[0];
+    }
     before = after;
+    yield found;
   }
-  return { posterior, prior, weights };
+}
+
+function answer(model, logPrior, codes, moves) {
+  return [...answering(model, logPrior, codes, moves)].at(-1);
 }

@@ -27,11 +27,13 @@ function percent(p) {
 const words = (name) => name.split(/(?<=[_\-./])/).flatMap((part, at) => (at ? [made("wbr"), part] : [part]));
 
 const signed = (weight) =>
+  Number.isNaN(weight) ? "–" :
   Number.isFinite(weight) ? (weight > 0 ? "+" : weight < 0 ? "−" : "") + Math.abs(weight).toFixed(2) : weight > 0 ? "+∞" : "−∞";
 
 // What if
 
 const AT_FIRST = 20;
+const SLICE = 8; // milliseconds
 
 class WhatIf {
   constructor(model) {
@@ -111,17 +113,30 @@ class WhatIf {
 
   update(atFirst = false) {
     const began = performance.now();
+    const steps = answering(this.model, carried.logPrior, this.codes.slice(), this.moves.slice());
     try {
-      this.found = answer(this.model, carried.logPrior, this.codes, this.moves);
+      this.found = steps.next().value;
       $("trouble").hidden = true;
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       this.found = undefined;
       $("trouble").hidden = false;
     }
-    this.#show();
+    this.steps = steps;
+    this.#goOn(steps);
     $("what-if").dataset.milliseconds = String(performance.now() - began);
     if (!atFirst) this.#say();
+  }
+
+  // Find further weights for a while, show what there is, and go on when the page has had its turn.
+  #goOn(steps) {
+    if (steps !== this.steps) return;
+    const until = performance.now() + SLICE;
+    let done;
+    while (!(done = steps.next().done) && performance.now() < until);
+    $("what-if").dataset.ready = String(done);
+    this.#show();
+    if (!done) setTimeout(() => this.#goOn(steps));
   }
 
   #say() {
