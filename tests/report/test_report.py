@@ -244,3 +244,4 @@ def test_where_exact_shares_would_take_long_the_page_tells_what_moves_the_answer
     assert "by how much each value moved the answer" in text
     assert carried_by(text)["scorer"]["alone"] is None
     assert information(model) == pytest.approx(exact, abs=0.02)
+    assert mean_weights(model, model.schema_.encode(X)) is None

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.classifiers.network_classifier import NetworkClassifier
-from tanbark.network.strengths import class_joints, mutual_information
+from tanbark.network.strengths import class_joints, is_quick, mutual_information
 from tanbark.schema.columns import Codes
 
 Array = NDArray[np.float64]
@@ -53,9 +53,11 @@ def information(model: Any) -> Array:
 def mean_weights(model: Any, codes: Codes) -> Array | None:
     """Return the mean size of each attribute's weight of evidence over rows and classes, in nats, in column order.
 
-    None stands for classifiers whose weights of evidence do not add up.
+    None stands for classifiers whose weights of evidence do not add up, or take long to find.
     """
     if not hasattr(model, "explain") or not codes.shape[1]:
+        return None
+    if isinstance(model, NetworkClassifier) and not is_quick(model.network_):
         return None
     rows = codes.shape[1]
     if rows > MOST_ROWS:
