@@ -100,11 +100,12 @@ def test_a_drawing_is_well_formed_whatever_names_hold():
 
 def test_the_strongest_edge_is_the_thickest():
     structure = Structure.augmented((-1, 0, 0, 0))
-    drawing = picture("abcde", structure, {(0, 1): 0.1, (0, 2): 0.4, (0, 3): 0.0}, {})
+    drawing = picture("abcde", structure, {(0, 1): 0.1, (0, 2): 0.4, (0, 3): 0.0, (4, 1): 9.0}, {})
     widths = {
         line.get("data-edge"): float(line.get("stroke-width")) for line in ElementTree.fromstring(drawing).iter("path")
     }
-    assert widths["0 2"] > widths["0 1"] > widths["0 3"] > 0
+    # What is not drawn does not count.
+    assert widths["0 2"] == 7 > widths["0 1"] > widths["0 3"] > 0
 
 
 def test_a_network_shows_itself_in_a_notebook():

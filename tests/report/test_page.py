@@ -199,3 +199,90 @@ def test_a_thousand_attributes_can_be_used(opened, tmp_path):
     assert page.find_element(By.CSS_SELECTOR, ".node.chosen").get_attribute("data-node") == "999"
     assert page.find_element(By.CSS_SELECTOR, "#table h3").text.startswith("P(gene 999")
     assert (tmp_path / "report.html").stat().st_size < 3_000_000
+
+
+def test_weights_follow_the_order_of_moves_where_they_do_not_add_up_by_themselves(opened):
+    X, y = mushrooms()
+    model = AveragedTAN().fit(X, y)
+    page = opened(model)
+    choose(page, "ring", "foul")
+    choose(page, "smell", "foul")
+    said = [
+        model.predict_log_proba(pd.DataFrame([row], columns=X.columns, dtype=object))[0]
+        for row in ([None] * 4, [None, None, None, "foul"], ["foul", None, None, "foul"])
+    ]
+    _, weights = answered(page)
+    for name, before, after in (("ring", said[0], said[1]), ("smell", said[1], said[2])):
+        moved = after - before
+        assert weights[name] == pytest.approx((moved - moved.mean()).tolist(), abs=1e-9)
+
+
+def test_a_bar_stands_on_the_side_of_its_weight(opened):
+    X, y = mushrooms()
+    page = opened(TAN().fit(X, y))
+    choose(page, "smell", "foul")
+    box, bar = (
+        "return document.querySelector('#moves li.known .bar').getBoundingClientRect().toJSON()",
+        "li.known .bar i",
+    )
+    for turn in range(2):
+        page.find_elements(By.CSS_SELECTOR, "#answers input")[turn].click()
+        around = page.execute_script(box)
+        middle = around["left"] + around["width"] / 2
+        inside = page.execute_script(f"return document.querySelector('{bar}').getBoundingClientRect().toJSON()")
+        weight = float(page.find_element(By.CSS_SELECTOR, "li.known output").text.replace("−", "-"))
+        assert inside["width"] > 0
+        assert (inside["right"] <= middle + 1) if weight < 0 else (inside["left"] >= middle - 1)
+
+
+def test_what_cannot_be_answered_is_said_on_the_page(opened):
+    X, y = mushrooms()
+    page = opened(TAN().fit(X, y))
+    page.execute_script("Network.prototype.scores = () => { throw new RangeError('too much is unknown'); }")
+    choose(page, "smell", "foul")
+    assert "Too much is unknown" in page.find_element(By.ID, "trouble").text
+    assert page.find_elements(By.CSS_SELECTOR, "#answers output")[0].text == "–"
+
+
+def test_the_rows_of_a_large_table_come_when_they_are_asked_for(opened):
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 40, 2000)
+    X = np.stack([a, (a + rng.integers(0, 2, 2000)) % 40], axis=1).astype(str)
+    page = opened(TAN().fit(X, rng.integers(0, 3, 2000)))
+    page.find_element(By.CSS_SELECTOR, '[data-node="1"] text').click()
+    if not page.find_elements(By.CSS_SELECTOR, "#table button"):
+        page.find_element(By.CSS_SELECTOR, '[data-node="0"] text').click()
+    assert len(page.find_elements(By.CSS_SELECTOR, "#table tbody tr")) == 50
+    page.find_element(By.CSS_SELECTOR, "#table button").click()
+    assert len(page.find_elements(By.CSS_SELECTOR, "#table tbody tr")) == 120
+
+
+def test_arrows_lead_from_node_to_node(opened):
+    X, y = mushrooms()
+    page = opened(TAN().fit(X, y))
+    stops = page.execute_script("return document.querySelectorAll('.node[tabindex=\"0\"]').length")
+    assert stops == 1
+    page.execute_script("document.querySelector('.node').focus()")
+    page.switch_to.active_element.send_keys(Keys.ARROW_RIGHT)
+    page.switch_to.active_element.send_keys(Keys.SPACE)
+    assert page.find_element(By.CSS_SELECTOR, "[aria-pressed=true]").get_attribute("data-node") == "1"
+
+
+def test_very_small_and_very_large_shares_are_not_rounded_away(opened):
+    X, y = mushrooms()
+    page = opened(TAN().fit(X, y))
+    shown = page.execute_script("return [0, 1, 0.5, 0.00004, 1e-9, 1 - 1e-9].map(percent)")
+    assert shown == ["0.0 %", "100.0 %", "50.0 %", "0.004 %", "< 0.001 %", "> 99.999 %"]
+
+
+def test_trees_of_a_class_show_tables_of_that_class(opened):
+    X, y = mushrooms()
+    model = AveragedTAN(multinet=True).fit(X, y)
+    page = opened(model)
+    page.find_elements(By.CSS_SELECTOR, '[data-node="0"]')[1].find_element(By.TAG_NAME, "text").click()
+    assert page.find_element(By.CSS_SELECTOR, "#table h3").text.endswith("kind = poisonous)")
+    cells = page.execute_script("return [...document.querySelectorAll('#table td')].map((cell) => cell.dataset.p)")
+    network = model.map_tree_[1]
+    of_class = network.structure.parents[0].index(network.structure.of_class)
+    expected = np.take(network.table("smell"), 1, axis=of_class).ravel()
+    assert [float(cell) for cell in cells] == pytest.approx(expected.tolist(), abs=1e-12)

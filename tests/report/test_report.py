@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -13,12 +14,14 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import confusion_matrix
 from sklearn.naive_bayes import GaussianNB
 
-from tanbark import AODE, KDB, TAN, AdditiveBN, AveragedTAN, BayesNet, NaiveBayes, Stream, write_report
+from tanbark import AODE, KDB, TAN, AdditiveBN, AveragedTAN, BayesNet, Encoder, NaiveBayes, Stream, write_report
 from tanbark.classifiers.registry import REGISTRY
 from tanbark.datasets import lenses
+from tanbark.network import strengths
 from tanbark.report import carried
 from tanbark.report.importance import information, mean_weights
 from tanbark.report.rows import given_rows
+from tanbark.schema import Schema
 
 
 @pytest.fixture
@@ -100,6 +103,7 @@ def test_confusion_is_scikit_learns(page):
     counts = [int(n) for n in re.findall(r'<td class="number heat"[^>]*>(\d+)</td>', rows)]
     assert counts == confusion_matrix(y, model.predict(X)).ravel().tolist()
     assert "On the 24 rows given that have a known class." in text
+    assert "further rows" not in text
     assert f"{(model.predict(X) == y).mean():.1%}" in text
 
 
@@ -146,6 +150,8 @@ def test_what_cannot_be_reported_is_refused(tmp_path):
     model = TAN().fit(X, y)
     with pytest.raises(ValueError, match="24 rows, but 3 classes"):
         write_report(model, tmp_path / "a.html", (X, y[:3]))
+    with pytest.raises(ValueError, match="the classifier knows none of the classes of data: 1 is not among"):
+        write_report(model, tmp_path / "a.html", (X, [1] * 24))
     with pytest.raises(ValueError, match="a tuple of a table and its classes, got 3 things"):
         write_report(model, tmp_path / "a.html", (X, y, y))
     with pytest.raises(FileNotFoundError):
@@ -181,3 +187,60 @@ def test_a_report_of_sixty_attributes_of_ten_levels_is_small(page):
     X = rng.integers(0, 10, (2000, 60)).astype(str)
     y = rng.integers(0, 3, 2000)
     assert len(page(TAN().fit(X, y), (X, y))) < 3_000_000
+
+
+def test_the_classes_are_as_probable_as_the_model_says(page):
+    X, y = lenses()
+    text = page(NaiveBayes(class_prior=[0.1, 0.2, 0.7]).fit(X, y)).split("<h2>The classes</h2>")[1]
+    shown = re.findall(r'<span class="name">(\w+)</span>.*?>([\d.]+)%</span></li>', text)
+    assert shown == [("hard", "10.00"), ("none", "20.00"), ("soft", "70.00")]
+
+
+def test_what_tells_most_stands_first_and_what_is_missing_is_said(page):
+    X, y = lenses()
+    X = np.array(X, object)
+    X[:6, 1] = None
+    model = TAN().fit(X, y)
+    text = page(model)
+    names = re.findall(r'<li class=""><span class="name">(\w+)</span>', text)
+    told = information(model)
+    assert names == [f"x{u}" for u in np.argsort(-told)]
+    rows = re.findall(
+        r"<tr><td>(x\d)</td><td>category</td><td class=.number.>\d</td><td class=.number.>([\d.]+)%", text
+    )
+    assert rows == [("x0", "0.0"), ("x1", "25.0"), ("x2", "0.0"), ("x3", "0.0")]
+
+
+def test_settings_are_told_in_short(page):
+    X, y = lenses()
+    prior = TAN().fit(X, y).counts_
+    text = page(AveragedTAN(prior=prior, ess=3.0, encoder=prior.schema).fit(X, y))
+    assert "AveragedTAN(ess=3.0, prior=&#x27;given&#x27;)" in text
+    assert "TAN(n_bins=7)" in page(TAN(encoder=Encoder(n_bins=7)).fit(X, y))
+
+
+def test_members_of_different_kinds_are_each_explained(page):
+    X, y = lenses()
+    text = page(AdditiveBN(weak=[TAN(), AODE()], link="linear").fit(X, y))
+    drawn = [one for one in ("The thicker the line the more is told", "is the mean of as many networks") if one in text]
+    weights = AdditiveBN(weak=[TAN(), AODE()], link="linear").fit(X, y).weights_
+    assert len(drawn) == (weights > 0).sum()
+
+
+def test_a_name_of_half_a_character_does_no_harm(page):
+    X, y = lenses()
+    schema = TAN().fit(X, y).schema_
+    strange = Schema([replace(schema.columns[0], name="a\ud800"), *schema.columns[1:]], schema.classes, named=False)
+    assert "TAN for class" in page(TAN(encoder=strange).fit(X, y))
+
+
+def test_where_exact_shares_would_take_long_the_page_tells_what_moves_the_answer(page, monkeypatch):
+    X, y = lenses()
+    model = KDB(k=2).fit(X, y)
+    exact = information(model)
+    assert "by how much each value moved the answer" not in page(model)
+    monkeypatch.setattr(strengths, "MOST_STEPS", 0)
+    text = page(model)
+    assert "by how much each value moved the answer" in text
+    assert carried_by(text)["scorer"]["alone"] is None
+    assert information(model) == pytest.approx(exact, abs=0.02)

@@ -8,12 +8,14 @@ import pytest
 
 from tanbark import (
     AODE,
+    BNC2P,
     KDB,
     TAN,
     AdditiveBN,
     AveragedTAN,
     BayesNet,
     BoostedBN,
+    ForestAN,
     NaiveBayes,
     SuperParent,
 )
@@ -170,3 +172,21 @@ def test_what_cannot_be_summed_out_is_said_and_not_guessed(opened):
         )
         == "RangeError"
     )
+
+
+@pytest.mark.parametrize("kind", [TAN, ForestAN, SuperParent, BNC2P, KDB])
+def test_values_that_a_class_cannot_have_weigh_what_python_says(opened, kind):
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 3, 120)
+    X = np.stack(
+        [rng.integers(0, 1 + y % 3, 120), rng.integers(0, 3 - y % 2, 120), (y + rng.integers(0, 2, 120)) % 3], 1
+    )
+    X = np.concatenate([X, (X + rng.integers(0, 2, X.shape) * (y[:, None] != 1)) % 3], axis=1)
+    model = kind(parameters="ml").fit(X, y)
+    page = opened(model)
+    rows = partly_known(model.schema_.arity, 60, 6)
+    found = answers(page, rows, [])
+    parts = np.array([[one["prior"], *one["weights"]] for one in found])
+    expected = model.explain(decoded(model, rows))
+    assert np.isneginf(expected).any()
+    assert same(parts, expected)

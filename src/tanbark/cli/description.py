@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from tanbark.cli.drawing import one_network
@@ -23,6 +22,7 @@ def described(model: CountsClassifier) -> dict[str, Any]:
     import numpy as np
 
     from tanbark.classifiers.registry import REGISTRY
+    from tanbark.classifiers.settings import settings_of
     from tanbark.schema import Number
     from tanbark.structure import class_information
 
@@ -52,24 +52,6 @@ def described(model: CountsClassifier) -> dict[str, Any]:
         "parents": network.parents if hasattr(network, "parents") else None,
         "log_score": getattr(model, "log_score_", None),
     }
-
-
-def settings_of(model: CountsClassifier) -> dict[str, Any]:
-    """Return the settings of a model and of its encoder; of what is no plain value only that it was given."""
-    from tanbark.schema import Encoder
-
-    given = {name: value for name, value in model.get_params(deep=False).items() if name not in ("encoder", "n_jobs")}
-    if isinstance(model.encoder, Encoder):
-        given |= model.encoder.get_params()
-    return {name: _plain(value) for name, value in given.items()}
-
-
-def _plain(value: Any) -> Any:
-    if value is None or isinstance(value, str | int | float):
-        return value
-    if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
-    return {str(name): _plain(one) for name, one in value.items()} if isinstance(value, Mapping) else "given"
 
 
 def scores(found: CrossValidation) -> dict[str, Any]:

@@ -288,8 +288,7 @@ def _write_report(path: Path, learned: Learned, validated: CrossValidation | Non
     """Write a page about what was learned, judged by the rows that each fold held out, if there were folds."""
     from tanbark.report.importance import mean_weights
     from tanbark.report.judgement import Judgement
-    from tanbark.report.report import report_page
-    from tanbark.writing import replacing
+    from tanbark.report.report import write_page
 
     model = learned.model
     judgement = None
@@ -297,9 +296,7 @@ def _write_report(path: Path, learned: Learned, validated: CrossValidation | Non
         where = f"On the rows that each of {len(validated.folds)} folds of a cross-validation held out."
         judgement = Judgement(validated, where)
     weights = None if learned.X is None else mean_weights(model, model._encode(learned.X))
-    text = report_page(model, judgement, weights)
-    with replacing(path) as file:
-        file.write(text.encode())
+    write_page(model, path, judgement, weights)
 
 
 def _size(path: Path) -> str:

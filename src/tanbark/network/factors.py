@@ -107,6 +107,10 @@ class Factors:
         for begin, end in itertools.pairwise([0, *(place + 1 for place in last), len(at)]):
             yield self._group(tuple(words[:, begin].tolist())), at[begin:end]
 
+    def cells_summed(self, codes: Codes) -> int:
+        """Return how many cells of tables are written to sum out what rows lack, for a row of each kind of lack."""
+        return sum(int(group.plan.offset[-1]) for group, _ in self._groups(codes, 1))
+
     def _group(self, words: tuple[int, ...]) -> Group:
         group = self._remembered.get(words)
         if group is None:

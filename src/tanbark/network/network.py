@@ -15,10 +15,10 @@ from tanbark.network.drawing import draw
 from tanbark.network.estimates import DrawnAnswerWarning, DrawnValuesWarning, standard_errors
 from tanbark.network.factors import MAX_TABLE, Factors
 from tanbark.network.graph import check_disjoint, directed_graph, named, position
-from tanbark.network.picture import picture
+from tanbark.network.picture import picture, told_words
 from tanbark.network.plot import plot_network
 from tanbark.network.sparse import SparseTable
-from tanbark.network.strengths import edge_strengths
+from tanbark.network.strengths import numbered_strengths
 from tanbark.network.structure import Structure
 from tanbark.network.tree import Tree
 from tanbark.schema import Category, Number, Schema
@@ -368,10 +368,8 @@ class Network:
 
     def _repr_html_(self) -> str:
         """Return the drawing that a notebook shows."""
-        place = {name: node for node, name in enumerate(self.names)}
-        strengths = {(place[a], place[b]): strength for (a, b), strength in edge_strengths(self).items()}
-        said = {(a, b): f"{self.names[a]} → {self.names[b]}: {told:.3g} nats" for (a, b), told in strengths.items()}
-        drawing = picture(self.names, self.structure, strengths, said)
+        strengths = numbered_strengths(self)
+        drawing = picture(self.names, self.structure, strengths, told_words(self.names, strengths))
         return f'<div style="max-height: 32em; overflow: auto">{drawing}</div>'
 
     def plot(self, ax: Any = None) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from html import escape
 
@@ -57,7 +58,7 @@ def picture(
     node = MARGIN + LETTER * letters
     across = node + GAP
     width, height = (layers - 1) * across + node + 12, (rows - 1) * DOWN + HEIGHT + 12
-    known = [value for value in strengths.values() if value == value]
+    known = [strengths[edge] for edge in laid.edges if strengths.get(edge, math.nan) == strengths.get(edge)]
     scale = most or max(known, default=0.0) or 1.0
     lines = [
         _line(_through(points, node, across), strengths.get(edge, 0.0) / scale, said.get(edge, ""), edge)
@@ -76,6 +77,19 @@ def picture(
         'font-size="12" font-family="system-ui, sans-serif" fill="currentColor">'
         f"{''.join(lines)}{''.join(nodes)}</svg>"
     )
+
+
+def told_words(names: Sequence[str], strengths: Mapping[Edge, float]) -> dict[Edge, str]:
+    """Return what to say of edges: how much the parent tells about the child.
+
+    >>> told_words(["a", "b"], {(0, 1): 0.25, (1, 0): math.nan})
+    {(0, 1): 'a → b: 0.25 nats', (1, 0): 'b → a, not measured'}
+    """
+    return {
+        (above, below): f"{names[above]} → {names[below]}"
+        + (f": {told:.3g} nats" if told == told else ", not measured")
+        for (above, below), told in strengths.items()
+    }
 
 
 def shortened(name: str) -> str:

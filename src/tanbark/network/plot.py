@@ -10,7 +10,7 @@ import numpy as np
 
 from tanbark.network.layout import Edge, layout
 from tanbark.network.picture import shortened
-from tanbark.network.strengths import edge_strengths
+from tanbark.network.strengths import numbered_strengths
 
 if TYPE_CHECKING:
     from tanbark.network.network import Network
@@ -51,8 +51,7 @@ def plot_network(network: Network, ax: Any) -> Any:
 
 def thicknesses(network: Network) -> Mapping[Edge, float]:
     """Return what each parent tells about its child, as a share of the most that any edge among attributes does."""
-    place = {name: node for node, name in enumerate(network.names)}
-    strengths = {(place[a], place[b]): strength for (a, b), strength in edge_strengths(network).items()}
+    strengths = numbered_strengths(network)
     drawn = [strengths[edge] for edge in layout(network.structure).edges if strengths[edge] == strengths[edge]]
     most = max(drawn, default=0.0) or 1.0
     return {edge: strength / most for edge, strength in strengths.items()}

@@ -22,6 +22,9 @@ MOST_CONFIGURATIONS = 2**16
 MOST_CELLS = 2**14
 """Where all that a node's parents depend on has more combinations of values, drawn rows say how frequent theirs are."""
 DRAWS = 20_000
+MOST_ANCESTORS = 40
+MOST_STEPS = 1e7
+"""Summing out in more steps takes seconds and more."""
 
 
 def edge_strengths(network: Network) -> dict[tuple[str, str], float]:
@@ -46,6 +49,41 @@ def edge_strengths(network: Network) -> dict[tuple[str, str], float]:
         for axis, parent in enumerate(above):
             found[names[parent], names[node]] = math.nan if joint is None else _conditional_information(joint, axis)
     return found
+
+
+def numbered_strengths(network: Network) -> dict[tuple[int, int], float]:
+    """Return the strengths of edges by the numbers of parent and child."""
+    place = {name: node for node, name in enumerate(network.names)}
+    return {(place[above], place[below]): told for (above, below), told in edge_strengths(network).items()}
+
+
+def class_joints(network: Network) -> list[Array]:
+    """Return ``P(value, class)`` of every attribute, of shape (values, classes).
+
+    It is estimated from drawn rows where finding it exactly takes long (`is_quick`).
+    """
+    if is_quick(network):
+        return [np.exp(alone + network.class_log_prior) for alone in network.log_given_class]
+    drawn, of_class = _DrawnRows(network), network.structure.of_class
+    return [drawn.frequencies((u, of_class)) for u in range(of_class)]
+
+
+def is_quick(network: Network) -> bool:
+    """Return whether ``P(value | class)`` of all attributes is soon found exactly."""
+    if network.tree is not None:
+        return True
+    arity = network.schema.arity
+    codes = np.full((len(arity), len(arity)), network.schema.missing_code, network.schema.dtype)
+    np.fill_diagonal(codes, 0)
+    steps = 0.0
+    for u in range(len(arity)):
+        # Planning takes its time too, where there is much to sum out.
+        if len(_ancestors(network, [u])) > MOST_ANCESTORS:
+            return False
+        steps += network.factors.cells_summed(codes[:, u : u + 1]) * float(arity[u])
+        if steps * len(network.schema.classes) > MOST_STEPS:
+            return False
+    return True
 
 
 def mutual_information(joint: Array) -> float:

@@ -20,6 +20,7 @@ from tanbark.classifiers.boosted_bn import BoostedBN
 from tanbark.classifiers.network_classifier import NetworkClassifier
 from tanbark.network import Network
 from tanbark.network.sparse import SparseTable
+from tanbark.network.strengths import is_quick
 
 MOST_NUMBERS = 4_000_000
 """A model of more numbers is too large for a page."""
@@ -45,20 +46,47 @@ def carried(model: Any) -> Carried:
     raise TypeError(f"{type(model).__name__} is no classifier of tanbark")
 
 
+def is_explained(scorer: Carried | None) -> bool:
+    """Return whether a page can share out what a model says as `explain` does; else it tells what moves the answer."""
+    if scorer is None or scorer["kind"] in ("super-parents", "committee", "tree-average"):
+        return False
+    if scorer["kind"] == "pool":
+        return not scorer["linear"] and all(map(is_explained, scorer.get("members", ())))
+    return scorer["alone"] is not None
+
+
 def packed(values: Any) -> Carried:
     """Return an array as text: little-endian doubles, or those that differ and which of them stands where.
+
+    The most frequent ones stand first. A place is written in as few bytes as it takes, seven bits in each, the lowest
+    first; the eighth bit says that more follow.
 
     >>> packed([0.0])
     {'values': 'AAAAAAAAAAA='}
     >>> packed([0.0] * 9)
-    {'values': 'AAAAAAAAAAA=', 'width': 1, 'codes': 'AAAAAAAAAAAA'}
+    {'values': 'AAAAAAAAAAA=', 'codes': 'AAAAAAAAAAAA'}
     """
     flat = np.ascontiguousarray(values, "<f8").ravel()
-    different, codes = np.unique(flat.view("<i8"), return_inverse=True)
-    width = 1 if len(different) <= 2**8 else 2 if len(different) <= 2**16 else 4
-    if 8 * len(different) + width * len(flat) >= 8 * len(flat):
+    different, place, times = np.unique(flat.view("<i8"), return_inverse=True, return_counts=True)
+    if 8 * len(different) + 2 * len(flat) >= 8 * len(flat):
         return {"values": _text(flat)}
-    return {"values": _text(different), "width": width, "codes": _text(codes.astype(f"<u{width}"))}
+    order = np.argsort(-times, kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return {"values": _text(different[order]), "codes": _text(_in_bytes(rank[place.ravel()]))}
+
+
+def _in_bytes(numbers: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """Return whole numbers below 2**28 in groups of seven bits.
+
+    >>> _in_bytes(np.array([1, 300])).tolist()
+    [1, 172, 2]
+    """
+    groups = np.stack([numbers >> shift & 127 for shift in (0, 7, 14, 21)], axis=1)
+    many = 1 + (numbers[:, None] >> np.array([7, 14, 21]) > 0).sum(axis=1)
+    written = np.arange(4) < many[:, None]
+    more = np.arange(4) < many[:, None] - 1
+    return np.asarray((groups | more * 128)[written], np.uint8)
 
 
 def _text(array: NDArray[Any]) -> str:
@@ -84,7 +112,7 @@ def _network(network: Network) -> Carried:
         "kind": "plain",
         "parents": [list(above) for above in network.structure.parents],
         "tables": tables,
-        "alone": [packed(alone) for alone in network.log_given_class],
+        "alone": [packed(alone) for alone in network.log_given_class] if is_quick(network) else None,
         "logPrior": packed(network.class_log_prior),
     }
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,8 @@ from tanbark.classifiers.averaged_tan import AveragedTAN
 from tanbark.classifiers.boosted_bn import BoostedBN
 from tanbark.network import Network, Structure
 from tanbark.network.layout import class_above_all
-from tanbark.network.picture import picture
-from tanbark.network.strengths import edge_strengths
+from tanbark.network.picture import picture, told_words
+from tanbark.network.strengths import numbered_strengths
 
 MOST_DRAWINGS = 6
 LEAST_PROBABLE = 0.1
@@ -37,6 +36,8 @@ class Drawing:
         Which members to follow from the classifier to the network.
     parents : tuple of tuples of int
         What each node depends on.
+    of_class : int, optional
+        The class for which alone this holds.
     """
 
     title: str
@@ -44,6 +45,7 @@ class Drawing:
     svg: str
     path: tuple[int, ...]
     parents: tuple[tuple[int, ...], ...]
+    of_class: int | None = None
 
 
 def drawings(model: Any, shades: Sequence[float], path: tuple[int, ...] = ()) -> list[Drawing]:
@@ -65,13 +67,8 @@ def drawings(model: Any, shades: Sequence[float], path: tuple[int, ...] = ()) ->
 
 
 def _of_network(network: Network, shades: Sequence[float], title: str, path: tuple[int, ...]) -> Drawing:
-    place = {name: node for node, name in enumerate(network.names)}
-    strengths = {(place[a], place[b]): told for (a, b), told in edge_strengths(network).items()}
-    said = {
-        (a, b): f"{network.names[a]} → {network.names[b]}"
-        + (f": {told:.3g} nats" if not math.isnan(told) else ", not measured")
-        for (a, b), told in strengths.items()
-    }
+    strengths = numbered_strengths(network)
+    said = told_words(network.names, strengths)
     explained = (
         "What stands at the right end of a line depends on what stands at its left end. The thicker the line the more "
         "is told, beyond what the other parents tell."
@@ -83,10 +80,11 @@ def _of_network(network: Network, shades: Sequence[float], title: str, path: tup
 
 
 def _of_trees(model: AveragedTAN, shades: Sequence[float], path: tuple[int, ...]) -> list[Drawing]:
-    networks = model.map_tree_ if model._mixture.multinet else (model.map_tree_,)
-    matrices = model.edge_probabilities_ if model._mixture.multinet else model.edge_probabilities_[None]
+    multinet = model._mixture.multinet
+    networks = model.map_tree_ if multinet else (model.map_tree_,)
+    matrices = model.edge_probabilities_ if multinet else model.edge_probabilities_[None]
     found = []
-    for k, (network, matrix) in enumerate(zip(networks, matrices)):
+    for k, (network, matrix) in enumerate(zip(networks[:MOST_DRAWINGS], matrices)):
         names, structure = network.names, network.structure
         edges = [(p, u) for u in range(len(names) - 1) for p in structure.attribute_parents(u)]
         strengths = {(p, u): float(matrix[p, u]) for p, u in edges}
@@ -97,13 +95,15 @@ def _of_trees(model: AveragedTAN, shades: Sequence[float], path: tuple[int, ...]
         }
         said = {(a, b): f"{names[a]} – {names[b]}: {p:.1%} probable" for (a, b), p in (strengths | further).items()}
         svg = picture(names, structure, strengths, said, shades, further, most=1.0, buttons=True)
-        title = f"{network.schema.class_name} = {network.schema.classes[k]}" if model._mixture.multinet else ""
+        title = f"{network.schema.class_name} = {network.schema.classes[k]}" if multinet else ""
         explained = (
             "The most probable tree. The thicker a line the more probable is that edge; dashed are other edges of at "
             f"least {LEAST_PROBABLE:.0%}. The classifier averages over all trees; every attribute depends on "
             f"{network.schema.class_name} in each."
         )
-        found.append(Drawing(title, explained, svg, path, structure.parents))
+        if len(networks) > MOST_DRAWINGS:
+            explained += f" Each class has trees of its own; those of the first {MOST_DRAWINGS} are drawn."
+        found.append(Drawing(title, explained, svg, path, structure.parents, k if multinet else None))
     return found
 
 
@@ -121,7 +121,7 @@ def _of_members(model: AdditiveBN, shades: Sequence[float], path: tuple[int, ...
         else:
             for drawing in drawings(member, shades, at):
                 words = ", ".join(part for part in (title, type(member).__name__, drawing.title) if part)
-                found.append(Drawing(words, drawing.explained, drawing.svg, drawing.path, drawing.parents))
+                found.append(replace(drawing, title=words))
     return found[:MOST_DRAWINGS]
 
 

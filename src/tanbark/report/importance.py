@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.classifiers.network_classifier import NetworkClassifier
-from tanbark.network.strengths import mutual_information
+from tanbark.network.strengths import class_joints, mutual_information
 from tanbark.schema.columns import Codes
 
 Array = NDArray[np.float64]
@@ -27,8 +27,9 @@ def information(model: Any) -> Array:
     by the model where it has a joint distribution of rows, else by its counts.
     """
     if isinstance(model, NetworkClassifier):
-        prior = np.exp(model.class_log_prior_)
-        return np.array([mutual_information(np.exp(alone) * prior) for alone in model.network_.log_given_class])
+        ratio = np.exp(model._prior_ratio)
+        joints = [joint * ratio for joint in class_joints(model.network_)]
+        return np.array([mutual_information(joint / joint.sum()) for joint in joints])
     schema = model.schema_
     offset, many = schema.offset.tolist(), int(schema.offset[-1])
     codes = np.full((len(schema.columns), many), schema.missing_code, schema.dtype)

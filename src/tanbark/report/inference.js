@@ -17,10 +17,19 @@ function unpacked(packed) {
   };
   const values = new Float64Array(bytes(packed.values));
   if (!packed.codes) return values;
-  const codes = new { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array }[packed.width](bytes(packed.codes));
+  // Seven bits of a place in each byte, the lowest first; the eighth says that more follow.
+  const codes = new Uint8Array(bytes(packed.codes));
   const array = new Float64Array(codes.length);
-  for (let at = 0; at < array.length; at++) array[at] = values[codes[at]];
-  return array;
+  let many = 0;
+  for (let at = 0, place = 0, shift = 0; at < codes.length; at++) {
+    place |= (codes[at] & 127) << shift;
+    shift += 7;
+    if (codes[at] < 128) {
+      array[many++] = values[place];
+      place = shift = 0;
+    }
+  }
+  return array.slice(0, many);
 }
 
 function logSum(terms) {
@@ -78,7 +87,10 @@ class Network {
     this.below = parents.map(() => []);
     this.above.forEach((nodes, f) => nodes.forEach((p) => this.below[p].push(f)));
     this.order = this.#parentsFirst();
-    this.alone = alone ?? this.#aloneInTree();
+    this.isTree = !parents[n].length && parents.every((nodes, f) => f === n || (nodes.includes(n) && nodes.length < 3));
+    this.alone = alone ?? (this.isTree ? this.#aloneInTree() : undefined);
+    // Without what each value says alone there is nothing to share out.
+    if (!this.alone) this.parts = undefined;
   }
 
   #parentsFirst() {
@@ -281,7 +293,8 @@ class Network {
 
   // What each attribute adds to the scores, the prior first. A known attribute has what it says alone; what a factor
   // says beyond that is shared by its node and those above; what a group says beyond what its known children say
-  // alone is shared by the known attributes around it.
+  // alone is shared by the known attributes around it. In a tree a value that a class cannot have is that value's own
+  // matter; elsewhere it is that of all.
   parts(codes) {
     const { n, classes } = this;
     const out = Array.from({ length: n + 1 }, () => new Float64Array(classes));
@@ -296,7 +309,7 @@ class Network {
           out[0][k] += term;
           continue;
         }
-        const base = alone(f, k) === -Infinity ? term : alone(f, k);
+        const base = alone(f, k) === -Infinity && !this.isTree ? term : alone(f, k);
         const ratio = base === -Infinity ? 0 : (term - base) / (1 + this.above[f].length);
         out[own][k] += base + ratio;
         for (const p of this.above[f]) out[1 + p][k] += ratio;
@@ -304,8 +317,19 @@ class Network {
     }
     for (const { group, said: sums } of this.#groupSums(codes)) {
       const said = sums.slice();
+      if (this.isTree) {
+        for (let k = 0; k < classes; k++) {
+          const possible = group.children.filter((f) => alone(f, k) !== -Infinity);
+          if (possible.length === group.children.length) continue;
+          said[k] = this.summedOut({ members: group.members, children: possible }, codes)[k];
+        }
+      }
       for (const f of group.children) {
         for (let k = 0; k < classes; k++) {
+          if (alone(f, k) === -Infinity && this.isTree) {
+            out[1 + f][k] = -Infinity;
+            continue;
+          }
           const base = alone(f, k) === -Infinity ? 0 : alone(f, k);
           out[f === n ? 0 : 1 + f][k] += base;
           said[k] -= base;
@@ -322,6 +346,7 @@ class Network {
 class NetworkClassifier {
   constructor(network, ratio, logPrior) {
     Object.assign(this, { network, ratio, logPrior });
+    if (!network.parts) this.parts = undefined;
   }
 
   scores(codes) {
@@ -744,5 +769,3 @@ function answer(model, logPrior, codes, moves) {
   }
   return { posterior, prior, weights };
 }
-
-if (typeof module !== "undefined") module.exports = { modelOf, answer, unpacked };

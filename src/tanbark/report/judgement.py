@@ -51,7 +51,7 @@ def judged(model: Any, rows: GivenRows) -> Judgement | None:
     where = f"On the {len(known):,} rows given that have a known {model.schema_.class_name}."
     left = len(rows.truth) - len(known)
     if left:
-        where += f" {left:,} further rows have none."
+        where += f" {left:,} further rows have none that the classifier knows."
     where += " If the classifier learned from these very rows, this flatters it."
     return Judgement(CrossValidation(model.classes_, (fold,), 1, 0), where)
 

@@ -8,7 +8,7 @@ const $ = (id) => document.getElementById(id);
 function made(tag, properties = {}, ...inside) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
-    if (name in element && name !== "list") element[name] = value;
+    if (name in element) element[name] = value;
     else element.setAttribute(name, value);
   }
   element.append(...inside);
@@ -83,7 +83,7 @@ class WhatIf {
     if (this.rows.has(u)) return this.rows.get(u);
     const { name, labels } = carried.columns[u];
     const id = `attribute-${u}`;
-    const select = made("select", { id }, made("option", { value: String(UNKNOWN) }, "unknown"));
+    const select = made("select", { id }, made("option", { value: String(UNKNOWN) }, "(unknown)"));
     select.append(...labels.map((label, code) => made("option", { value: String(code) }, label)));
     select.value = String(this.codes[u]);
     select.addEventListener("change", () => this.set(u, Number(select.value)));
@@ -175,7 +175,7 @@ function remembering(model) {
 
 // Tables of nodes
 
-const MOST_ROWS = 200;
+const MOST_CELLS = 2000;
 
 // What a node depends on, and its probabilities: an axis for each attribute above, its own values, the class.
 function tableOf(model, drawing, node) {
@@ -206,7 +206,8 @@ function showTable(model, drawing, node) {
   const ofClass = node === n;
   const named = (u) => (u === n ? { name: carried.className, labels: carried.classes } : carried.columns[u]);
   const { above, withClass, probabilities } = tableOf(model, drawing, node);
-  const given = ofClass || !withClass ? above : [...above, n];
+  const one = drawing.ofClass ?? undefined;
+  const given = ofClass || !withClass || one !== undefined ? above : [...above, n];
   const own = named(node).labels;
   const sizes = given.map((u) => named(u).labels.length);
   const total = sizes.reduce((product, size) => product * size, 1);
@@ -218,7 +219,7 @@ function showTable(model, drawing, node) {
       const line = made("tr");
       given.forEach((u, at) => line.append(made("th", { scope: "row" }, named(u).labels[values[at]])));
       if (!given.length) line.append(made("th", { scope: "row" }, ""));
-      const k = ofClass || !withClass ? 0 : values.at(-1);
+      const k = one ?? (ofClass || !withClass ? 0 : values.at(-1));
       own.forEach((_, j) => {
         const p = probabilities(values, j, ofClass ? j : k);
         const cell = made("td", { className: "number heat" }, percent(p));
@@ -236,17 +237,20 @@ function showTable(model, drawing, node) {
     given.forEach((u) => head.append(made("th", { scope: "col" }, named(u).name)));
     if (!given.length) head.append(made("th", {}, ""));
     own.forEach((label) => head.append(made("th", { scope: "col", className: "number" }, label)));
-    const heading = made("h3", {}, `P(${named(node).name}${given.length ? " | " + given.map((u) => named(u).name).join(", ") : ""})`);
+    const conditions = given.map((u) => named(u).name);
+    if (one !== undefined && !ofClass) conditions.push(drawing.title);
+    const heading = made("h3", {}, `P(${named(node).name}${conditions.length ? " | " + conditions.join(", ") : ""})`);
     const grid = made("table", { className: "heatmap" }, made("thead", {}, head), body);
     const parts = [heading, made("div", { className: "wide", tabIndex: 0 }, grid)];
     if (total > most) {
-      const more = made("button", { type: "button" }, `Show ${Math.min(total, 20 * most).toLocaleString()} of ${total.toLocaleString()} rows`);
-      more.addEventListener("click", () => fill(20 * most));
+      const [next, all] = [Math.min(total, 5 * most), total].map((many) => many.toLocaleString());
+      const more = made("button", { type: "button" }, `Show ${next} of ${all} rows`);
+      more.addEventListener("click", () => fill(5 * most));
       parts.push(more);
     }
     place.replaceChildren(...parts);
   };
-  fill(MOST_ROWS);
+  fill(Math.max(Math.floor(MOST_CELLS / own.length), 5));
   place.scrollIntoView({ block: "nearest" });
 }
 
@@ -255,19 +259,33 @@ function listenToDrawings(model) {
     const drawing = carried.drawings[at];
     const svg = frame.querySelector("svg");
     const choose = (group) => {
-      document.querySelectorAll(".node.chosen").forEach((other) => other.classList.remove("chosen"));
+      document.querySelectorAll(".node.chosen").forEach((other) => {
+        other.classList.remove("chosen");
+        other.setAttribute("aria-pressed", "false");
+      });
       group.classList.add("chosen");
+      group.setAttribute("aria-pressed", "true");
       if (model) showTable(model, drawing, Number(group.dataset.node));
     };
     svg.addEventListener("click", (event) => {
       const group = event.target.closest(".node");
       if (group) choose(group);
     });
+    // One node of a drawing is reached by the tabulator, the others from there by arrows.
+    const groups = [...svg.querySelectorAll(".node")];
+    groups.forEach((group, at) => group.setAttribute("tabindex", at ? "-1" : "0"));
+    const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
     svg.addEventListener("keydown", (event) => {
       const group = event.target.closest(".node");
-      if (!group || (event.key !== "Enter" && event.key !== " ")) return;
+      if (!group) return;
+      if (event.key === "Enter" || event.key === " ") choose(group);
+      else if (event.key in STEPS) {
+        const to = Math.min(Math.max(groups.indexOf(group) + STEPS[event.key], 0), groups.length - 1);
+        group.setAttribute("tabindex", "-1");
+        groups[to].setAttribute("tabindex", "0");
+        groups[to].focus();
+      } else return;
       event.preventDefault();
-      choose(group);
     });
     const [width, height] = [svg.width.baseVal.value, svg.height.baseVal.value];
     let scale = 1;

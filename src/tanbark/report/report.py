@@ -14,9 +14,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from tanbark.classifiers.base import CountsClassifier
+from tanbark.classifiers.settings import settings_of
 from tanbark.classifiers.stream import Stream
 from tanbark.evaluate.page import page, table
-from tanbark.report.carried import TooLargeError, carried
+from tanbark.report.carried import TooLargeError, carried, is_explained
 from tanbark.report.drawings import Drawing, drawings
 from tanbark.report.importance import information, mean_weights
 from tanbark.report.judgement import Judgement, judged, judgement_section
@@ -54,9 +55,15 @@ def write_report(model: Any, path: str | os.PathLike[str], data: Any = None) -> 
     rows = None if data is None else given_rows(fitted, data)
     judgement = None if rows is None else judged(fitted, rows)
     weights = None if rows is None else mean_weights(fitted, rows.codes)
-    text = report_page(fitted, judgement, weights)
-    with replacing(Path(path)) as file:
-        file.write(text.encode())
+    write_page(fitted, Path(path), judgement, weights)
+
+
+def write_page(model: CountsClassifier, path: Path, judgement: Judgement | None, weights: Any) -> None:
+    """Write the page about a fitted classifier, given what `report_page` is."""
+    text = report_page(model, judgement, weights)
+    with replacing(path) as file:
+        # Half a character, which a name may hold, has no place in a file of text.
+        file.write(text.encode(errors="replace"))
 
 
 def _fitted(model: Any) -> CountsClassifier:
@@ -89,7 +96,9 @@ def report_page(model: CountsClassifier, judgement: Judgement | None, weights: A
         "classes": [str(label) for label in schema.classes],
         "columns": [{"name": column.name, "labels": list(column.labels)} for column in schema.columns],
         "importance": told.tolist(),
-        "drawings": [{"path": list(one.path), "parents": [list(above) for above in one.parents]} for one in drawn],
+        "drawings": [
+            {"path": one.path, "parents": one.parents, "ofClass": one.of_class, "title": one.title} for one in drawn
+        ],
         "logPrior": [_number(value) for value in model.class_log_prior_.tolist()],
     }
     too_large = ""
@@ -98,7 +107,11 @@ def report_page(model: CountsClassifier, judgement: Judgement | None, weights: A
     except TooLargeError as error:
         too_large = str(error)
     sections = [
-        ("what-if", "What if", _what_if(model, too_large)),
+        (
+            "what-if",
+            "What if",
+            _what_if(model, too_large, is_explained(content.get("scorer"))),
+        ),
         ("network", "What depends on what", _network(drawn, too_large)),
         ("matters", "What matters", _importance(model, told, weights)),
         ("classes", "The classes", _classes(model)),
@@ -139,19 +152,23 @@ def _number(value: float) -> float | str:
 
 
 def _summary(model: CountsClassifier) -> str:
-    schema = model.schema_
-    rows = model.counts_.class_counts.sum()
+    total, attributes, classes = (
+        model.counts_.class_counts.sum(),
+        len(model.schema_.columns),
+        len(model.schema_.classes),
+    )
+    rows = f"{total:,.0f}" if total == int(total) else f"{total:,.1f}"
     return (
-        f"Learned from {rows:,.10g} rows of {len(schema.columns):,} attribute{'s' * (len(schema.columns) != 1)}; "
-        f"{len(schema.classes):,} class{'es' * (len(schema.classes) != 1)}."
+        f"Learned from {rows} rows of {attributes:,} attribute{'s' * (attributes != 1)}; "
+        f"{classes:,} class{'es' * (classes != 1)}."
     )
 
 
-def _what_if(model: CountsClassifier, too_large: str) -> str:
+def _what_if(model: CountsClassifier, too_large: str, explained: bool) -> str:
     if too_large:
         return f"<p>This page cannot compute answers: {escape(too_large)}. Python can, with predict_proba.</p>"
     name = escape(model.schema_.class_name)
-    if hasattr(model, "explain"):
+    if explained:
         weighing = (
             "Weights of evidence, in nats, centred over the classes: with that of the prior they add up to the answer."
         )
@@ -166,7 +183,7 @@ def _what_if(model: CountsClassifier, too_large: str) -> str:
         f'<div class="panel"><div>\n<h3 id="answer">{name}</h3>\n'
         '<ul class="answers" id="answers" role="radiogroup" aria-labelledby="answer"></ul>\n'
         f'<p><small>{weighing} Shown for <b id="of-class"></b>, prior <output id="prior-weight"></output>; choose '
-        'another class to see its weights.</small></p>\n<p id="said" class="skip" role="status"></p>\n</div>\n<div>\n'
+        'another class to see its weights.</small></p>\n<p id="said" class="unseen" role="status"></p>\n</div>\n<div>\n'
         '<div class="tools"><label>Find <input id="find-attribute" type="search" placeholder="attribute"></label>'
         '<button id="forget" type="button">All unknown</button></div>\n'
         '<ul class="moves" id="moves"></ul>\n<p><button id="more-attributes" type="button" hidden></button></p>\n'
@@ -175,19 +192,22 @@ def _what_if(model: CountsClassifier, too_large: str) -> str:
 
 
 def _network(drawn: list[Drawing], too_large: str) -> str:
-    parts = [f"<p>{escape(drawn[0].explained)} The more a node is shaded the more it tells about the class.</p>"]
-    if not too_large:
-        parts.append("<p>Click a node, or press Enter on it, to see its table.</p>")
+    click = "" if too_large else " Click a node, or press Enter on it, to see its table; arrow keys move."
+    parts = [f"<p>The more a node is shaded the more it tells about the class.{click}</p>"]
+    before = ""
     for one in drawn:
         title = f"<h3>{escape(one.title)}</h3>\n" if one.title else ""
+        if one.explained != before:
+            title += f"<p>{escape(one.explained)}</p>\n"
+        before = one.explained
         parts.append(
             f'{title}<div class="tools"><label>Find <input type="search" placeholder="node"></label>'
             '<button type="button" class="smaller" aria-label="smaller">−</button>'
             '<button type="button" class="larger" aria-label="larger">+</button>'
             '<button type="button" class="whole">Fit width</button></div>\n'
-            f'<div class="drawing" tabindex="0" role="region" aria-label="Drawing of the network">{one.svg}</div>'
+            f'<div class="drawing" role="region" aria-label="Drawing of the network">{one.svg}</div>'
         )
-    parts.append('<div id="table" role="region" aria-live="polite" aria-label="Table of the chosen node"></div>')
+    parts.append('<div id="table" role="region" aria-label="Table of the chosen node"></div>')
     return "\n".join(parts)
 
 
@@ -200,12 +220,14 @@ def _importance(model: CountsClassifier, told: Any, weights: Any) -> str:
     )
     heads = ["attribute", "tells", ""]
     if weights is not None:
-        words += " Beside it the mean size of its weight of evidence over the rows given, in nats."
+        words += " Beside it the mean size of its weight of evidence in rows, in nats."
         heads += ["weighs", ""]
     two = " two" if weights is not None else ""
 
     def line(u: int) -> str:
-        cells = _bar(told[u], told.max(), "") + (_bar(weights[u], weights.max(), " second") if two else "")
+        cells = _bar("tells", told[u], told.max(), "")
+        if two:
+            cells += _bar("weighs", weights[u], weights.max(), " second")
         return f'<li class="{two.strip()}"><span class="name">{_breakable(names[u])}</span>{cells}</li>'
 
     head = "".join(f'<span class="head">{word}</span>' for word in heads)
@@ -230,11 +252,11 @@ def _breakable(name: str) -> str:
     return re.sub(r"(?<=[_\-./])(?=.)", "<wbr>", escape(name), flags=re.DOTALL)
 
 
-def _bar(value: float, most: float, look: str) -> str:
+def _bar(what: str, value: float, most: float, look: str) -> str:
     share = value / most if most > 0 else 0.0
     return (
         f'<span class="bar{look}" aria-hidden="true"><i style="width: {share:.1%}"></i></span>'
-        f'<span class="number">{value:.4f}</span>'
+        f'<span class="number"><span class="unseen">{what} </span>{value:.4f}</span>'
     )
 
 
@@ -252,16 +274,13 @@ def _classes(model: CountsClassifier) -> str:
 
 def _facts(model: CountsClassifier) -> str:
     from tanbark import __version__
-    from tanbark.schema import Number
+    from tanbark.schema import Encoder, Number
 
     schema, counts = model.schema_, model.counts_
     total = counts.class_counts.sum()
-    changed = {
-        name: value
-        for name, value in model.get_params(deep=False).items()
-        if name not in ("encoder", "n_jobs") and not _same(value, type(model)().get_params(deep=False)[name])
-    }
-    settings = ", ".join(f"{name}={value!r}" for name, value in changed.items())
+    usual = settings_of(type(model)(encoder=Encoder()))
+    given = {name: value for name, value in settings_of(model).items() if value != usual.get(name)}
+    settings = ", ".join(f"{name}={value!r}" for name, value in given.items())
     rows = [
         ("classifier", f"{type(model).__name__}({settings})"),
         ("made by", f"tanbark {__version__}"),
@@ -269,12 +288,8 @@ def _facts(model: CountsClassifier) -> str:
     columns = []
     for u, column in enumerate(schema.columns):
         kind = "number" if isinstance(column, Number) else "category"
-        missing = 1.0 - counts.value(u).sum() / total if total else 0.0
+        missing = max(1.0 - counts.value(u).sum() / total, 0.0) if total else 0.0
         labels = ", ".join(column.labels[:8]) + (f" and {column.arity - 8} more" if column.arity > 8 else "")
         columns.append([column.name, kind, column.arity, f"{missing:.1%}", labels])
     listed = table(["attribute", "kind", "values", "missing", ""], columns)
     return f"{table(['', ''], rows)}\n<details><summary>{len(columns):,} attributes</summary>{listed}</details>"
-
-
-def _same(a: Any, b: Any) -> bool:
-    return type(a) is type(b) and isinstance(a, str | int | float | bool | None) and a == b

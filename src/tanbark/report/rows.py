@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tanbark.datasets.dataset import Dataset
 from tanbark.schema import Schema
 from tanbark.schema.columns import Codes
+from tanbark.schema.objects import is_missing
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,13 @@ def given_rows(model: Any, data: Any) -> GivenRows:
     if len(labels) != codes.shape[1]:
         raise ValueError(f"data has {codes.shape[1]:,} rows, but {len(labels):,} classes")
     place = {label: k for k, label in enumerate(model.schema_.classes)}
-    return GivenRows(codes, np.array([place.get(label, -1) for label in labels], np.int64))
+    truth = np.array([place.get(label, -1) for label in labels], np.int64)
+    known = [label for label in labels if not is_missing(label)]
+    if known and not (truth >= 0).any():
+        raise ValueError(
+            f"the classifier knows none of the classes of data: {known[0]!r} is not among {list(model.schema_.classes)}"
+        )
+    return GivenRows(codes, truth)
 
 
 def _split(schema: Schema, data: Any) -> tuple[Any, Any]:
