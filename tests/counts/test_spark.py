@@ -70,6 +70,7 @@ def cluster(tmp_path_factory):
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.sql.shuffle.partitions": "2",
         "spark.task.maxFailures": "2",
+        "spark.shuffle.io.maxRetries": "0",
         "spark.ui.showConsoleProgress": "false",
     }
     with pytest.MonkeyPatch.context() as patch:
