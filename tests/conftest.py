@@ -24,19 +24,6 @@ DATA = HERE.parent.parent / "shared" / "data"
 hypothesis.settings.register_profile("unhurried", deadline=None)
 hypothesis.settings.load_profile("unhurried")
 
-FIRST = (
-    "test_conformance",
-    *("test_house", "test_spark", "test_dask"),
-    *("test_docs", "test_update_killed", "test_river", "test_factors"),
-)
-"""In a fresh clone one process compiles nearly every kernel in the first of these, the other meanwhile none or few."""
-
-
-def pytest_collection_modifyitems(items):
-    """Begin with the files that take longest, so that two processes end together and do not compile the same."""
-    items.sort(key=lambda item: FIRST.index(item.path.stem) if item.path.stem in FIRST else len(FIRST))
-
-
 @pytest.fixture(scope="session")
 def read_text():
     """Return a function from the name of a real table to its attributes as text (None: empty), classes and names."""
