@@ -24,6 +24,7 @@ DATA = HERE.parent.parent / "shared" / "data"
 hypothesis.settings.register_profile("unhurried", deadline=None)
 hypothesis.settings.load_profile("unhurried")
 
+
 @pytest.fixture(scope="session")
 def read_text():
     """Return a function from the name of a real table to its attributes as text (None: empty), classes and names."""
