@@ -23,6 +23,7 @@ MOST_CELLS = 2**14
 """Where all that a node's parents depend on has more combinations of values, drawn rows say how frequent theirs are."""
 DRAWS = 20_000
 MOST_ANCESTORS = 40
+"""To sum out more of them is not even planned."""
 MOST_STEPS = 1e7
 """Summing out in more steps takes seconds and more."""
 

@@ -17,6 +17,7 @@ from tanbark.classifiers.additive_bn import AdditiveBN
 from tanbark.classifiers.aode import AODE
 from tanbark.classifiers.averaged_tan import AveragedTAN
 from tanbark.classifiers.boosted_bn import BoostedBN
+from tanbark.classifiers.fitted_members import Classifiers
 from tanbark.classifiers.network_classifier import NetworkClassifier
 from tanbark.network import Network
 from tanbark.network.sparse import SparseTable
@@ -149,7 +150,8 @@ def _additive_bn(model: AdditiveBN) -> Carried:
         return pool | {"superParents": voting.members.tolist(), "own": packed(voting.own), "pairs": packed(pairs)}
     if isinstance(voting, Networks):
         return pool | {"members": _networks(voting.networks)}
-    return pool | {"members": [carried(member) for member in voting.models]}  # type: ignore[attr-defined]
+    assert isinstance(voting, Classifiers)
+    return pool | {"members": [carried(member) for member in voting.models]}
 
 
 def _boosted_bn(model: BoostedBN) -> Carried:
