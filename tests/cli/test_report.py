@@ -63,7 +63,7 @@ def test_fit_writes_a_page_judged_by_what_each_fold_held_out(run, table, write, 
         (["weather.tanbark", "-o", "nowhere/page.html"], "nowhere/page.html cannot be written"),
         (["weather.tanbark", "-o", "weather.tanbark"], "weather.tanbark is a file that this command reads"),
         (["weather.tanbark", "weather.csv", "-o", "weather.csv"], "weather.csv is a file that this command reads"),
-        (["weather.tanbark", "weather.csv", "--target", "oak"], "lacks the column 'oak'"),
+        (["weather.tanbark", "weather.csv", "--target", "oak"], "has no column 'oak'"),
         (["nothing.tanbark"], "nothing.tanbark"),
     ],
 )

@@ -168,6 +168,15 @@ def test_a_model_too_large_to_carry_is_drawn_without_answers(page, monkeypatch):
     assert "data-node" in text
 
 
+def test_a_pool_is_too_large_when_its_members_are_together(page, monkeypatch):
+    X, y = lenses()
+    pool = AdditiveBN(weak=[TAN(), NaiveBayes()]).fit(X, y)
+    alone = TAN().fit(X, y)
+    monkeypatch.setattr(carried, "MOST_NUMBERS", sum(table.size for table in alone.network_.log_tables))
+    assert "scorer" in carried_by(page(alone))
+    assert "scorer" not in carried_by(page(pool))
+
+
 def test_a_class_that_cannot_be_is_said(page):
     X, y = lenses()
     found = carried_by(page(NaiveBayes(class_prior=[0.0, 0.5, 0.5]).fit(X, y)))

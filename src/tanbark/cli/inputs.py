@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tanbark.cli.console import listed
+from tanbark.cli.console import listed, rows_read
 from tanbark.cli.errors import CommandError
 from tanbark.cli.stdin import CALLED, STDIN, spooled
 from tanbark.cli.stdin import KINDS as STDIN_KINDS
@@ -20,6 +20,7 @@ from tanbark.sources.rows import Rows, present, quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from rich.progress import Progress
 
     from tanbark.schema import Schema
 
@@ -71,17 +72,22 @@ class Input:
 
 def attribute_inputs(schema: Schema, rows: Rows) -> list[Input]:
     """Return the columns of the model but for the class."""
+    _refuse_lacking(rows, schema.names)
     return [_input(rows, column.name, getattr(column, "levels", None)) for column in schema.columns]
 
 
-def class_input(schema: Schema, rows: Rows, name: str) -> Input:
-    """Return the class, which may be named otherwise."""
-    return _input(rows, name, schema.classes)
+def class_input(schema: Schema, rows: Rows, target: str | None) -> Input | None:
+    """Return the class if it is there; a target is what it is named, if not as the model learned it."""
+    if target is not None and target not in rows.names:
+        raise CommandError(f"{rows.source.name} has no column {target!r}; it has {listed(rows.names, 40)}")
+    name = target or schema.class_name
+    return _input(rows, name, schema.classes) if name in rows.names else None
 
 
 def learnable_inputs(schema: Schema, rows: Rows) -> list[Input]:
     """Return the columns of the model, the class last; numbers and dates are no new labels where it learned text."""
-    inputs = [*attribute_inputs(schema, rows), class_input(schema, rows, schema.class_name)]
+    _refuse_lacking(rows, [*schema.names, schema.class_name])
+    inputs = [*attribute_inputs(schema, rows), _input(rows, schema.class_name, schema.classes)]
     known = [*(getattr(column, "levels", ()) for column in schema.columns), schema.classes]
     return [
         replace(one, converted=_only(one.converted, labels))
@@ -91,7 +97,23 @@ def learnable_inputs(schema: Schema, rows: Rows) -> list[Input]:
     ]
 
 
-def refuse_lacking(rows: Rows, wanted: Sequence[str]) -> None:
+def read_inputs(
+    rows: Rows, inputs: Sequence[Input], further: Sequence[str], bar: Progress, doing: str
+) -> Iterator[pa.RecordBatch]:
+    """Yield the inputs as the model learned them, and then what further SQL expressions hold, with a bar of progress.
+
+    The first value that is not of the type that the model learned is a sentence that tells its row.
+    """
+    expressions = [*(one.converted for one in inputs), *further, _fault(inputs)]
+    before = 0
+    for batch in rows_read(bar, doing, rows.select(expressions), rows.source.total):
+        *columns, faults = batch.columns
+        _refuse_faults(inputs, faults, before)
+        before += batch.num_rows
+        yield batch.select(range(len(columns)))
+
+
+def _refuse_lacking(rows: Rows, wanted: Sequence[str]) -> None:
     """Raise a sentence that names the columns that the files lack."""
     absent = [name for name in wanted if name not in rows.names]
     if absent:
@@ -99,7 +121,7 @@ def refuse_lacking(rows: Rows, wanted: Sequence[str]) -> None:
         raise CommandError(f"{rows.source.name} lacks {columns} {listed(absent)}, which the model needs")
 
 
-def fault(inputs: Sequence[Input]) -> str:
+def _fault(inputs: Sequence[Input]) -> str:
     """Return an SQL expression: null, or the place among the inputs of one that cannot be converted, and its value."""
     cases = [
         f"CASE WHEN {one.known} IS NOT NULL AND {one.converted} IS NULL THEN '{u} ' || CAST({one.known} AS VARCHAR) END"
@@ -109,11 +131,8 @@ def fault(inputs: Sequence[Input]) -> str:
     return f"COALESCE({', '.join(['CAST(NULL AS VARCHAR)', *cases])})"
 
 
-def refuse_faults(inputs: Sequence[Input], faults: pa.Array, before: int) -> None:
-    """Raise a sentence about the first value that is not of the type that the model learned.
-
-    `faults` are values of `fault`, and `before` is how many rows came before them.
-    """
+def _refuse_faults(inputs: Sequence[Input], faults: pa.Array, before: int) -> None:
+    """Raise a sentence about the first of the faults, if any; so many rows came before them."""
     import pyarrow.compute as pc
 
     row = pc.index(faults.is_valid(), True).as_py()

@@ -6,8 +6,7 @@ import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tanbark.cli.console import rows_read
-from tanbark.cli.inputs import fault, learnable_inputs, refuse_faults, refuse_lacking
+from tanbark.cli.inputs import learnable_inputs, read_inputs
 from tanbark.sources.rows import Rows
 
 if TYPE_CHECKING:
@@ -53,15 +52,10 @@ def read_news(model: CountsClassifier, rows: Rows, half_life: float | None, bar:
     With a half-life a row counts half after so many further ones.
     """
     schema = model.schema_
-    wanted = (*schema.names, schema.class_name)
-    refuse_lacking(rows, wanted)
     inputs = learnable_inputs(schema, rows)
-    expressions = [*(one.converted for one in inputs), fault(inputs)]
-    news = News(ignored=tuple(name for name in rows.names if name not in wanted))
-    before = 0
-    for batch in rows_read(bar, "reading", rows.select(expressions), rows.source.total):
-        refuse_faults(inputs, batch.column(len(inputs)), before)
-        before += batch.num_rows
+    known = {one.name for one in inputs}
+    news = News(ignored=tuple(name for name in rows.names if name not in known))
+    for batch in read_inputs(rows, inputs, (), bar, "reading"):
         labelled = batch.filter(batch.column(len(schema.names)).is_valid())
         news.unlabelled += batch.num_rows - labelled.num_rows
         if labelled.num_rows:

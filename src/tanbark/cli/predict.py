@@ -9,18 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tanbark.cli.console import err, listed, percent, print_json, progress, rows_read
+from tanbark.cli.console import err, percent, print_json, progress
 from tanbark.cli.errors import CommandError, check_writable
-from tanbark.cli.inputs import (
-    Input,
-    attribute_inputs,
-    class_input,
-    fault,
-    files_read,
-    refuse_faults,
-    refuse_lacking,
-    rows_named,
-)
+from tanbark.cli.inputs import Input, attribute_inputs, class_input, files_read, read_inputs, rows_named
 from tanbark.cli.options import Data, Database, From, Json, Missing, completing
 from tanbark.cli.sink import SINKS, open_sink
 from tanbark.sources import Source
@@ -88,7 +79,7 @@ def predict(
         bar.remove_task(task)
         tally = Tally()
         with open_sink(output, written) as sink:
-            for batch in rows_read(bar, "predicting", rows.select(plan.expressions), source.total):
+            for batch in read_inputs(rows, plan.inputs, plan.further, bar, "predicting"):
                 sink.write(_predicted(fitted, plan, batch, tally))
             if not tally.rows:
                 raise CommandError(f"{source.name} has no rows")
@@ -133,42 +124,37 @@ class Tally:
 
 @dataclass(frozen=True)
 class Plan:
-    """Which SQL expressions to select, and what they are: columns to keep, the model's, their faults, and the class.
+    """Which columns to read: those of the model, those to keep, and the class.
 
     Parameters
     ----------
-    expressions : tuple of str
-        One per column to keep, one per column of the model, a value of those that could not be converted, and, if
-        there is a true class, that class and whether it is known.
-    kept : tuple of str
-        The names of the columns to keep.
     inputs : tuple of Input
         The columns of the model.
+    further : tuple of str
+        SQL expressions: one per column to keep and, if there is a true class, that class and whether it is known.
+    kept : tuple of str
+        The names of the columns to keep.
     target_name : str, optional
     """
 
-    expressions: tuple[str, ...]
-    kept: tuple[str, ...]
     inputs: tuple[Input, ...]
+    further: tuple[str, ...]
+    kept: tuple[str, ...]
     target_name: str | None
 
 
 def _plan(model: CountsClassifier, rows: Rows, target: str | None, as_text: bool) -> Plan:
     schema = model.schema_
-    refuse_lacking(rows, schema.names)
-    if target is not None and target not in rows.names:
-        raise CommandError(f"{rows.source.name} has no column {target!r}; it has {listed(rows.names, 40)}")
+    inputs = attribute_inputs(schema, rows)
+    true_class = class_input(schema, rows, target)
     taken = [name for name in ("prediction", *map(_probability, schema.classes)) if name in rows.names]
     if taken:
         raise CommandError(f"{rows.source.name} already has a column {taken[0]!r}; rename it")
-    inputs = attribute_inputs(schema, rows)
-    name = target or schema.class_name
-    truth = []
-    if name in rows.names:
-        true_class = class_input(schema, rows, name)
-        truth = [true_class.converted, f"({true_class.known} IS NOT NULL)"]
-    expressions = (*_kept(rows, as_text), *(one.converted for one in inputs), fault(inputs), *truth)
-    return Plan(expressions, rows.names, tuple(inputs), name if truth else None)
+    kept = _kept(rows, as_text)
+    if true_class is None:
+        return Plan(tuple(inputs), (*kept,), rows.names, None)
+    truth = (true_class.converted, f"({true_class.known} IS NOT NULL)")
+    return Plan(tuple(inputs), (*kept, *truth), rows.names, true_class.name)
 
 
 def _kept(rows: Rows, as_text: bool) -> list[str]:
@@ -199,10 +185,9 @@ def _predicted(model: CountsClassifier, plan: Plan, batch: pa.RecordBatch, tally
     import pyarrow as pa
 
     schema = model.schema_
-    many = len(plan.kept)
-    inputs = batch.columns[many : many + len(schema.names)]
-    refuse_faults(plan.inputs, batch.column(many + len(schema.names)), tally.rows)
-    X = pa.table(inputs, names=list(schema.names))
+    many = len(plan.inputs)
+    X = pa.table(batch.columns[:many], names=list(schema.names))
+    kept = batch.columns[many : many + len(plan.kept)]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         probabilities = model.predict_proba(X)
@@ -217,7 +202,7 @@ def _predicted(model: CountsClassifier, plan: Plan, batch: pa.RecordBatch, tally
         tally.right += int((known & (codes == best)).sum())
     tally.rows += batch.num_rows
     return pa.record_batch(
-        [*batch.columns[:many], labels.take(pa.array(best)), *map(pa.array, np.ascontiguousarray(probabilities.T))],
+        [*kept, labels.take(pa.array(best)), *map(pa.array, np.ascontiguousarray(probabilities.T))],
         names=[*plan.kept, "prediction", *map(_probability, schema.classes)],
     )
 

@@ -7,17 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tanbark.cli.console import print_json, progress, rows_read, told
+from tanbark.cli.console import print_json, progress, told
 from tanbark.cli.errors import CommandError, check_writable
-from tanbark.cli.inputs import (
-    attribute_inputs,
-    class_input,
-    fault,
-    files_read,
-    refuse_faults,
-    refuse_lacking,
-    rows_named,
-)
+from tanbark.cli.inputs import attribute_inputs, class_input, files_read, read_inputs, rows_named
 from tanbark.cli.options import Database, From, Json, Missing
 
 if TYPE_CHECKING:
@@ -76,18 +68,12 @@ def _given(schema: Schema, rows: Rows, target: str | None, bar: Progress) -> tup
     """Return the columns of the model, and the classes where there are some."""
     import pyarrow as pa
 
-    name = target or schema.class_name
-    refuse_lacking(rows, [*schema.names, *([target] if target else [])])
     inputs = attribute_inputs(schema, rows)
-    truth = [class_input(schema, rows, name).converted] if name in rows.names else []
-    expressions = [*(one.converted for one in inputs), fault(inputs), *truth]
-    batches, before = [], 0
-    for batch in rows_read(bar, "reading", rows.select(expressions), rows.source.total):
-        refuse_faults(inputs, batch.column(len(inputs)), before)
-        before += batch.num_rows
-        batches.append(batch)
-    if not before:
+    true_class = class_input(schema, rows, target)
+    further = [] if true_class is None else [true_class.converted]
+    batches = list(read_inputs(rows, inputs, further, bar, "reading"))
+    if not any(batch.num_rows for batch in batches):
         raise CommandError(f"{rows.source.name} has no rows")
     table = pa.Table.from_batches(batches)
     X = pa.table(table.columns[: len(inputs)], names=list(schema.names))
-    return X, table.column(table.num_columns - 1).to_pylist() if truth else None
+    return X, table.column(len(inputs)).to_pylist() if further else None

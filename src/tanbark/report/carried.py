@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -41,10 +41,10 @@ def carried(model: Any) -> Carried:
     TooLargeError
         Where the page would be too large.
     """
-    for kind, carry in _CARRIERS.items():
-        if isinstance(model, kind):
-            return carry(model)
-    raise TypeError(f"{type(model).__name__} is no classifier of tanbark")
+    numbers = _numbers(model)
+    if numbers > MOST_NUMBERS:
+        raise TooLargeError(f"its {numbers:,} numbers are more than a page can carry ({MOST_NUMBERS:,})")
+    return _carried(model)
 
 
 def is_explained(scorer: Carried | None) -> bool:
@@ -94,14 +94,34 @@ def _text(array: NDArray[Any]) -> str:
     return base64.b64encode(array.tobytes()).decode()
 
 
-def _check_size(numbers: int) -> None:
-    if numbers > MOST_NUMBERS:
-        raise TooLargeError(f"its {numbers:,} numbers are more than a page can carry ({MOST_NUMBERS:,})")
+def _numbers(model: Any) -> int:
+    """Return how many numbers a page about a classifier would carry."""
+    if isinstance(model, NetworkClassifier):
+        return _cells([model.network_])
+    if isinstance(model, BoostedBN):
+        return _cells(model.networks_)
+    if isinstance(model, AODE):
+        return model._arrays()["pairs"].size
+    if isinstance(model, AveragedTAN):
+        return model._mixture.ratios.size // 2
+    voting = model._voting
+    if isinstance(voting, SuperParents):
+        return voting.pairs.size
+    if isinstance(voting, Networks):
+        return _cells(voting.networks)
+    return sum(map(_numbers, voting.models))
+
+
+def _cells(networks: Iterable[Network]) -> int:
+    return sum(math.prod(table.shape) for network in networks for table in network.log_tables)
+
+
+def _carried(model: Any) -> Carried:
+    return next(carry(model) for kind, carry in _CARRIERS.items() if isinstance(model, kind))
 
 
 def _network(network: Network) -> Carried:
     """Return a network: a table has an axis for each attribute above, one for the node's values, one for the class."""
-    _check_size(sum(math.prod(table.shape) for table in network.log_tables))
     of_class = network.structure.of_class
     tables = []
     for table, above in zip(network.log_tables, network.structure.parents):
@@ -125,7 +145,6 @@ def _network_classifier(model: NetworkClassifier) -> Carried:
 
 def _aode(model: AODE) -> Carried:
     tables = model._arrays()
-    _check_size(tables["pairs"].size)
     names = {"own": "own", "pairs": "pairs", "votes": "votes", "alone": "alone", "log_prior": "logPrior"}
     return {"kind": "super-parents", **{name: packed(tables[ours]) for ours, name in names.items()}}
 
@@ -141,7 +160,6 @@ def _additive_bn(model: AdditiveBN) -> Carried:
         "ratio": packed(model._prior_ratio),
     }
     if isinstance(voting, SuperParents):
-        _check_size(voting.pairs.size)
         # The tables of those that have no weight are not needed.
         used = np.zeros(len(voting.own), np.bool_)
         for u in voting.members.tolist():
@@ -149,15 +167,15 @@ def _additive_bn(model: AdditiveBN) -> Carried:
         pairs = np.where(used[:, None, None], voting.pairs, 0.0)
         return pool | {"superParents": voting.members.tolist(), "own": packed(voting.own), "pairs": packed(pairs)}
     if isinstance(voting, Networks):
-        return pool | {"members": _networks(voting.networks)}
+        return pool | {"members": [_network(network) for network in voting.networks]}
     assert isinstance(voting, Classifiers)
-    return pool | {"members": [carried(member) for member in voting.models]}
+    return pool | {"members": [_carried(member) for member in voting.models]}
 
 
 def _boosted_bn(model: BoostedBN) -> Carried:
     return {
         "kind": "committee",
-        "members": _networks(model.networks_),
+        "members": [_network(network) for network in model.networks_],
         "weights": packed(model.estimator_weights_),
         "temperature": model.temperature_,
         "logPrior": packed(model.class_log_prior_),
@@ -165,16 +183,10 @@ def _boosted_bn(model: BoostedBN) -> Carried:
     }
 
 
-def _networks(networks: Any) -> list[Carried]:
-    _check_size(sum(math.prod(table.shape) for network in networks for table in network.log_tables))
-    return [_network(network) for network in networks]
-
-
 def _averaged_tan(model: AveragedTAN) -> Carried:
     """Return the distributions of pairs, the weights of edges, and the trees drawn for rows that lack much."""
     mixture = model._mixture
     values, offset = mixture.values, mixture.schema.offset.tolist()
-    _check_size(mixture.ratios.size // 2)
     blocks = []
     for u in range(1, len(offset) - 1):
         for v in range(u):
