@@ -1,8 +1,9 @@
 # Two commands do all their own set-up: `make demo` and `make test`.
 PYTHON ?= python3
 BIN := .venv/bin
-# Modules are compiled when they are first imported: most of what is installed never is.
+# Modules are compiled when they are first imported, and once: most of what is installed never is.
 PIP := --quiet --no-compile --disable-pip-version-check
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-min test-install docs peers bench format clean
 
