@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tanbark.kernels.frozen import frozen
 from tanbark.kernels.further_rows import add_rows
 
 
@@ -20,6 +21,6 @@ def test_the_table_grows_by_the_pairs_of_the_rows(code, kind, arity, classes, ro
     has = np.concatenate([codes[u] == np.arange(r)[:, None] for u, r in enumerate(arity)]).astype(np.int64)
     table = rng.integers(0, 10**6, (classes, sum(arity), sum(arity))).astype(kind)
     before, out = table.copy(), np.full_like(table, -1)
-    add_rows(codes, y, np.cumsum([0, *arity]), table, out)
+    add_rows(codes, y, frozen(np.cumsum([0, *arity])), frozen(table), out)
     assert np.array_equal(out, before + np.stack([has[:, y == k] @ has[:, y == k].T for k in range(classes)]))
     assert np.array_equal(table, before)

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tanbark.kernels.frozen import frozen
 from tanbark.kernels.narrow import bin_numbers, few_whole_numbers, narrow_integers, values_up_to
 
 QUICK = settings(deadline=None, database=None, max_examples=60)
@@ -15,7 +16,7 @@ def narrowed(rows, base, start=0, room=None):
     n = rows.shape[1]
     out = np.full((n, room or len(rows)), 7, np.uint8)
     reach = np.zeros(n, np.uint64)
-    narrow_integers(np.ascontiguousarray(rows, np.int64), np.asarray(base, np.int64), start, out, reach)
+    narrow_integers(frozen(np.asarray(rows, np.int64)), np.asarray(base, np.int64), start, out, reach)
     return out, reach
 
 
@@ -53,7 +54,7 @@ def test_bins_are_what_numpys_searchsorted_finds_and_a_number_equal_to_a_cut_lie
     column = np.array(values, np.float64).reshape(-1, 1)
     cuts = np.array(sorted(cuts), np.float64)
     out = np.empty(len(values), np.uint8)
-    assert bin_numbers(column, 0, cuts, 255, out)
+    assert bin_numbers(frozen(column), 0, cuts, 255, out)
     expected = np.where(np.isnan(column[:, 0]), 255, np.searchsorted(cuts, column[:, 0], side="left"))
     assert np.array_equal(out, expected)
 
@@ -61,13 +62,13 @@ def test_bins_are_what_numpys_searchsorted_finds_and_a_number_equal_to_a_cut_lie
 @pytest.mark.parametrize("infinite", [math.inf, -math.inf])
 def test_an_infinite_number_is_reported(infinite):
     out = np.empty(3, np.uint8)
-    assert not bin_numbers(np.array([[1.0], [infinite], [math.nan]]), 0, np.array([0.0]), 255, out)
+    assert not bin_numbers(frozen(np.array([[1.0], [infinite], [math.nan]])), 0, np.array([0.0]), 255, out)
 
 
 def test_bins_beyond_255_fit_codes_of_two_bytes():
     cuts = np.arange(1000.0)
     out = np.empty(2, np.uint16)
-    assert bin_numbers(np.array([[0.0, 998.5], [0.0, np.nan]]), 1, cuts, 65535, out)
+    assert bin_numbers(frozen(np.array([[0.0, 998.5], [0.0, np.nan]])), 1, cuts, 65535, out)
     assert out.tolist() == [999, 65535]
 
 
@@ -76,4 +77,4 @@ def test_bins_beyond_255_fit_codes_of_two_bytes():
 def test_few_whole_numbers_are_those_a_set_counts(values, most):
     known = {v for v in values if not math.isnan(v)}
     expected = all(math.isfinite(v) and v == int(v) for v in known) and len(known) <= most
-    assert few_whole_numbers(np.array(values, np.float64).reshape(-1, 1), 0, most) == expected
+    assert few_whole_numbers(frozen(np.array(values, np.float64).reshape(-1, 1)), 0, most) == expected

@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 from numba import njit
 
 from tanbark.kernels import intrinsics
+from tanbark.kernels.frozen import frozen
 from tanbark.kernels.intrinsics import LANES
 from tanbark.kernels.tree_sums import averaged_log_likelihood, tree_sum
 
 
 def scaled(log_weights):
     exponent = np.floor(log_weights / np.log(2.0))
-    return np.exp(log_weights - exponent * np.log(2.0)), exponent
+    return frozen(np.exp(log_weights - exponent * np.log(2.0))), frozen(exponent)
 
 
 def random_weights(n, spread, seed=0):
@@ -30,12 +31,12 @@ def random_weights(n, spread, seed=0):
 def test_it_is_the_sum_over_all_trees(all_trees, n):
     weights = np.exp(random_weights(n, 2.0))
     expected = sum(np.prod([weights[edge] for edge in tree]) for tree in all_trees(n))
-    mantissa, exponent = tree_sum(weights, np.zeros((n, n)))
+    mantissa, exponent = tree_sum(frozen(weights), frozen(np.zeros((n, n))))
     assert mantissa * 2.0**exponent == pytest.approx(expected, rel=1e-14)
 
 
 def test_one_node_has_the_empty_tree():
-    assert tree_sum(np.ones((1, 1)), np.zeros((1, 1))) == (1.0, 0.0)
+    assert tree_sum(frozen(np.ones((1, 1))), frozen(np.zeros((1, 1)))) == (1.0, 0.0)
 
 
 def determinant(mantissa, exponent, bits):
@@ -79,7 +80,7 @@ def test_weights_of_zero_take_no_part(all_trees):
     weights[0, 1] = weights[1, 0] = weights[2, 4] = weights[4, 2] = 0.0
     expected = sum(np.prod([weights[edge] for edge in tree]) for tree in all_trees(5))
     exponent = np.where(weights > 0, 0.0, -1e300)
-    m, e = tree_sum(np.where(weights > 0, weights, 1.0), exponent)
+    m, e = tree_sum(frozen(np.where(weights > 0, weights, 1.0)), frozen(exponent))
     assert m * 2.0**e == pytest.approx(expected, rel=1e-14)
 
 
@@ -91,12 +92,13 @@ def test_every_lane_has_the_answer_of_its_row_whatever_stands_beside_it():
     offset = np.arange(n + 1) * arity
     values, ratios = rng.normal(size=(n * arity, classes)), np.exp(rng.normal(size=(n * arity, n * arity, classes)))
     mantissa, exponent = (x[None] for x in scaled(random_weights(n, 30.0)))
-    weights = (mantissa, exponent, np.array([tree_sum(mantissa[0], exponent[0])]))
+    total = np.array([tree_sum(mantissa[0], exponent[0])])
+    tables = [frozen(array) for array in (offset, values, ratios, mantissa, exponent, total)]
     together = np.empty((rows, classes))
-    averaged_log_likelihood(codes, offset, values, ratios, *weights, 0, rows, together)
+    averaged_log_likelihood(codes, *tables, 0, rows, together)
     for start, stop in ((0, 1), (5, 6), (rows - 1, rows), (3, 14)):
         alone = np.empty((rows, classes))
-        averaged_log_likelihood(codes, offset, values, ratios, *weights, start, stop, alone)
+        averaged_log_likelihood(codes, *tables, start, stop, alone)
         assert np.array_equal(alone[start:stop], together[start:stop])
 
 

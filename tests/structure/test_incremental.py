@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tanbark import Category, Counts, Schema
 from tanbark.counts import Rows
 from tanbark.kernels.arcs import finish_tree
+from tanbark.kernels.frozen import frozen
 from tanbark.kernels.prim import grow_tree
 from tanbark.scores import BDeu, Cases
 from tanbark.structure import EDGE_WEIGHTS, revised_tree, weighed_tree
@@ -127,7 +128,8 @@ def test_ties_go_where_the_batch_algorithm_lets_them_go(n, seed):
     us[1:], vs[1:] = -1, -1
     known = weights + 0.0
     nothing = np.zeros(n + 1, np.int64)
-    finish_tree(np.empty((0, 0, 0)), nothing, 0.0, nothing[:0], 1.0, nothing, us, vs, 1, known, np.zeros(2, int))
+    given = frozen(np.empty((0, 0, 0), np.int64)), frozen(nothing)
+    finish_tree(*given, 0.0, nothing[:0], 1.0, nothing, us, vs, 1, known, np.zeros(2, int))
     assert list(zip(us.tolist(), vs.tolist())) == expected
 
 

@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.kernels.frozen import frozen
 from tanbark.kernels.threads import run, spans, thread_count
 from tanbark.kernels.votes import tally_votes
 from tanbark.network import Network
@@ -53,6 +54,7 @@ class Committee:
         tally = np.zeros((rows, self.log_prior.shape[1]))
         room = np.empty_like(tally), np.empty(rows, np.int64)
         layout = (self.order, self.parent, self.arity, self.start, self.tables, self.log_prior, self.weights)
+        call = partial(tally_votes, codes, *map(frozen, layout))
         threads = thread_count(n_jobs, rows)
-        run([partial(tally_votes, codes, *layout, *span, *room, tally) for span in spans(rows, threads)], threads)
+        run([partial(call, *span, *room, tally) for span in spans(rows, threads)], threads)
         return np.asarray(tally / self.weights.sum())

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts import Counts, Rows
+from tanbark.kernels.frozen import frozen
 from tanbark.kernels.super_parents import leave_out, member_log_joints
 from tanbark.kernels.threads import run, spans, thread_count
 from tanbark.network import Network, Structure
@@ -62,7 +63,7 @@ class SuperParents:
         rows = codes.shape[1]
         out = np.empty((rows, self.own.shape[1], len(self.members)))
         threads = thread_count(n_jobs, rows)
-        call = partial(member_log_joints, codes, self.offset, self.own, self.pairs, self.members)
+        call = partial(member_log_joints, codes, *map(frozen, (self.offset, self.own, self.pairs, self.members)))
         run([partial(call, *span, out) for span in spans(rows, threads)], threads)
         return out
 

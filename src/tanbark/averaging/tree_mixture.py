@@ -14,6 +14,7 @@ from scipy.special import logsumexp
 
 from tanbark.averaging.tree_posterior import TreePosterior, Trees
 from tanbark.kernels.completions import complete_rows
+from tanbark.kernels.frozen import frozen
 from tanbark.kernels.hanging import hang_trees
 from tanbark.kernels.row_draws import draw_rows
 from tanbark.kernels.threads import run, spans, thread_count
@@ -145,9 +146,8 @@ class TreeMixture:
         n, rows = codes.shape
         classes = len(self.log_prior)
         threads = thread_count(n_jobs, rows * classes * max(1, n**3 // 512))
-        task = partial(
-            averaged_log_likelihood, codes, self.schema.offset, self._log_values, self.ratios, *self._weights
-        )
+        given = (self._log_values, self.ratios, *self._weights)
+        task = partial(averaged_log_likelihood, codes, self.schema.offset, *map(frozen, given))
         run([partial(task, *span, out) for span in spans(rows, threads)], threads)
 
     def _holed(self, codes: Codes, n_jobs: int | None) -> Iterator[tuple[NDArray[np.int64], Array]]:
@@ -189,8 +189,8 @@ class TreeMixture:
                         known,
                         self.schema.missing_code,
                         self.schema.offset,
-                        self._log_values,
-                        self.ratios,
+                        frozen(self._log_values),
+                        frozen(self.ratios),
                         order[min(k, len(order) - 1)],
                         parent[min(k, len(order) - 1)],
                         k,
@@ -223,7 +223,7 @@ class TreeMixture:
         parent = np.stack([p for _, p in hung])
         _, first, times = np.unique(np.concatenate(parent, axis=1), axis=0, return_index=True, return_counts=True)
         order = np.stack([o for o, _ in hung])
-        return order[:, first], parent[:, first], times.astype(np.float64)
+        return frozen(order[:, first]), frozen(parent[:, first]), times.astype(np.float64)
 
 
 def _hung(trees: Trees) -> tuple[Trees, Trees]:

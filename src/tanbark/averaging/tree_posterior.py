@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.kernels.edge_probabilities import edge_probabilities
+from tanbark.kernels.frozen import frozen
 from tanbark.kernels.tree_draws import draw_trees, reduced_graphs
 from tanbark.kernels.tree_sums import NOTHING, tree_sum
 from tanbark.structure import best_trees
@@ -54,7 +55,7 @@ class TreePosterior:
         # Logs beyond 1e15 are not known to a whole power of two; what is left of them is then no part of one.
         rest = np.clip((logs - exponent * LOG_TWO_HIGH) - exponent * LOG_TWO_LOW, -0.5, 0.5)
         mantissa: Array = np.exp(rest)
-        return mantissa, np.where(possible, exponent, NOTHING)
+        return frozen(mantissa), frozen(np.where(possible, exponent, NOTHING))
 
     @cached_property
     def scaled_total(self) -> tuple[float, float]:

@@ -35,6 +35,7 @@ from tanbark.classifiers.network_classifier import centred
 from tanbark.classifiers.seeds import check_seed, seed_of
 from tanbark.counts import Counts, Rows
 from tanbark.counts.tally import MOST_BYTES
+from tanbark.kernels.frozen import frozen
 from tanbark.kernels.pooling import pooled_scores, to_log_posteriors
 from tanbark.kernels.threads import run, spans, thread_count
 from tanbark.network import Network
@@ -282,7 +283,8 @@ class AdditiveBN(CountsClassifier):
 
     def _to_log_posteriors(self, joints: Array, log_prior: Array) -> None:
         threads = thread_count(self.n_jobs, len(joints))
-        run([partial(to_log_posteriors, joints, log_prior, *span) for span in spans(len(joints), threads)], threads)
+        call = partial(to_log_posteriors, joints, frozen(log_prior))
+        run([partial(call, *span) for span in spans(len(joints), threads)], threads)
 
     def _log_scores(self, codes: Codes) -> Array:
         rows, classes = codes.shape[1], len(self.class_log_prior_)
@@ -292,7 +294,7 @@ class AdditiveBN(CountsClassifier):
             joints = self._voting.log_joints(np.ascontiguousarray(codes[:, start : start + step]), self.n_jobs)
             self._to_log_posteriors(joints, self._learned_prior[None])
             threads = thread_count(self.n_jobs, len(joints))
-            call = partial(pooled_scores, joints, self._pool, self._linear)
+            call = partial(pooled_scores, joints, frozen(self._pool), self._linear)
             run([partial(call, *span, out[start : start + step]) for span in spans(len(joints), threads)], threads)
         return out + self._prior_ratio
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tanbark.classifiers.base import Array, CountsClassifier, check_choice
 from tanbark.counts import Counts, Rows
+from tanbark.kernels.frozen import frozen
 from tanbark.kernels.super_parents import averaged_log_joint
 from tanbark.kernels.threads import run, spans, thread_count
 from tanbark.network import Network
@@ -146,16 +147,7 @@ class AODE(CountsClassifier):
         rows = codes.shape[1]
         out = np.empty((rows, len(self.class_log_prior_)))
         threads = thread_count(self.n_jobs, rows)
-        of = self._tables
-        call = partial(
-            averaged_log_joint,
-            codes,
-            self.schema_.offset,
-            of["own"],
-            of["pairs"],
-            of["votes"],
-            of["log_prior"],
-            of["alone"],
-        )
+        tables = (frozen(self._tables[name]) for name in ("own", "pairs", "votes", "log_prior", "alone"))
+        call = partial(averaged_log_joint, codes, self.schema_.offset, *tables)
         run([partial(call, *span, out) for span in spans(rows, threads)], threads)
         return out

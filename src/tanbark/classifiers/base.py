@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tanbark.classifiers.encoding import EncodingEstimator
 from tanbark.counts import Counts, Rows
+from tanbark.kernels.frozen import frozen
 from tanbark.kernels.posterior import log_evidence, log_posterior, posterior
 from tanbark.kernels.threads import run, spans, thread_count
 from tanbark.network import Network
@@ -362,7 +363,7 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
     def _log_posteriors(self, codes: Codes) -> Array:
         joint = self._log_scores(codes)
         threads = thread_count(self.n_jobs, len(joint))
-        prior = self.class_log_prior_
+        prior = frozen(self.class_log_prior_)
         run([partial(log_posterior, joint, prior, *span, joint) for span in spans(len(joint), threads)], threads)
         return joint
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts.tally import Array, Tally, check_memory, checked_classes
+from tanbark.kernels.frozen import frozen
 from tanbark.kernels.further_rows import add_rows
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.columns import Codes
@@ -57,9 +58,7 @@ class Counts:
 
     def __post_init__(self) -> None:
         for name in ("class_counts", "table"):
-            frozen = getattr(self, name).view()
-            frozen.flags.writeable = False
-            object.__setattr__(self, name, frozen)
+            object.__setattr__(self, name, frozen(getattr(self, name)))
         if self.table.dtype.kind == "f":
             with np.errstate(over="ignore"):
                 finite = np.isfinite(self.class_counts.sum()) and np.isfinite(self.table).all()

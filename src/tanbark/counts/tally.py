@@ -77,6 +77,7 @@ class Tally:
         n_jobs : int, optional
         """
         self.schema.check_codes(codes)
+        codes = np.ascontiguousarray(codes)
         rows = codes.shape[1]
         labels = checked_classes(classes, rows, len(self.schema.classes))
         given = None if weights is None else _checked_weights(weights, rows)

@@ -214,7 +214,7 @@ class Factors:
         ends = np.cumsum(self.arity)
         for u, end in enumerate(ends.tolist()):
             rows[u, 1 + end - self.arity[u] : 1 + end] = np.arange(self.arity[u])
-        prior = self.log_joint(rows[:, :1], None, max_table, seed)[0][0]
+        prior = self.log_joint(rows[:, :1].copy(), None, max_table, seed)[0][0]
         given = self
         if not self.structure.parents[n]:
             # A class of probability zero has a distribution of its attributes all the same.

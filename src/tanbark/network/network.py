@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.kernels.frozen import frozen
 from tanbark.kernels.posterior import log_evidence
 from tanbark.network.drawing import draw
 from tanbark.network.estimates import DrawnAnswerWarning, DrawnValuesWarning, standard_errors
@@ -85,11 +86,8 @@ class Network:
                 of_class = above.index(len(arity) - 1) if len(arity) - 1 in above else None
                 if table.class_axis != of_class:
                     raise ValueError(f"the table of node {node} has the class on another axis than its parents ask for")
-        frozen = tuple(table if isinstance(table, SparseTable) else table.view() for table in self.log_tables)
-        for table in frozen:
-            if isinstance(table, np.ndarray):
-                table.setflags(write=False)
-        object.__setattr__(self, "log_tables", frozen)
+        tables = tuple(table if isinstance(table, SparseTable) else frozen(table) for table in self.log_tables)
+        object.__setattr__(self, "log_tables", tables)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Network, (self.schema, self.structure, self.log_tables)
@@ -113,9 +111,7 @@ class Network:
         table = self.log_tables[-1]
         if not isinstance(table, SparseTable) and not self.structure.parents[-1]:
             return table
-        log_prior: Array = self.log_joint(self._unknown())[0]
-        log_prior.flags.writeable = False
-        return log_prior
+        return frozen(self.log_joint(self._unknown())[0])
 
     @cached_property
     def log_given_class(self) -> tuple[Array, ...]:
@@ -195,6 +191,7 @@ class Network:
         """Return ``log P(row, class)``, and how many rows of it are estimates."""
         self.schema.check_codes(codes)
         _check_draws(max_table, seed)
+        codes = np.ascontiguousarray(codes)
         if self.tree is not None:
             return self.tree.log_joint(codes, n_jobs), 0
         joint, drawn, _ = self.factors.log_joint(codes, n_jobs, max_table, seed)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts.family import MOST_DENSE, ROOM
+from tanbark.kernels.frozen import frozen
 
 Array = NDArray[np.float64]
 
@@ -62,9 +63,7 @@ class SparseTable:
         if self.rows.shape != (len(keys), *self._row_shape) or self.default.shape != self._row_shape:
             raise ValueError(f"the rows of a sparse table of shape {self.shape} are of another shape")
         for name in ("keys", "rows", "default"):
-            frozen = getattr(self, name).view()
-            frozen.flags.writeable = False
-            object.__setattr__(self, name, frozen)
+            object.__setattr__(self, name, frozen(getattr(self, name)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return SparseTable, (self.shape, self.class_axis, self.keys, self.rows, self.default)

@@ -81,7 +81,7 @@ def is_quick(network: Network) -> bool:
         # Planning takes its time too, where there is much to sum out.
         if len(_ancestors(network, [u])) > MOST_ANCESTORS:
             return False
-        steps += network.factors.cells_summed(codes[:, u : u + 1]) * float(arity[u])
+        steps += network.factors.cells_summed(codes[:, u : u + 1].copy()) * float(arity[u])
         if steps * len(network.schema.classes) > MOST_STEPS:
             return False
     return True

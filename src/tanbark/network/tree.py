@@ -9,6 +9,7 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.kernels.frozen import frozen
 from tanbark.kernels.threads import run, spans, thread_count
 from tanbark.kernels.trees import tree_evidence, tree_log_joint
 from tanbark.network.structure import Structure
@@ -68,7 +69,8 @@ class Tree:
         out = np.empty((rows, len(self.log_prior)))
         threads = thread_count(n_jobs, rows)
         layout = (self.order, self.parent, self.arity, self.start, self.tables, self.log_prior)
-        run([partial(tree_log_joint, codes, *layout, *span, out) for span in spans(rows, threads)], threads)
+        call = partial(tree_log_joint, codes, *map(frozen, layout))
+        run([partial(call, *span, out) for span in spans(rows, threads)], threads)
         return out
 
     def evidence(self, codes: Codes) -> Array:
@@ -76,7 +78,7 @@ class Tree:
         out = np.zeros((codes.shape[1], 1 + len(self.arity), len(self.log_prior)))
         out[:, 0] = self.log_prior
         layout = (self.order, self.parent, self.arity, self.start, self.tables)
-        tree_evidence(codes, *layout, *self._shares, out)
+        tree_evidence(codes, *map(frozen, (*layout, *self._shares)), out)
         return out
 
     @property

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts import Counts
+from tanbark.kernels.frozen import frozen
 from tanbark.kernels.shares import log_conditional
 from tanbark.kernels.tree_tables import tree_log_tables
 from tanbark.parameters.conditional import PARAMETERS
@@ -42,8 +43,8 @@ def _tables_at_once(counts: Counts, parent: Sequence[int], parameters: str, ess:
     holes, values = np.zeros(len(arity), np.bool_), np.empty((classes, 0))
     if parameters == "dirichlet" and max(parent, default=-1) >= 0 and counts.has_missing().any():
         holes, values = counts.has_missing(), smoothed_values(counts, ess)
-    single = np.ascontiguousarray(counts.values)[:, None, :]
-    pairs = counts.table if counts.order == 2 else np.empty((classes, 0, 0), counts.table.dtype)
+    single = frozen(counts.values)[:, None, :]
+    pairs = counts.table if counts.order == 2 else frozen(np.empty((classes, 0, 0), counts.table.dtype))
     parents = np.array(parent, np.int64)
     tree_log_tables(pairs, single, counts.schema.offset, parents, added, holes, values, start, flat)
     return [flat[a:b].reshape(shape) for (a, b), shape in zip(itertools.pairwise(start.tolist()), shapes)]
@@ -53,8 +54,7 @@ def _tables_at_once(counts: Counts, parent: Sequence[int], parameters: str, ess:
 def _added(parameters: str, ess: float, shape: tuple[int, ...]) -> Array:
     """Return what is added to the counts of the values of a family's child: in a stream, the same time and again."""
     added = PARAMETERS[parameters](np.empty(shape[-1]), ess, math.prod(shape))
-    added.setflags(write=False)
-    return added
+    return frozen(added)
 
 
 def attribute_table(counts: Counts, u: int, above: int, parameters: str, ess: float) -> Array:
@@ -63,11 +63,11 @@ def attribute_table(counts: Counts, u: int, above: int, parameters: str, ess: fl
     if above >= 0 and parameters == "dirichlet" and (holes[u] or holes[above]):
         joint = raked_pair(counts, above, u, ess, smoothed_values(counts, ess)).transpose(1, 0, 2)
         return np.asarray(np.log(joint / joint.sum(axis=2, keepdims=True)))
-    seen = counts.value(u)[:, None, :] if above < 0 else counts.pair(above, u)
+    seen = np.asarray(counts.value(u)[:, None, :] if above < 0 else counts.pair(above, u), np.float64)
     classes, configurations, arity = seen.shape
     overall = counts.value(u).sum(axis=0).astype(np.float64) if parameters == "softened" else np.empty(arity)
     table = np.empty((configurations, classes, arity))
-    log_conditional(seen, PARAMETERS[parameters](overall, ess, seen.size), table)
+    log_conditional(frozen(seen), PARAMETERS[parameters](overall, ess, seen.size), table)
     return table if above >= 0 else table[0]
 
 
@@ -76,5 +76,5 @@ def class_table(counts: Counts, parameters: str, ess: float) -> Array:
     seen = counts.class_counts.astype(np.float64)
     logs: Array = np.empty(seen.size)
     alone = (1, 1, seen.size)
-    log_conditional(seen.reshape(alone), PARAMETERS[parameters](seen, ess, seen.size), logs.reshape(alone))
+    log_conditional(frozen(seen).reshape(alone), PARAMETERS[parameters](seen, ess, seen.size), logs.reshape(alone))
     return logs

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.kernels.frozen import frozen
 from tanbark.kernels.narrow import bin_numbers, few_whole_numbers, values_up_to
 from tanbark.schema.columns import UNKNOWN, Category, Codes, Column, holds, in_order
 
@@ -147,7 +148,7 @@ class Numbers:
     @property
     def few_whole(self) -> bool:
         """Whether they are whole numbers of at most ten values: integers with holes, as a data frame has them."""
-        return bool(few_whole_numbers(self.rows, self.at, AUTO_LEVELS))
+        return bool(few_whole_numbers(frozen(self.rows), self.at, AUTO_LEVELS))
 
     def levels(self) -> list[Any]:
         """Return the distinct numbers, as integers where all are whole."""
@@ -185,7 +186,7 @@ class Numbers:
             return bool(((code == UNKNOWN) & ~holes).any())
         cuts = np.array(column.cuts, np.float64)
         for low in range(0, len(out), CHUNK):
-            if not bin_numbers(self.rows[low : low + CHUNK], self.at, cuts, absent, out[low : low + CHUNK]):
+            if not bin_numbers(frozen(self.rows[low : low + CHUNK]), self.at, cuts, absent, out[low : low + CHUNK]):
                 raise self._infinite()
         return False
 

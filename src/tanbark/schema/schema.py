@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.kernels.frozen import frozen
 from tanbark.kernels.threads import run, thread_count
 from tanbark.schema.columns import UNKNOWN, Category, Codes, Column, Label, Number, column_from_dict, plain, union
 from tanbark.schema.raw import RawColumn
@@ -84,12 +85,12 @@ class Schema:
     @cached_property
     def arity(self) -> NDArray[np.int64]:
         """How many codes each column has."""
-        return _frozen(np.array([c.arity for c in self.columns], np.int64))
+        return frozen(np.array([c.arity for c in self.columns], np.int64))
 
     @cached_property
     def offset(self) -> NDArray[np.int64]:
         """Where each column's values begin when all columns' values stand in one row; the total is last."""
-        return _frozen(np.concatenate([[0], np.cumsum(self.arity)]).astype(np.int64))
+        return frozen(np.concatenate([[0], np.cumsum(self.arity)]).astype(np.int64))
 
     @cached_property
     def dtype(self) -> np.dtype[Any]:
@@ -106,7 +107,7 @@ class Schema:
         """The classes as an array of the type in which they came."""
         labels = np.empty(len(self.classes), object)
         labels[:] = self.classes
-        return _frozen(labels.astype(self.class_dtype))
+        return frozen(labels.astype(self.class_dtype))
 
     def index(self, name: str) -> int:
         """Return the position of a column."""
@@ -228,12 +229,6 @@ def common_dtype(a: str, b: str) -> str:
     """
     one, other = np.dtype(a), np.dtype(b)
     return np.result_type(one, other).str if one.kind == other.kind else "|O"
-
-
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """Return the array, which can no longer be written to."""
-    array.flags.writeable = False
-    return array
 
 
 def _unseen(column: Column, raw: RawColumn) -> Any:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from tanbark.kernels.frozen import frozen
 from tanbark.kernels.narrow import narrow_integers
 from tanbark.kernels.threads import run, spans, thread_count
 from tanbark.schema.columns import UNKNOWN, plain
@@ -163,7 +164,7 @@ def _read_integers(
     def narrow(part: int) -> None:
         start, stop = parts[part]
         for low in range(start, stop, CHUNK):
-            chunk = np.ascontiguousarray(array[low : min(low + CHUNK, stop)], np.int64)
+            chunk = frozen(np.asarray(array[low : min(low + CHUNK, stop)], np.int64))
             narrow_integers(chunk, base, low, distance, reach[part])
 
     run([partial(narrow, part) for part in range(len(parts))], len(parts) or 1)

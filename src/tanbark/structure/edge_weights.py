@@ -12,6 +12,7 @@ from scipy.special import xlogy
 from tanbark.counts import Counts
 from tanbark.kernels.acll import acll_gains
 from tanbark.kernels.evidence import dirichlet_evidence
+from tanbark.kernels.frozen import frozen
 from tanbark.kernels.information import class_gains, conditional_information
 from tanbark.scores.acll import FLOOR, beta
 from tanbark.structure.spanning_tree import settled
@@ -100,5 +101,5 @@ def most_telling(counts: Counts) -> list[int]:
 def class_information(counts: Counts) -> Matrix:
     """Return ``I(X; C)`` in nats of each attribute, over the rows that have it, times their share of all rows."""
     gain = np.empty(len(counts.schema.columns))
-    class_gains(np.ascontiguousarray(counts.values), counts.schema.offset, gain)
+    class_gains(frozen(counts.values), counts.schema.offset, gain)
     return gain / (float(counts.class_counts.sum()) or 1.0)
