@@ -24,7 +24,7 @@ DATA = HERE.parent.parent / "shared" / "data"
 hypothesis.settings.register_profile("unhurried", deadline=None)
 hypothesis.settings.load_profile("unhurried")
 
-FIRST = ("test_conformance", "test_spark", "test_update_killed", "test_house", "test_dask")
+FIRST = ("test_conformance", "test_spark", "test_update_killed", "test_river", "test_house", "test_dask")
 """A file is tested by one process: the other would wait for these if they were begun last."""
 
 
