@@ -205,3 +205,20 @@ def test_values_that_a_class_cannot_have_weigh_what_python_says(opened, kind):
     expected = model.explain(decoded(model, rows))
     assert np.isneginf(expected).any()
     assert same(parts, expected)
+
+
+def test_hundreds_of_values_that_all_but_rule_out_an_unknown_one_keep_their_digits(opened):
+    rng = np.random.default_rng(9)
+    y = rng.integers(0, 2, 400)
+    above = (y + (rng.random(400) < 0.3)) % 2
+    X = np.column_stack([above, *((above + (rng.random(400) < 0.002)) % 2 for _ in range(300))])
+    model = SuperParent(parent=0, ess=1e-3).fit(X, y)
+    rows = np.tile(rng.integers(0, 2, 301), (4, 1))
+    rows[1, 150:], rows[2, :150], rows[3] = 0, 1, 1
+    rows[:, 0] = -1
+    # The likelihood of either value is less than the smallest number of all beside what each child alone would allow.
+    said = np.array([table[:, :, code] for table, code in zip(model.network_.log_tables[1:-1], rows[0, 1:])])
+    assert ((said - said.max(axis=1, keepdims=True)).sum(axis=0) < -745).all()
+    found = answers(opened(model), rows, [])
+    assert same([one["posterior"] for one in found], model._log_posteriors(codes_of(model, rows)))
+    assert np.isfinite(model._log_posteriors(codes_of(model, rows))).all()

@@ -32,13 +32,49 @@ function unpacked(packed) {
   return array.slice(0, many);
 }
 
-function logSum(terms) {
+function logSum(terms, first = 0, step = 1) {
   let largest = -Infinity;
-  for (let at = 0; at < terms.length; at++) if (terms[at] > largest) largest = terms[at];
+  for (let at = first; at < terms.length; at += step) if (terms[at] > largest) largest = terms[at];
   if (largest === -Infinity) return largest;
   let total = 0;
-  for (let at = 0; at < terms.length; at++) total += Math.exp(terms[at] - largest);
+  for (let at = first; at < terms.length; at += step) total += Math.exp(terms[at] - largest);
   return largest + Math.log(total);
+}
+
+function sum(terms, first, step) {
+  let total = 0;
+  for (let at = first; at < terms.length; at += step) total += terms[at];
+  return total;
+}
+
+// Multiply terms, the class last, by those of a table that begin at `start`, each value's `step` from the one before.
+function multiply(terms, table, start, step, classes) {
+  for (let to = 0; to < terms.length; to += classes, start += step) {
+    for (let k = 0; k < classes; k++) terms[to + k] *= table[start + k];
+  }
+}
+
+function add(terms, table, start, step, classes) {
+  for (let to = 0; to < terms.length; to += classes, start += step) {
+    for (let k = 0; k < classes; k++) terms[to + k] += table[start + k];
+  }
+}
+
+// Divide a table, the class last, by the greatest of each class, whose logarithm is added to `logs`; whether all in it
+// is beyond 1e-300, so that no digit is lost that counts: numbers begin to lose digits at 1e-308.
+function rescaled(data, logs) {
+  const classes = logs.length;
+  for (let k = 0; k < classes; k++) {
+    let greatest = 0, least = Infinity;
+    for (let at = k; at < data.length; at += classes) {
+      greatest = Math.max(greatest, data[at]);
+      least = Math.min(least, data[at]);
+    }
+    if (!(least > 1e-150 * greatest && greatest > 1e-150)) return false;
+    for (let at = k; at < data.length; at += classes) data[at] /= greatest;
+    logs[k] += Math.log(greatest);
+  }
+  return true;
 }
 
 function logPosterior(scores, logPrior) {
@@ -197,21 +233,31 @@ class Network {
     return [...groups.values()];
   }
 
-  // The log of the sum over a group's values, for each class, by eliminating one member after the other: the one that
-  // leaves the smallest table.
-  summedOut({ members, children }, codes) {
+  // The log of the sum over a group's values, for each class: of probabilities, or of their logarithms where
+  // probabilities would come near the smallest that a number can be.
+  summedOut(group, codes) {
+    return this.#summed(group, codes, true) ?? this.#summed(group, codes, false);
+  }
+
+  // The sum by eliminating one member after the other: the one that leaves the smallest table. Tables of probabilities
+  // are divided by the greatest of each class; undefined where something in them is too small beside it.
+  #summed({ members, children }, codes, plain) {
     const { classes } = this;
     const said = new Float64Array(classes);
     const tablesOf = new Map(members.map((u) => [u, new Set()]));
     const beside = new Map(members.map((u) => [u, new Set()]));
     const take = (table) => {
-      if (!table.scope.length) for (let k = 0; k < classes; k++) said[k] += table.data[k];
+      if (plain && !rescaled(table.data, said)) return false;
+      if (!plain && !table.scope.length) for (let k = 0; k < classes; k++) said[k] += table.data[k];
       for (const u of table.scope) {
         tablesOf.get(u).add(table);
         for (const v of table.scope) if (v !== u) beside.get(u).add(v);
       }
+      return true;
     };
-    for (const f of [...members, ...children]) take(this.#restricted(f, codes));
+    for (const f of [...members, ...children]) {
+      if (!take(this.#restricted(f, codes, plain))) return undefined;
+    }
     const cells = (u) => {
       let product = 1;
       for (const v of beside.get(u)) product *= this.arity[v];
@@ -227,15 +273,16 @@ class Network {
       for (const table of inputs) for (const u of table.scope) tablesOf.get(u).delete(table);
       for (const u of scope) beside.get(u).delete(next);
       cost.delete(next);
-      take(this.#eliminated(next, inputs, scope, least));
+      if (!take(this.#eliminated(next, inputs, scope, least, plain))) return undefined;
       for (const u of scope) cost.set(u, cells(u));
     }
     return said;
   }
 
   // A factor as a table over the unknown attributes in it, the class last.
-  #restricted(f, codes) {
-    const { classes, arity, tables } = this;
+  #restricted(f, codes, plain) {
+    const { classes, arity } = this;
+    const table = this.tables[f];
     const width = this.width[f];
     const nodes = f === this.n ? this.above[f] : [...this.above[f], f];
     const scope = [];
@@ -254,14 +301,17 @@ class Network {
     const place = new Odometer(scope, arity, [strides]);
     for (let cell = 0; cell < data.length; cell += classes) {
       const from = entry + place.at[0];
-      for (let k = 0; k < classes; k++) data[cell + k] = tables[f][width > 1 ? from + k : from];
+      for (let k = 0; k < classes; k++) {
+        const log = table[width > 1 ? from + k : from];
+        data[cell + k] = plain ? Math.exp(log) : log;
+      }
       place.next();
     }
     return { scope, data };
   }
 
   // The sum over the values of an attribute of the product of tables.
-  #eliminated(u, inputs, scope, cells) {
+  #eliminated(u, inputs, scope, cells, plain) {
     const { classes, arity } = this;
     const own = [];
     const others = inputs.map((table) => {
@@ -276,16 +326,12 @@ class Network {
     });
     const place = new Odometer(scope, arity, others);
     const data = new Float64Array(cells * classes);
-    const terms = new Float64Array(arity[u]);
+    const terms = new Float64Array(arity[u] * classes);
+    const [combine, total] = plain ? [multiply, sum] : [add, logSum];
     for (let cell = 0; cell < cells; cell++) {
-      for (let k = 0; k < classes; k++) {
-        terms.fill(0);
-        for (let t = 0; t < inputs.length; t++) {
-          const table = inputs[t].data;
-          for (let j = 0, at = place.at[t] + k; j < terms.length; j++, at += own[t]) terms[j] += table[at];
-        }
-        data[cell * classes + k] = logSum(terms);
-      }
+      terms.fill(plain ? 1 : 0);
+      for (let t = 0; t < inputs.length; t++) combine(terms, inputs[t].data, place.at[t], own[t], classes);
+      for (let k = 0; k < classes; k++) data[cell * classes + k] = total(terms, k, classes);
       place.next();
     }
     return { scope, data };

@@ -40,6 +40,7 @@ class WhatIf {
     this.model = remembering(model);
     this.codes = carried.columns.map(() => UNKNOWN);
     this.moves = [];
+    this.longest = 0; // how many milliseconds a weight took of late
     this.rows = new Map();
     this.answers = this.#listAnswers();
     this.ranking = carried.columns.map((_, u) => u).sort((a, b) => carried.importance[b] - carried.importance[a]);
@@ -123,20 +124,23 @@ class WhatIf {
       $("trouble").hidden = false;
     }
     this.steps = steps;
-    this.#goOn(steps);
+    this.#goOn(steps, began + SLICE);
     $("what-if").dataset.milliseconds = String(performance.now() - began);
     if (!atFirst) this.#say();
   }
 
-  // Find further weights for a while, show what there is, and go on when the page has had its turn.
-  #goOn(steps) {
+  // Find further weights as long as the next will be found in time, show what there is, and go on when the page has
+  // had its turn.
+  #goOn(steps, until) {
     if (steps !== this.steps) return;
-    const until = performance.now() + SLICE;
-    let done;
-    while (!(done = steps.next().done) && performance.now() < until);
+    let done = false;
+    for (let began; !done && (began = performance.now()) + this.longest < until; ) {
+      done = steps.next().done;
+      this.longest = Math.max(performance.now() - began, 0.9 * this.longest);
+    }
     $("what-if").dataset.ready = String(done);
     this.#show();
-    if (!done) setTimeout(() => this.#goOn(steps));
+    if (!done) setTimeout(() => this.#goOn(steps, performance.now() + this.longest + SLICE));
   }
 
   #say() {
