@@ -102,8 +102,8 @@ def main():
         "",
         "Moves are made as a person makes them, in the page: two of three set an attribute to a value, the third to "
         "unknown. Measured is what the page does before it can be seen again: the probabilities, and weights of "
-        "evidence for as long as eight milliseconds; where these take longer (in KDB, which has no exact shares at "
-        "this size, and in AveragedTAN) the rest follows while the page can be used.",
+        "evidence for as long as eight milliseconds in all; where these take longer (in KDB, which has no exact "
+        "shares at this size, and in AveragedTAN) the rest follows while the page can be used.",
         "",
         "| a process | from start to end |",
         "| --- | --- |",
