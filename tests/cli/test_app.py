@@ -21,7 +21,14 @@ def test_help_names_the_commands_and_the_exit_codes(run):
     said = " ".join(run("--help").stdout.split())
     for words in ("fit", "predict", "show", "demo", "--quiet", "--install-completion"):
         assert words in said
-    for code in ("0 all went well", "1 an error", "2 wrong usage", "130 interrupted", "141 nobody", "143 terminated"):
+    for code in (
+        "0 all went well",
+        "1 an error",
+        "2 no such command",
+        "130 interrupted",
+        "141 nobody",
+        "143 terminated",
+    ):
         assert code in said
 
 

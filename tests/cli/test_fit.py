@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import gzip
+import json
+import time
 
 import narwhals as nw
 import numpy as np
 import pyarrow as pa
 import pytest
+from numba.core import event
 
 import tanbark
 from tanbark.datasets import lenses
@@ -187,6 +190,18 @@ def test_one_row_is_learned(run, tmp_path):
 def test_few_rows_are_not_cross_validated(run, tmp_path):
     (tmp_path / "t.csv").write_text("x,class\na,p\nb,q\n")
     assert "too few for a 5-fold cross-validation" in run("fit", "t.csv").stdout
+
+
+def test_compiling_is_no_learning(write, run, table, tmp_path, monkeypatch):
+    def fit(model, X, y):
+        with event.trigger_event("numba:compiler_lock"):
+            time.sleep(0.5)
+        return learn(model, X, y)
+
+    learn = tanbark.TAN.fit
+    monkeypatch.setattr(tanbark.TAN, "fit", fit)
+    write(table, tmp_path / "t.csv")
+    assert json.loads(run("fit", "t.csv", "-t", "walk", "--cv", 0, "--json").stdout)["seconds"] < 0.4
 
 
 def test_brackets_in_names_are_printed_as_they_are(run, tmp_path):

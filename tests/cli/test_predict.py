@@ -79,6 +79,16 @@ def test_rows_without_a_class_do_not_count_towards_accuracy(run, model, tmp_path
     assert "on 1 rows" in run("predict", "m.tanbark", "new.csv").stderr
 
 
+def test_classes_that_the_model_does_not_know_are_noted(write, run, table, model, tmp_path):
+    said = ["perhaps", *table.column("walk").to_pylist()[1:]]
+    write(table.drop_columns("walk").append_column("walk", [said]), tmp_path / "new.csv")
+    told = run("predict", "m.tanbark", "new.csv").stderr
+    assert "note: among these rows is 1 of a class that the model does not know" in told
+    told = run("predict", "m.tanbark", "train.csv", "--target", "sky").stderr
+    assert "accuracy 0.0% on 40 rows" in told
+    assert "are 40 of a class that the model does not know" in told
+
+
 def test_text_that_looks_like_numbers_is_read_as_the_model_learned_it(run, tmp_path):
     (tmp_path / "t.csv").write_text("code,class\n" + "01,a\n2,b\nx,a\n" * 5)
     run("fit", "t.csv", "--cv", 0)

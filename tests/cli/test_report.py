@@ -64,6 +64,8 @@ def test_fit_writes_a_page_judged_by_what_each_fold_held_out(run, table, write, 
         (["weather.tanbark", "-o", "weather.tanbark"], "weather.tanbark is a file that this command reads"),
         (["weather.tanbark", "weather.csv", "-o", "weather.csv"], "weather.csv is a file that this command reads"),
         (["weather.tanbark", "weather.csv", "--target", "oak"], "has no column 'oak'"),
+        (["weather.tanbark", "--target", "walk"], "name the rows after the model"),
+        (["weather.tanbark", "--from", "csv"], "name the rows after the model"),
         (["nothing.tanbark"], "nothing.tanbark"),
     ],
 )

@@ -63,7 +63,20 @@ def test_importance_is_the_mutual_information_under_the_model():
     assert information(model).tolist() == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("model", [AveragedTAN(), AODE(), AdditiveBN(), KDB(), BayesNet(class_prior=[0.2, 0.3, 0.5])])
+PRIOR = [0.2, 0.3, 0.5]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        AveragedTAN(),
+        AveragedTAN(multinet=True, class_prior=PRIOR),
+        AODE(),
+        AdditiveBN(),
+        KDB(),
+        BayesNet(class_prior=PRIOR),
+    ],
+)
 def test_importance_follows_from_what_is_said_of_single_values(model):
     X, y = lenses()
     model.fit(X, y)
@@ -157,6 +170,13 @@ def test_what_cannot_be_reported_is_refused(tmp_path):
     with pytest.raises(FileNotFoundError):
         write_report(model, tmp_path / "no" / "a.html")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_trees_of_which_none_is_much_better_take_no_longer(monkeypatch):
+    rng = np.random.default_rng(0)
+    model = AveragedTAN().fit(rng.integers(0, 4, (200, 12)), rng.integers(0, 2, 200))
+    monkeypatch.setattr(AveragedTAN, "_log_scores", None)
+    assert (information(model) > 0).all()
 
 
 def test_a_model_too_large_to_carry_is_drawn_without_answers(page, monkeypatch):

@@ -103,11 +103,10 @@ def _from_table(assignment: Assignment, table: pa.Table, bar: Progress) -> Learn
     X, y = assignment.columns.split(table)
     encoder = assignment.columns.encoder_of(X)
     task = bar.add_task("learning", total=None, detail=f"{table.num_rows:,} rows")
-    began = time.monotonic()
-    with _told(bar, task):
+    with _timed() as seconds, _told(bar, task):
         model = assignment.new(encoder).fit(X, y)
     bar.remove_task(task)
-    return Learned(model, table.num_rows, row_numbers(X), time.monotonic() - began, encoder, X, y)
+    return Learned(model, table.num_rows, row_numbers(X), sum(seconds), encoder, X, y)
 
 
 def _from_stream(assignment: Assignment, source: Source, bar: Progress) -> Learned:
@@ -123,10 +122,10 @@ def _from_stream(assignment: Assignment, source: Source, bar: Progress) -> Learn
         counted[0] = rows
         show(what, rows, total)
 
-    began = time.monotonic()
-    schema, before = _schema(columns, source, show)
-    order = type(assignment.new(columns.encoder))._order
-    counts = Counts.from_batches(source, columns.target, schema=schema, order=order, n_jobs=-1, progress=counting)
+    with _timed() as seconds:
+        schema, before = _schema(columns, source, show)
+        order = type(assignment.new(columns.encoder))._order
+        counts = Counts.from_batches(source, columns.target, schema=schema, order=order, n_jobs=-1, progress=counting)
     rows = counted[0]
     for many in before:
         if many != rows:
@@ -135,10 +134,10 @@ def _from_stream(assignment: Assignment, source: Source, bar: Progress) -> Learn
             )
     encoder = columns.encoder_under([column.name for column in schema.columns if isinstance(column, Category)])
     task = bar.add_task("learning", total=None, detail="")
-    with _told(bar, task):
+    with _timed() as more, _told(bar, task):
         model = assignment.new(encoder).fit_counts(counts)
     bar.remove_task(task)
-    return Learned(model, rows, likely_row_numbers(source, counts, rows), time.monotonic() - began, encoder)
+    return Learned(model, rows, likely_row_numbers(source, counts, rows), sum(seconds + more), encoder)
 
 
 def _schema(columns: Columns, source: Source, progress: Any) -> tuple[Schema, list[int]]:
@@ -161,6 +160,19 @@ def _schema(columns: Columns, source: Source, progress: Any) -> tuple[Schema, li
     by_name = {column.name: column for schema in found for column in schema.columns}
     schema = replace(found[0], columns=tuple(by_name[name] for name in names))
     return schema, [survey.rows for survey in surveys]
+
+
+@contextmanager
+def _timed() -> Iterator[list[float]]:
+    """Yield where the seconds that something takes will stand, without those of compiling: that is done once."""
+    from numba.core.event import install_timer
+
+    seconds: list[float] = []
+    compiling: list[float] = []
+    began = time.monotonic()
+    with install_timer("numba:compiler_lock", compiling.append):
+        yield seconds
+    seconds.append(time.monotonic() - began - sum(compiling))
 
 
 def _told(bar: Progress, task: TaskID) -> AbstractContextManager[None]:

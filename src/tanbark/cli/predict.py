@@ -92,6 +92,10 @@ def predict(
     if tally.labelled:
         share = tally.right / tally.labelled
         console.print(f"accuracy {percent(share)} on {tally.labelled:,} rows with a known {plan.target_name}")
+    if tally.unknown:
+        which = "is 1" if tally.unknown == 1 else f"are {tally.unknown:,}"
+        note = f"note: among these rows {which} of a class that the model does not know, so that it cannot be right"
+        console.print(note, style="yellow", soft_wrap=True)
     if tally.drawn:
         lack = "row lacks" if tally.drawn == 1 else "rows lack"
         note = f"note: {tally.drawn:,} {lack} so many values that drawn trees were averaged instead of all"
@@ -114,11 +118,15 @@ def _kind_written(output: Path | None, to: str | None) -> str:
 
 @dataclass
 class Tally:
-    """How many rows there were, how many had a class, how many of those were right, how many needed drawn trees."""
+    """How many rows there were, how many had a class, how many of those were right, and how many are beyond the model.
+
+    A class may be one that the model does not know, and a row may need drawn trees.
+    """
 
     rows: int = 0
     labelled: int = 0
     right: int = 0
+    unknown: int = 0
     drawn: int = 0
 
 
@@ -200,6 +208,7 @@ def _predicted(model: CountsClassifier, plan: Plan, batch: pa.RecordBatch, tally
         codes = np.array([place.get(label, -1) for label in truth])
         tally.labelled += int(known.sum())
         tally.right += int((known & (codes == best)).sum())
+        tally.unknown += int((known & (codes < 0)).sum())
     tally.rows += batch.num_rows
     return pa.record_batch(
         [*kept, labels.take(pa.array(best)), *map(pa.array, np.ascontiguousarray(probabilities.T))],

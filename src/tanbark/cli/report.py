@@ -44,6 +44,8 @@ def report(
 
     With --json the keys are file, output and rows.
     """
+    if data is None and (target, database, kind, missing) != (None,) * 4:
+        raise CommandError("--target, --database, --from and --missing tell of rows; name the rows after the model")
     path = output or Path(f"{model.stem}.html")
     source = None if data is None else rows_named(data, database, missing, kind)
     check_writable(path, [model, *(files_read(source) if source else ())])

@@ -96,19 +96,16 @@ def _text(array: NDArray[Any]) -> str:
 
 def _numbers(model: Any) -> int:
     """Return how many numbers a page about a classifier would carry."""
-    if isinstance(model, NetworkClassifier):
-        return _cells([model.network_])
-    if isinstance(model, BoostedBN):
-        return _cells(model.networks_)
-    if isinstance(model, AODE):
-        return model._arrays()["pairs"].size
-    if isinstance(model, AveragedTAN):
-        return model._mixture.ratios.size // 2
+    return _kind(model)[1](model)
+
+
+def _pool_numbers(model: AdditiveBN) -> int:
     voting = model._voting
     if isinstance(voting, SuperParents):
         return voting.pairs.size
     if isinstance(voting, Networks):
         return _cells(voting.networks)
+    assert isinstance(voting, Classifiers)
     return sum(map(_numbers, voting.models))
 
 
@@ -117,7 +114,15 @@ def _cells(networks: Iterable[Network]) -> int:
 
 
 def _carried(model: Any) -> Carried:
-    return next(carry(model) for kind, carry in _CARRIERS.items() if isinstance(model, kind))
+    return _kind(model)[0](model)
+
+
+def _kind(model: Any) -> tuple[Callable[[Any], Carried], Callable[[Any], int]]:
+    """Return what carries a classifier, and what tells how many numbers that takes."""
+    for kind, found in _CARRIERS.items():
+        if isinstance(model, kind):
+            return found
+    raise TypeError(f"{type(model).__name__} is no classifier of tanbark")
 
 
 def _network(network: Network) -> Carried:
@@ -207,10 +212,10 @@ def _averaged_tan(model: AveragedTAN) -> Carried:
     }
 
 
-_CARRIERS: dict[type, Callable[[Any], Carried]] = {
-    NetworkClassifier: _network_classifier,
-    AODE: _aode,
-    AdditiveBN: _additive_bn,
-    BoostedBN: _boosted_bn,
-    AveragedTAN: _averaged_tan,
+_CARRIERS: dict[type, tuple[Callable[[Any], Carried], Callable[[Any], int]]] = {
+    NetworkClassifier: (_network_classifier, lambda model: _cells([model.network_])),
+    AODE: (_aode, lambda model: model._arrays()["pairs"].size),
+    AdditiveBN: (_additive_bn, _pool_numbers),
+    BoostedBN: (_boosted_bn, lambda model: _cells(model.networks_)),
+    AveragedTAN: (_averaged_tan, lambda model: model._mixture.ratios.size // 2),
 }

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.classifiers.averaged_tan import AveragedTAN
 from tanbark.classifiers.network_classifier import NetworkClassifier
 from tanbark.network.strengths import class_joints, is_quick, mutual_information
 from tanbark.schema.columns import Codes
@@ -32,6 +33,10 @@ def information(model: Any) -> Array:
         return np.array([mutual_information(joint / joint.sum()) for joint in joints])
     schema = model.schema_
     offset, many = schema.offset.tolist(), int(schema.offset[-1])
+    if isinstance(model, AveragedTAN):
+        # What a value alone says is the same in all trees.
+        joint = model._mixture.values * np.exp(model._mixture.log_prior)
+        return np.array([mutual_information(part) for part in np.split(joint, offset[1:-1])])
     codes = np.full((len(schema.columns), many), schema.missing_code, schema.dtype)
     for u, arity in enumerate(schema.arity.tolist()):
         codes[u, offset[u] : offset[u + 1]] = np.arange(arity)
