@@ -20,8 +20,6 @@ def tree_log_tables(
     offset: Integers,
     parent: Integers,
     added: Floats,
-    holes: NDArray[np.bool_],
-    values: Floats,
     start: Integers,
     out: Floats,
 ) -> None:
@@ -37,26 +35,49 @@ def tree_log_tables(
         Each attribute's parent, -1 for none.
     added : array of shape (values,)
         What the count of each value gets more.
-    holes : array of bool
-        Which attributes have holes, so that their pairs must be raked.
-    values : array of shape (classes, values)
-        What raked pairs are to sum to.
     """
     classes = len(single)
     for u in range(len(parent)):
         first, last, above = offset[u], offset[u + 1], parent[u]
-        flat = out[start[u] : start[u + 1]]
-        more = added[first:last]
+        configurations = 1 if above < 0 else offset[above + 1] - offset[above]
+        cells = out[start[u] : start[u + 1]].reshape((configurations, classes, last - first))
         if above < 0:
-            log_conditional(single[:, :, first:last], more, flat.reshape((1, classes, last - first)))
-            continue
-        configurations = offset[above + 1] - offset[above]
-        cells = flat.reshape((configurations, classes, last - first))
-        if holes[u] or holes[above]:
-            for k in range(classes):
-                _log_raked(table[k], offset, above, u, more[0], values[k], cells[:, k])
+            log_conditional(single[:, :, first:last], added[first:last], cells)
         else:
-            log_conditional(table[:, offset[above] : offset[above + 1], first:last], more, cells)
+            log_conditional(table[:, offset[above] : offset[above + 1], first:last], added[first:last], cells)
+
+
+@njit(nogil=True, cache=True)
+def raked_log_tables(
+    table: NDArray[np.generic],
+    offset: Integers,
+    parent: Integers,
+    added: Floats,
+    holes: NDArray[np.bool_],
+    values: Floats,
+    start: Integers,
+    out: Floats,
+) -> None:
+    """Write the tables of `tree_log_tables` where an attribute or its parent has holes, so that pairs must be raked.
+
+    It is a kernel of its own since it takes long to compile, and most tables have no holes.
+
+    Parameters
+    ----------
+    holes : array of bool
+        Which attributes have holes.
+    values : array of shape (classes, values)
+        What raked pairs are to sum to.
+    """
+    classes = len(table)
+    for u in range(len(parent)):
+        above = parent[u]
+        if above < 0 or not (holes[u] or holes[above]):
+            continue
+        shape = (offset[above + 1] - offset[above], classes, offset[u + 1] - offset[u])
+        cells = out[start[u] : start[u + 1]].reshape(shape)
+        for k in range(classes):
+            _log_raked(table[k], offset, above, u, added[offset[u]], values[k], cells[:, k])
 
 
 @njit(nogil=True, cache=True)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tanbark.counts import Counts
 from tanbark.kernels.frozen import frozen
 from tanbark.kernels.shares import log_conditional
-from tanbark.kernels.tree_tables import tree_log_tables
+from tanbark.kernels.tree_tables import raked_log_tables, tree_log_tables
 from tanbark.parameters.conditional import PARAMETERS
 from tanbark.parameters.dirichlet import raked_pair, smoothed_values
 
@@ -40,13 +40,13 @@ def _tables_at_once(counts: Counts, parent: Sequence[int], parameters: str, ess:
     start = np.cumsum([0, *map(math.prod, shapes)])
     flat = np.empty(start[-1])
     added = np.concatenate([np.empty(0), *(_added(parameters, ess, shape) for shape in shapes)])
-    holes, values = np.zeros(len(arity), np.bool_), np.empty((classes, 0))
-    if parameters == "dirichlet" and max(parent, default=-1) >= 0 and counts.has_missing().any():
-        holes, values = counts.has_missing(), smoothed_values(counts, ess)
     single = frozen(counts.values)[:, None, :]
     pairs = counts.table if counts.order == 2 else frozen(np.empty((classes, 0, 0), counts.table.dtype))
-    parents = np.array(parent, np.int64)
-    tree_log_tables(pairs, single, counts.schema.offset, parents, added, holes, values, start, flat)
+    offset, parents = counts.schema.offset, np.array(parent, np.int64)
+    tree_log_tables(pairs, single, offset, parents, added, start, flat)
+    if parameters == "dirichlet" and max(parent, default=-1) >= 0 and counts.has_missing().any():
+        values = smoothed_values(counts, ess)
+        raked_log_tables(pairs, offset, parents, added, counts.has_missing(), values, start, flat)
     return [flat[a:b].reshape(shape) for (a, b), shape in zip(itertools.pairwise(start.tolist()), shapes)]
 
 
