@@ -24,12 +24,12 @@ DATA = HERE.parent.parent / "shared" / "data"
 hypothesis.settings.register_profile("unhurried", deadline=None)
 hypothesis.settings.load_profile("unhurried")
 
-FIRST = ("test_conformance", "test_spark", "test_update_killed", "test_river", "test_house", "test_dask")
+FIRST = ("test_conformance", "test_house", "test_update_killed", "test_spark", "test_river", "test_dask")
 """A file is tested by one process: the other would wait for these if they were begun last."""
 
 
 def pytest_collection_modifyitems(items):
-    """Begin with the files that take longest; the first compiles most kernels, the next ones few."""
+    """Begin with the files that take longest; the first compiles most kernels, before others want them."""
     items.sort(key=lambda item: FIRST.index(item.path.stem) if item.path.stem in FIRST else len(FIRST))
 
 
