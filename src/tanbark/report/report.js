@@ -114,6 +114,7 @@ class WhatIf {
 
   update(atFirst = false) {
     const began = performance.now();
+    this.longest *= 0.9;
     const steps = answering(this.model, carried.logPrior, this.codes.slice(), this.moves.slice());
     try {
       this.found = steps.next().value;
@@ -133,10 +134,10 @@ class WhatIf {
   // had its turn.
   #goOn(steps, until) {
     if (steps !== this.steps) return;
-    let done = false;
+    let done = Boolean(this.model.parts); // which says all at once
     for (let began; !done && (began = performance.now()) + this.longest < until; ) {
       done = steps.next().done;
-      this.longest = Math.max(performance.now() - began, 0.9 * this.longest);
+      this.longest = Math.max(performance.now() - began, this.longest);
     }
     $("what-if").dataset.ready = String(done);
     this.#show();
