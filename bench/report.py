@@ -104,10 +104,11 @@ def main():
     driver.quit()
     lines += [
         "",
-        "Moves are made as a person makes them, in the page, each when all of the one before is there: two of three set "
-        "an attribute to a value, the third to unknown. The answer is what the page does before it can be seen again: "
-        "the probabilities, and weights of evidence if they are soon found. Where they take longer (in KDB, which has no "
-        "exact shares at this size) they follow while the page can be used: the last columns say when all are there.",
+        "Moves are made as a person makes them, in the page, each when all of the one before is there: two of "
+        "three set an attribute to a value, the third to unknown. The answer is what the page does before it can "
+        "be seen again: the probabilities, and weights of evidence if they are soon found. Where they take longer "
+        "(in KDB, which has no exact shares at this size) they follow while the page can be used: the last columns "
+        "say when all are there.",
         "",
         "| a process | from start to end |",
         "| --- | --- |",
