@@ -60,7 +60,7 @@ def raked_log_tables(
 ) -> None:
     """Write the tables of `tree_log_tables` where an attribute or its parent has holes, so that pairs must be raked.
 
-    It is a kernel of its own since it takes long to compile, and most tables have no holes.
+    It is a kernel of its own since it takes long to compile, and tables without holes do not need it.
 
     Parameters
     ----------
