@@ -75,6 +75,40 @@ def test_whatever_is_missing_is_summed_out_exactly(seed, zeros):
     np.testing.assert_allclose(network.log_joint(rows), got, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("max_table", [factors.MAX_TABLE, 8])
+@pytest.mark.parametrize("zeros", [0.0, 0.3])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_a_value_says_alone_is_a_sum_of_the_joint(seed, zeros, max_table):
+    network = random_network(seed, zeros=zeros)
+    joint = whole_joint(network)
+    n = joint.ndim - 1
+    prior, alone, drawn = network.factors.alone(None, max_table, 0)
+    if drawn:
+        assert max_table == 8
+        return
+    of_class = joint.sum(axis=tuple(range(n)))
+    assert np.exp(prior) == pytest.approx(of_class, abs=1e-13)
+    for u, said in enumerate(alone):
+        given = joint.sum(axis=tuple(v for v in range(n) if v != u))[:, of_class > 0] / of_class[of_class > 0]
+        assert np.exp(said[:, of_class > 0]) == pytest.approx(given, rel=1e-12)
+
+
+def test_probabilities_too_small_to_be_multiplied_are_summed_in_logarithms():
+    # 40 children, each of which finds one of the hidden parent's values 1e-10 times as probable as the other: 1e-400.
+    children = 40
+    schema = Schema([Category(f"a{u}", (0, 1)) for u in range(children + 2)], (0, 1))
+    table = np.log([[[1e-10, 1 - 1e-10]] * 2, [[0.5, 0.5]] * 2])
+    given = np.log([[0.25, 0.75], [0.5, 0.5]])
+    above = [((children + 2,), given), ((0, children + 2), np.log(np.full((2, 2, 2), 0.5)))]
+    above += [((0, children + 2), table)] * children
+    parents = [*(parents for parents, _ in above), ()]
+    network = Network(schema, Structure(tuple(parents)), (*(table for _, table in above), np.log([0.5, 0.5])))
+    row = np.zeros((children + 2, 1), schema.dtype)
+    row[:2] = schema.missing_code
+    said = network.factors.log_joint(row, None, factors.MAX_TABLE, 0)[0][0]
+    assert said == pytest.approx(np.log([0.75, 0.5]) - (children + 1) * np.log(2), rel=1e-12)
+
+
 def test_graphs_of_every_kind_are_among_those_tested():
     structures = [random_network(seed).structure for seed in SEEDS]
     assert any(s.parents[-1] for s in structures)

@@ -1,4 +1,8 @@
-"""Summing a group of missing attributes out of the factors that touch it, exactly or by drawing."""
+"""Summing a group of missing attributes out of the factors that touch it, exactly or by drawing.
+
+Sums are of probabilities, each table divided by its greatest cell; where another cell is too small beside it to be held
+that way, they are of logarithms, which takes several times as long.
+"""
 
 from typing import NamedTuple
 
@@ -12,12 +16,12 @@ class Plan(NamedTuple):
     """In which order to sum out the members of a group, and where every table on the way lies.
 
     The first tables are those of `factors`, restricted to a row's known values; each step then sums one member out of
-    the product of its `inputs` (``inputs[first[s] : first[s + 1]]``), and its result is the next table. Table `t` lies
+    the product of its `inputs` (``inputs[first[s] : first[s + 1]]``), and its result is the next table. The last one is
+    the sum: one cell, or one for each value of an attribute that is kept. Table `t` lies
     from ``offset[t]`` on; a member's value times ``stride[t, member]`` says where. In the layout's tables it is
     ``by_configuration[t, member]`` and ``by_own[t, member]`` that a member's value counts.
     """
 
-    members: Integers
     factors: Integers
     arity: Integers
     offset: Integers
@@ -60,59 +64,98 @@ def _find_group_entries(layout: Layout, plan: Plan, codes: Codes, row: int, digi
 
 
 @njit(nogil=True, cache=True)
-def _eliminate(plan: Plan, step: int, digits: Integers, at: Integers, terms: Floats, work: Floats) -> None:
-    """Sum one member out of the product of the tables that have it, in logarithms."""
-    digits[:] = 0
+def _eliminate(plan: Plan, step: int, plain: bool, digits: Integers, at: Integers, terms: Floats, work: Floats) -> None:
+    """Sum one member out of the product of the tables that have it; of their logarithms unless they are `plain`."""
     result = len(plan.factors) + step
+    inputs = plan.inputs[plan.first[step] : plan.first[step + 1]]
     v = plan.eliminated[step]
-    first, last = plan.first[step], plan.first[step + 1]
-    for i in range(first, last):
-        at[i] = plan.offset[plan.inputs[i]]
+    values, axes = plan.arity[v], np.flatnonzero(plan.stride[result])[::-1]
+    by_value = np.array([plan.stride[t, v] for t in inputs])
+    digits[:] = 0
+    for i in range(len(inputs)):
+        at[i] = plan.offset[inputs[i]]
     for cell in range(plan.offset[result], plan.offset[result + 1]):
-        largest = -np.inf
-        for value in range(plan.arity[v]):
-            term = 0.0
-            for i in range(first, last):
-                term += work[at[i] + value * plan.stride[plan.inputs[i], v]]
-            terms[value] = term
-            largest = max(largest, term)
         total = 0.0
-        if largest > -np.inf:
-            for value in range(plan.arity[v]):
-                total += np.exp(terms[value] - largest)
-            largest += np.log(total)
-        work[cell] = largest
-        for m in range(len(digits) - 1, -1, -1):
-            if plan.stride[result, m] == 0:
-                continue
+        if plain:
+            for value in range(values):
+                term = 1.0
+                for i in range(len(inputs)):
+                    term *= work[at[i] + value * by_value[i]]
+                total += term
+        else:
+            terms[:values] = 0.0
+            for i in range(len(inputs)):
+                for value in range(values):
+                    terms[value] += work[at[i] + value * by_value[i]]
+            largest = terms[:values].max()
+            for value in range(values):
+                total += np.exp(terms[value] - largest) if largest > -np.inf else 0.0
+            total = largest + np.log(total) if total > 0.0 else -np.inf
+        work[cell] = total
+        for m in axes:
             digits[m] += 1
             more = 1 if digits[m] < plan.arity[m] else 1 - plan.arity[m]
-            for i in range(first, last):
-                at[i] += more * plan.stride[plan.inputs[i], m]
+            for i in range(len(inputs)):
+                at[i] += more * plan.stride[inputs[i], m]
             if digits[m] < plan.arity[m]:
                 break
             digits[m] = 0
 
 
 @njit(nogil=True, cache=True)
+def _rescale(table: Floats) -> float:
+    """Divide a table by its greatest cell; return the logarithm of that, NaN where a cell is too small beside it."""
+    greatest, least = 0.0, np.inf
+    for cell in range(len(table)):
+        greatest, least = max(greatest, table[cell]), min(least, table[cell])
+    # Numbers begin to lose digits at 1e-308.
+    if not (greatest > 1e-150 and least > 1e-150 * greatest):
+        return np.nan
+    for cell in range(len(table)):
+        table[cell] /= greatest
+    return float(np.log(greatest))
+
+
+@njit(nogil=True, cache=True)
+def _sum_out(plan: Plan, plain: bool, digits: Integers, at: Integers, terms: Floats, work: Floats) -> float:
+    """Find the last table from those of the factors; return the logarithm of what it was divided by, NaN: undone."""
+    scale = 0.0
+    for t in range(len(plan.offset) - 1):
+        if t >= len(plan.factors):
+            _eliminate(plan, t - len(plan.factors), plain, digits, at, terms, work)
+        if plain:
+            scale += _rescale(work[plan.offset[t] : plan.offset[t + 1]])
+            if np.isnan(scale):
+                break
+    return scale
+
+
+@njit(nogil=True, cache=True)
 def sum_out_group(layout: Layout, plan: Plan, codes: Codes, rows: Integers, low: int, high: int, out: Floats) -> None:
-    """Write to ``out[i, class]`` the log of the group's sum in row ``rows[i]``, for `i` from `low` to `high`."""
-    loaded = plan.offset[len(plan.factors)]
+    """Write to ``out[i, class]`` the log of the group's sum in row ``rows[i]``, for `i` from `low` to `high`.
+
+    There is one for each value of the attribute that is kept, if any.
+    """
+    loaded, last = plan.offset[len(plan.factors)], plan.offset[-2]
     entry = np.empty(loaded, np.int64)
     work = np.empty(plan.offset[-1])
-    digits = np.empty(len(plan.members), np.int64)
+    digits = np.empty(len(plan.arity), np.int64)
     at = np.empty(len(plan.inputs), np.int64)
     terms = np.empty(plan.arity.max())
     for i in range(low, high):
         _find_group_entries(layout, plan, codes, rows[i], digits, entry)
         for k in range(layout.classes):
-            for t in range(len(plan.factors)):
-                step = k if layout.width[plan.factors[t]] > 1 else 0
-                for cell in range(plan.offset[t], plan.offset[t + 1]):
-                    work[cell] = layout.tables[entry[cell] + step]
-            for s in range(len(plan.members)):
-                _eliminate(plan, s, digits, at, terms, work)
-            out[i, k] = work[plan.offset[-1] - 1]
+            for plain in (True, False):
+                for t in range(len(plan.factors)):
+                    step = k if layout.width[plan.factors[t]] > 1 else 0
+                    for cell in range(plan.offset[t], plan.offset[t + 1]):
+                        log = layout.tables[entry[cell] + step]
+                        work[cell] = np.exp(log) if plain else log
+                scale = _sum_out(plan, plain, digits, at, terms, work)
+                if not np.isnan(scale):
+                    break
+            for cell in range(last, plan.offset[-1]):
+                out[i, k, cell - last] = np.log(work[cell]) + scale if plain else work[cell]
 
 
 @njit(nogil=True, cache=True)

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,10 +107,6 @@ class Factors:
         for begin, end in itertools.pairwise([0, *(place + 1 for place in last), len(at)]):
             yield self._group(tuple(words[:, begin].tolist())), at[begin:end]
 
-    def cells_summed(self, codes: Codes) -> int:
-        """Return how many cells of tables are written to sum out what rows lack, for a row of each kind of lack."""
-        return sum(int(group.plan.offset[-1]) for group, _ in self._groups(codes, 1))
-
     def _group(self, words: tuple[int, ...]) -> Group:
         group = self._remembered.get(words)
         if group is None:
@@ -129,7 +125,7 @@ class Factors:
         if group.largest <= max_table:
             threads = thread_count(n_jobs, len(chosen) * int(group.plan.offset[-1]))
             task = partial(sum_out_group, self.layout, group.plan, codes, chosen)
-            run([partial(task, *span, out) for span in spans(len(chosen), threads)], threads)
+            run([partial(task, *span, out[:, :, None]) for span in spans(len(chosen), threads)], threads)
         else:
             threads = thread_count(n_jobs, len(chosen) * DRAWS)
             members, children = (np.array(nodes, np.int64) for nodes in (group.drawn_order, group.children))
@@ -162,7 +158,7 @@ class Factors:
         """
         n, rows, classes = len(self.arity), codes.shape[1], self.layout.classes
         out, drawn = np.zeros((rows, 1 + n, classes)), np.zeros(rows, np.bool_)
-        log_prior, alone, estimated = self.alone(max_table, seed)
+        log_prior, alone, estimated = self.alone(n_jobs, max_table, seed)
         drawn |= estimated
         known, terms = np.empty(rows, np.bool_), np.empty((rows, classes))
 
@@ -198,33 +194,52 @@ class Factors:
                 out[at, place] += said / len(places)
         return out, drawn
 
-    def alone(self, max_table: int, seed: int) -> tuple[Array, list[Array], bool]:
+    def alone(self, n_jobs: int | None, max_table: int, seed: int) -> tuple[Array, list[Array], bool]:
         """Return ``log P(class)``, every attribute's ``log P(value | class)``, and whether any of it is an estimate."""
         settings = max_table, seed
         if settings not in self._said_alone:
             self._said_alone.clear()
-            self._said_alone[settings] = self._compute_alone(max_table, seed)
+            self._said_alone[settings] = self._compute_alone(n_jobs, max_table, seed)
         return self._said_alone[settings]
 
-    def _compute_alone(self, max_table: int, seed: int) -> tuple[Array, list[Array], bool]:
+    @cached_property
+    def all_but_one(self) -> list[Group]:
+        """For every attribute what has to be summed out to know how probable its values are with each class."""
+        of_class, groups = self.structure.of_class, []
+        known = [of_class] if self.structure.parents[of_class] else []
+        for u in range(len(self.arity)):
+            members = self.structure.ancestors([u, *known]) - {u, of_class}
+            groups.append(Group(self.structure, self.arity, tuple(sorted(members)), (u, *known), kept=(u,)))
+        return groups
+
+    def _compute_alone(self, n_jobs: int | None, max_table: int, seed: int) -> tuple[Array, list[Array], bool]:
         n, classes = len(self.arity), self.layout.classes
-        total = sum(self.arity)
         kind = np.min_scalar_type(max(self.arity))
-        rows = np.full((n, 1 + total), np.iinfo(kind).max, kind)
-        ends = np.cumsum(self.arity)
-        for u, end in enumerate(ends.tolist()):
-            rows[u, 1 + end - self.arity[u] : 1 + end] = np.arange(self.arity[u])
-        prior = self.log_joint(rows[:, :1].copy(), None, max_table, seed)[0][0]
-        given = self
+        nothing = np.full((n, 1), np.iinfo(kind).max, kind)
+        (prior,), (drawn,), _ = self.log_joint(nothing, n_jobs, max_table, seed)
+        given, of_class = self, prior
         if not self.structure.parents[n]:
             # A class of probability zero has a distribution of its attributes all the same.
             tables = self.layout.tables.copy()
             tables[self.layout.start[n] : self.layout.start[n] + classes] = 0.0
-            given = replace(self, layout=self.layout._replace(tables=tables))
-        joint, drawn, _ = given.log_joint(rows, None, max_table, seed)
-        possible = np.isfinite(joint[0])
-        alone = np.where(possible, joint[1:] - np.where(possible, joint[0], 0.0), 0.0)
-        return prior, np.split(alone, ends[:-1]), bool(drawn.any())
+            given, of_class = replace(self, layout=self.layout._replace(tables=tables)), np.zeros(classes)
+        joint = [np.empty((classes, r)) for r in self.arity]
+        tasks, cells = [], 0
+        for u, group in enumerate(self.all_but_one):
+            if group.largest <= max_table:
+                task = partial(sum_out_group, self.layout, group.plan, nothing, np.zeros(1, np.int64), 0, 1)
+                tasks.append(partial(task, joint[u][None]))
+                cells += int(group.plan.offset[-1])
+            else:
+                rows = np.repeat(nothing, self.arity[u], axis=1)
+                rows[u] = np.arange(self.arity[u])
+                said, estimated, _ = given.log_joint(rows, n_jobs, max_table, seed)
+                joint[u] = said.T
+                drawn |= estimated.any()
+        run(tasks, thread_count(n_jobs, cells))
+        possible = np.isfinite(of_class)
+        base = np.where(possible, of_class, 0.0)
+        return prior, [np.where(possible, said.T - base, 0.0) for said in joint], bool(drawn)
 
 
 @lru_cache(maxsize=2)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from heapq import heapify, heappop, heappush
 
 import numpy as np
 
@@ -26,12 +27,15 @@ class Group:
         The missing attributes, in column order.
     children : tuple of int
         The known attributes, and perhaps the class, that have members among their parents.
+    kept : tuple of int
+        At most one of the children, of which every value is asked for.
     """
 
     structure: Structure
     arity: tuple[int, ...]
     members: tuple[int, ...]
     children: tuple[int, ...]
+    kept: tuple[int, ...] = ()
 
     @classmethod
     def of_words(cls, structure: Structure, arity: tuple[int, ...], words: Sequence[int]) -> Group:
@@ -63,27 +67,39 @@ class Group:
     def steps(self) -> tuple[tuple[int, tuple[int, ...], int], ...]:
         """The order of elimination: a member, the tables it is summed out of, and the members left in the result.
 
-        Members are places in `members`; sets of them are bits. The next to go is always the one that leaves the
-        smallest table, the first in column order among several.
+        Members are places in `members`, what is kept after them; sets of them are bits. The next to go is always the
+        one that leaves the smallest table, the first in column order among several. What is kept stays in the product
+        of all tables that are left: a step that sums out nothing.
         """
         scopes = dict(enumerate(self._scopes))
-        waiting = list(range(len(self.members)))
+        beside, tables = [0] * len(self._touched), [set[int]() for _ in self._touched]
+        for t, scope in scopes.items():
+            for m in _places(scope):
+                beside[m] |= scope & ~(1 << m)
+                tables[m].add(t)
+        cells = {m: self._cells(beside[m]) for m in range(len(self.members))}
+        smallest = [(size, m) for m, size in cells.items()]
+        heapify(smallest)
         steps: list[tuple[int, tuple[int, ...], int]] = []
-        while waiting:
-            left = {}
-            for m in waiting:
-                union = 0
-                for scope in scopes.values():
-                    if scope >> m & 1:
-                        union |= scope
-                left[m] = union & ~(1 << m)
-            best = min(waiting, key=lambda m: (self._cells(left[m]), m))
-            inputs = tuple(t for t, scope in scopes.items() if scope >> best & 1)
+        while cells:
+            size, best = heappop(smallest)
+            if cells.get(best) != size:
+                continue  # It was summed out, or has had other neighbours since.
+            del cells[best]
+            inputs, left, result = tuple(sorted(tables[best])), beside[best], len(self.factors) + len(steps)
+            steps.append((best, inputs, left))
             for t in inputs:
-                del scopes[t]
-            scopes[len(self.factors) + len(steps)] = left[best]
-            steps.append((best, inputs, left[best]))
-            waiting.remove(best)
+                for m in _places(scopes.pop(t)):
+                    tables[m].discard(t)
+            scopes[result] = left
+            for m in _places(left):
+                tables[m].add(result)
+                beside[m] = (beside[m] | left) & ~(1 << best) & ~(1 << m)
+                if m in cells:
+                    cells[m] = self._cells(beside[m])
+                    heappush(smallest, (cells[m], m))
+        if self.kept:
+            steps.append((len(self._touched), tuple(scopes), 1 << len(self.members)))
         return tuple(steps)
 
     @cached_property
@@ -94,7 +110,9 @@ class Group:
     @cached_property
     def plan(self) -> Plan:
         """The elimination as the kernel wants it."""
-        arity = [self.arity[u] for u in self.members]
+        # Last a member of one value, which is in no table: to sum it out is to multiply.
+        arity = [*(self.arity[u] for u in self._touched), 1]
+        place = {u: m for m, u in enumerate(self._touched)}
         scopes = [*self._scopes, *(left for _, _, left in self.steps)]
         stride = np.zeros((len(scopes), len(arity)), np.int64)
         sizes = []
@@ -110,13 +128,12 @@ class Group:
         for t, f in enumerate(self.factors):
             counts = strides(self.structure.attribute_parents(f), self.arity)
             for p, step in zip(self.structure.attribute_parents(f), counts):
-                if p in self.members:
-                    by_configuration[t, self.members.index(p)] = step
-            if f in self.members:
-                by_own[t, self.members.index(f)] = 1
+                if p in place:
+                    by_configuration[t, place[p]] = step
+            if f in place:
+                by_own[t, place[f]] = 1
         inputs = [t for _, tables, _ in self.steps for t in tables]
         return Plan(
-            np.array(self.members, np.int64),
             np.array(self.factors, np.int64),
             np.array(arity, np.int64),
             np.cumsum([0, *sizes]),
@@ -129,14 +146,36 @@ class Group:
         )
 
     @cached_property
+    def multiplications(self) -> int:
+        """How many products of cells are summed up on the way."""
+        return sum(self._cells(left | 1 << m) for m, _, left in self.steps if m < len(self.members))
+
+    @cached_property
+    def _touched(self) -> tuple[int, ...]:
+        """The attributes that tables of the elimination may have as axes."""
+        return (*self.members, *self.kept)
+
+    @cached_property
     def _scopes(self) -> tuple[int, ...]:
         """The members in each factor, as bits."""
-        place = {u: m for m, u in enumerate(self.members)}
+        place = {u: m for m, u in enumerate(self._touched)}
         touched = [(f, *self.structure.attribute_parents(f)) for f in self.factors]
         return tuple(sum(1 << place[u] for u in nodes if u in place) for nodes in touched)
 
     def _cells(self, scope: int) -> int:
-        return math.prod(self.arity[u] for m, u in enumerate(self.members) if scope >> m & 1)
+        return math.prod(self.arity[self._touched[m]] for m in _places(scope))
+
+
+def _places(bits: int) -> Iterator[int]:
+    """Yield where bits are set.
+
+    >>> list(_places(0b101))
+    [0, 2]
+    """
+    while bits:
+        lowest = bits & -bits
+        yield lowest.bit_length() - 1
+        bits ^= lowest
 
 
 def strides(above: Sequence[int], arity: Sequence[int]) -> list[int]:

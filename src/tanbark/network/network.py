@@ -118,7 +118,7 @@ class Network:
         """For every attribute ``log P(value | class)``, of shape (values, classes), all else summed out."""
         if self.tree is not None:
             return tuple(self.tree.alone)
-        return tuple(self.factors.alone(MAX_TABLE, 0)[1])
+        return tuple(self.factors.alone(-1, MAX_TABLE, 0)[1])
 
     @property
     def names(self) -> tuple[str, ...]:

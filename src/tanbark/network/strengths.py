@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import rel_entr
 
+from tanbark.network.factors import MAX_TABLE
+
 if TYPE_CHECKING:
     from tanbark.network.network import Network
 
@@ -22,9 +24,9 @@ MOST_CONFIGURATIONS = 2**16
 MOST_CELLS = 2**14
 """Where all that a node's parents depend on has more combinations of values, drawn rows say how frequent theirs are."""
 DRAWS = 20_000
-MOST_ANCESTORS = 40
-"""To sum out more of them is not even planned."""
-MOST_STEPS = 1e7
+MOST_PLANNED = 20_000
+"""To sum out more ancestors, those of all attributes together, is not even planned."""
+MOST_STEPS = 1e9
 """Summing out in more steps takes seconds and more."""
 
 
@@ -73,18 +75,14 @@ def is_quick(network: Network) -> bool:
     """Return whether ``P(value | class)`` of all attributes is soon found exactly."""
     if network.tree is not None:
         return True
-    arity = network.schema.arity
-    codes = np.full((len(arity), len(arity)), network.schema.missing_code, network.schema.dtype)
-    np.fill_diagonal(codes, 0)
-    steps = 0.0
-    for u in range(len(arity)):
-        # Planning takes its time too, where there is much to sum out.
-        if len(_ancestors(network, [u])) > MOST_ANCESTORS:
+    structure, planned = network.structure, 0
+    for u in range(structure.of_class):
+        planned += len(structure.ancestors([u, structure.of_class]))
+        if planned > MOST_PLANNED:
             return False
-        steps += network.factors.cells_summed(codes[:, u : u + 1].copy()) * float(arity[u])
-        if steps * len(network.schema.classes) > MOST_STEPS:
-            return False
-    return True
+    groups = network.factors.all_but_one
+    steps = sum(group.multiplications for group in groups) * len(network.schema.classes)
+    return steps <= MOST_STEPS and all(group.largest <= MAX_TABLE for group in groups)
 
 
 def mutual_information(joint: Array) -> float:
@@ -124,24 +122,12 @@ def _parents(network: Network, above: Sequence[int], of_class: int, drawn: _Draw
     if attributes:
         rows[attributes] = np.array(list(product(*map(range, sizes)))).T
     arity = [*network.schema.arity.tolist(), len(network.schema.classes)]
-    if network.tree is None and math.prod(arity[node] for node in _ancestors(network, above)) > MOST_CELLS:
+    if network.tree is None and math.prod(arity[node] for node in network.structure.ancestors(above)) > MOST_CELLS:
         return drawn.frequencies(above)
     joint = np.exp(network.log_joint(rows)).reshape(*sizes, -1)
     if of_class not in above:
         return np.asarray(joint.sum(axis=-1))
     return np.asarray(np.moveaxis(joint, -1, above.index(of_class)))
-
-
-def _ancestors(network: Network, nodes: Sequence[int]) -> set[int]:
-    """Return some nodes and all that they depend on."""
-    found = set(nodes)
-    waiting = list(nodes)
-    while waiting:
-        for p in network.structure.parents[waiting.pop()]:
-            if p not in found:
-                found.add(p)
-                waiting.append(p)
-    return found
 
 
 class _DrawnRows:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
@@ -47,6 +47,16 @@ class Structure:
     def attribute_parents(self, node: int) -> tuple[int, ...]:
         """Return the attributes among a node's parents."""
         return tuple(p for p in self.parents[node] if p != self.of_class)
+
+    def ancestors(self, nodes: Iterable[int]) -> set[int]:
+        """Return some nodes and all that they depend on."""
+        found = set(nodes)
+        waiting = list(found)
+        while waiting:
+            above = set(self.parents[waiting.pop()]) - found
+            found |= above
+            waiting.extend(above)
+        return found
 
     def markov_blanket(self, node: int) -> tuple[int, ...]:
         """Return a node's parents, its children and the children's other parents: given them, no other node matters."""
