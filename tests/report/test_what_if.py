@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.special import logsumexp
 
 from tanbark import (
     AODE,
@@ -222,3 +223,78 @@ def test_hundreds_of_values_that_all_but_rule_out_an_unknown_one_keep_their_digi
     found = answers(opened(model), rows, [])
     assert same([one["posterior"] for one in found], model._log_posteriors(codes_of(model, rows)))
     assert np.isfinite(model._log_posteriors(codes_of(model, rows))).all()
+
+
+def test_tables_that_were_made_for_other_questions_serve_the_next(opened):
+    rng = np.random.default_rng(4)
+    X = rng.integers(0, 4, (800, 16))
+    X[:, 2:] = np.where(rng.random((800, 14)) < 0.5, (X[:, :-2] + X[:, 1:-1]) % 4, X[:, 2:])
+    y = (X[:, 0] + X[:, 5] + rng.integers(0, 2, 800)) % 3
+    model = KDB(k=2).fit(X, y)
+    # Each row is the one before, but for one value that is set, changed or taken back.
+    rows = np.full((120, 16), -1)
+    for t in range(1, len(rows)):
+        rows[t] = rows[t - 1]
+        rows[t, rng.integers(16)] = rng.integers(-1, 4)
+    found = answers(opened(model), rows, [])
+    assert same([one["posterior"] for one in found], model._log_posteriors(codes_of(model, rows)))
+    assert same([[one["prior"], *one["weights"]] for one in found], model.explain(decoded(model, rows)))
+
+
+def test_an_exact_average_that_takes_long_is_estimated_first(opened):
+    rng = np.random.default_rng(2)
+    X = rng.integers(0, 4, (300, 24))
+    X[:, 1:] = np.where(rng.random((300, 23)) < 0.4, X[:, :-1], X[:, 1:])
+    model = AveragedTAN().fit(X, X[:, 0] % 2)
+    row = rng.integers(0, 4, 24)
+    row[:5] = -1
+    codes = codes_of(model, row[None])
+    _, parent, times = model._mixture._trees
+    networks = [model._mixture.network([(u, p) for u, p in enumerate(tree) if p >= 0]) for tree in parent[0]]
+    joints = np.array([network.log_joint(codes)[0] for network in networks])
+    estimate = logsumexp(joints, axis=0, b=times[:, None] / times.sum())
+    page = opened(model)
+    first, last = page.execute_script(
+        "const asked = modelOf(carried); const said = (found) => [found.estimated, found.posterior];"
+        "const moves = arguments[0].flatMap((code, u) => (code < 0 ? [] : [u]));"
+        "const steps = answering(asked, carried.logPrior, arguments[0], moves);"
+        "const first = said(steps.next().value); let last;"
+        "for (const found of steps) if (found) last = said(found);"
+        "return [first, last];",
+        row.tolist(),
+    )
+    assert [first[0], last[0]] == [True, False]
+    assert same(first[1], estimate - logsumexp(estimate))
+    assert same(last[1], model._log_posteriors(codes)[0])
+    assert not same(first[1], last[1])
+    shown = page.execute_async_script(
+        "const [codes, done] = arguments; const text = () => document.querySelector('#answers output').textContent;"
+        "document.getElementById('more-attributes').click();"
+        "codes.forEach((code, u) => { if (code < 0) return; const box = document.getElementById('attribute-' + u);"
+        "  box.value = String(code); box.dispatchEvent(new Event('change')); });"
+        "const texts = [text()]; const panel = document.getElementById('what-if');"
+        "const look = () => (panel.dataset.ready === 'true' ? done([...texts, text()]) : setTimeout(look, 5)); look();",
+        row.tolist(),
+    )
+    assert [text.startswith("≈ ") for text in shown] == [True, False]
+    assert float(shown[1].rstrip(" %")) / 100 == pytest.approx(np.exp(last[1][0]), abs=1e-3)
+
+
+def test_messages_too_small_for_numbers_are_sent_as_logarithms(opened):
+    # A star of which the middle is unknown: 200 leaves all but rule out one of its values, then 200 the other.
+    page = opened(AveragedTAN().fit(*table()))
+    found = page.execute_script(
+        "const n = 401; const arity = Array(n).fill(2);"
+        "const values = new Float64Array(2 * n).fill(0.5); const pairs = [];"
+        "for (let u = 1; u < n; u++) for (let v = 0; v < u; v++) {"
+        "  pairs.push(...(v ? [0.25, 0.25, 0.25, 0.25] : [0.4995, 0.0005, 0.0005, 0.4995]));"
+        "}"
+        "const star = Array.from({ length: n }, (_, u) => (u ? 0 : -1));"
+        "const model = new TreeAverage({ values, pairs: Float64Array.from(pairs), logPrior: [0],"
+        "  logWeights: [new Float64Array(n * n)], logTotals: [0], trees: [[star]], times: Float64Array.of(1),"
+        "  completions: 1 }, arity, 1);"
+        "const codes = star.map((_, u) => (u ? Number(u > 200) : -1));"
+        "return [model.trees[0][0].ask(codes), String(model.scores(codes)[0])];"
+    )
+    assert not found[0]
+    assert float(found[1]) == pytest.approx(200 * np.log(0.999) + 200 * np.log(0.001), rel=1e-12)

@@ -7,6 +7,8 @@
 
 const UNKNOWN = -1;
 const MAX_TABLE = 2 ** 16;
+const MOST_REMEMBERED = 2 ** 21; // cells of tables
+const MOST_AT_ONCE = 2e7; // steps
 
 function unpacked(packed) {
   const bytes = (text) => {
@@ -32,32 +34,13 @@ function unpacked(packed) {
   return array.slice(0, many);
 }
 
-function logSum(terms, first = 0, step = 1) {
+function logSum(terms, first = 0, step = 1, end = terms.length) {
   let largest = -Infinity;
-  for (let at = first; at < terms.length; at += step) if (terms[at] > largest) largest = terms[at];
+  for (let at = first; at < end; at += step) if (terms[at] > largest) largest = terms[at];
   if (largest === -Infinity) return largest;
   let total = 0;
-  for (let at = first; at < terms.length; at += step) total += Math.exp(terms[at] - largest);
+  for (let at = first; at < end; at += step) total += Math.exp(terms[at] - largest);
   return largest + Math.log(total);
-}
-
-function sum(terms, first, step) {
-  let total = 0;
-  for (let at = first; at < terms.length; at += step) total += terms[at];
-  return total;
-}
-
-// Multiply terms, the class last, by those of a table that begin at `start`, each value's `step` from the one before.
-function multiply(terms, table, start, step, classes) {
-  for (let to = 0; to < terms.length; to += classes, start += step) {
-    for (let k = 0; k < classes; k++) terms[to + k] *= table[start + k];
-  }
-}
-
-function add(terms, table, start, step, classes) {
-  for (let to = 0; to < terms.length; to += classes, start += step) {
-    for (let k = 0; k < classes; k++) terms[to + k] += table[start + k];
-  }
 }
 
 // Divide a table, the class last, by the greatest of each class, whose logarithm is added to `logs`; whether all in it
@@ -112,11 +95,196 @@ class Odometer {
   }
 }
 
+// What is done to tables: for each combination of some attributes' values, all values of one more, and each class.
+
+function products(one, byOne, other, byOther, values, place, data, classes) {
+  for (let to = 0; to < data.length; place.next()) {
+    for (let value = 0, i = place.at[0], j = place.at[1]; value < values; value++, i += byOne, j += byOther) {
+      for (let k = 0; k < classes; k++) data[to++] = one[i + k] * other[j + k];
+    }
+  }
+}
+
+function additions(one, byOne, other, byOther, values, place, data, classes) {
+  for (let to = 0; to < data.length; place.next()) {
+    for (let value = 0, i = place.at[0], j = place.at[1]; value < values; value++, i += byOne, j += byOther) {
+      for (let k = 0; k < classes; k++) data[to++] = one[i + k] + other[j + k];
+    }
+  }
+}
+
+function sums(one, byOne, values, place, data, classes) {
+  for (let to = 0; to < data.length; place.next()) {
+    for (let k = 0; k < classes; k++) {
+      let total = 0;
+      for (let value = 0, i = place.at[0] + k; value < values; value++, i += byOne) total += one[i];
+      data[to++] = total;
+    }
+  }
+}
+
+function sumsOfProducts(one, byOne, other, byOther, values, place, data, classes) {
+  for (let to = 0; to < data.length; place.next()) {
+    for (let k = 0; k < classes; k++) {
+      let total = 0;
+      for (let value = 0, i = place.at[0] + k, j = place.at[1] + k; value < values; value++, i += byOne, j += byOther) {
+        total += one[i] * other[j];
+      }
+      data[to++] = total;
+    }
+  }
+}
+
+function logSums(one, byOne, values, place, data, classes) {
+  for (let to = 0; to < data.length; place.next()) {
+    for (let k = 0; k < classes; k++) {
+      const first = place.at[0] + k;
+      data[to++] = logSum(one, first, byOne, first + values * byOne);
+    }
+  }
+}
+
+// Messages in a tree, from its leaves upwards: what is known below and at a node says so much for each value of the one
+// above. Only those are found anew that another question changes.
+//
+// A node's table holds, for each class, a row for every value of the one above (one row on top), in it the
+// probabilities of the node's own values.
+class TreeMessages {
+  constructor(parent, order, tables, arity, classes) {
+    const n = parent.length;
+    Object.assign(this, { parent, order, tables, arity, classes });
+    this.rows = Int32Array.from(parent, (p) => (p < 0 ? 1 : arity[p]));
+    this.start = new Int32Array(n + 1);
+    for (let u = 0; u < n; u++) this.start[u + 1] = this.start[u] + this.rows[u] * classes;
+    this.message = new Float64Array(this.start[n]);
+    this.logs = new Float64Array(n * classes); // what a message was divided by
+    this.codes = new Int32Array(n).fill(UNKNOWN);
+    this.told = new Uint8Array(n); // whether a node sends a message
+    this.stale = new Uint8Array(n);
+    this.unfit = new Uint8Array(n); // whether something is too small for a message
+    this.first = new Int32Array(n + 1); // of a node's children
+    for (const p of parent) if (p >= 0) this.first[p + 1]++;
+    for (let u = 0; u < n; u++) this.first[u + 1] += this.first[u];
+    this.below = new Int32Array(this.first[n]);
+    const next = this.first.slice();
+    parent.forEach((p, u) => p >= 0 && (this.below[next[p]++] = u));
+    this.room = new Float64Array(Math.max(1, ...arity));
+  }
+
+  // Send what these values change; false where something is too small to be told without logarithms.
+  ask(codes) {
+    const { order, parent, stale } = this;
+    for (let at = order.length - 1; at >= 0; at--) {
+      const u = order[at];
+      const moved = codes[u] !== this.codes[u];
+      if (!moved && !stale[u]) continue;
+      stale[u] = 0;
+      this.codes[u] = codes[u];
+      this.unfit[u] = 0;
+      const changed = codes[u] === UNKNOWN ? this.#sendUnknown(u) : this.#sendKnown(u, moved);
+      if (changed && parent[u] >= 0) stale[parent[u]] = 1;
+    }
+    return !this.unfit.includes(1);
+  }
+
+  // What is known at and below a node says so much for a value of the one above, beside what was divided by.
+  said(u, k, value) {
+    return this.message[this.start[u] + k * this.rows[u] + value];
+  }
+
+  // The logarithm of the sum over all that is unknown.
+  total(k) {
+    const n = this.parent.length;
+    let sum = 0;
+    for (let at = k * n; at < (k + 1) * n; at++) sum += this.logs[at];
+    return sum;
+  }
+
+  #sendKnown(u, moved) {
+    const { classes, message, told, start, first, below, logs } = this;
+    const n = this.parent.length;
+    const values = this.arity[u], rows = this.rows[u], table = this.tables[u], value = this.codes[u];
+    for (let k = 0; k < classes; k++) {
+      let product = this.parent[u] < 0 ? table[k * values + value] : 1;
+      let log = 0;
+      for (let at = first[u]; at < first[u + 1]; at++) {
+        const child = below[at];
+        if (!told[child]) continue;
+        product *= message[start[child] + k * values + value];
+        if (product < 1e-100) {
+          log += Math.log(product);
+          product = 1;
+        }
+      }
+      logs[k * n + u] = log += Math.log(product);
+      if (log === -Infinity) this.unfit[u] = 1;
+      if (!moved) continue;
+      for (let j = 0; j < rows; j++) message[start[u] + k * rows + j] = table[(k * rows + j) * values + value];
+    }
+    told[u] = 1;
+    return moved;
+  }
+
+  #sendUnknown(u) {
+    const { classes, message, told, start, room, first, below, logs } = this;
+    const n = this.parent.length;
+    const values = this.arity[u], rows = this.rows[u], table = this.tables[u];
+    const before = told[u];
+    let many = 0;
+    let teller = 0;
+    for (let at = first[u]; at < first[u + 1]; at++) {
+      if (!told[below[at]]) continue;
+      teller = below[at];
+      many++;
+    }
+    told[u] = many ? 1 : 0;
+    if (!many) {
+      for (let k = 0; k < classes; k++) logs[k * n + u] = 0;
+      return before;
+    }
+    for (let k = 0; k < classes; k++) {
+      // What one child says is said on as it is; what several say is multiplied.
+      const log = many > 1 ? this.#multiply(u, k) : 0;
+      const said = many > 1 ? room : message;
+      const from = many > 1 ? 0 : start[teller] + k * values;
+      for (let j = 0, at = k * rows * values, to = start[u] + k * rows; j < rows; j++, to++) {
+        let sum = 0;
+        for (let i = from; i < from + values; i++, at++) sum += said[i] * table[at];
+        message[to] = sum;
+      }
+      logs[k * n + u] = this.parent[u] < 0 ? log + Math.log(message[start[u] + k]) : log;
+    }
+    return true;
+  }
+
+  // Write the product of what a node's children say to `room`, the greatest being one; return the log of what that was.
+  #multiply(u, k) {
+    const { message, told, start, room, first, below } = this;
+    const values = this.arity[u];
+    let log = 0;
+    room.fill(1);
+    for (let place = first[u]; place < first[u + 1]; place++) {
+      if (!told[below[place]]) continue;
+      let greatest = 0;
+      for (let i = 0, at = start[below[place]] + k * values; i < values; i++, at++) {
+        room[i] *= message[at];
+        if (room[i] > greatest) greatest = room[i];
+      }
+      for (let i = 0; i < values; i++) {
+        room[i] /= greatest;
+        if (!(room[i] > 1e-280)) this.unfit[u] = 1;
+      }
+      log += Math.log(greatest);
+    }
+    return log;
+  }
+}
+
 // A network of any shape. A table's axes are the attributes above, in their order, the node's own values, the class.
 class Network {
   constructor({ parents, tables, alone, logPrior }, arity, classes) {
     const n = arity.length;
-    Object.assign(this, { n, arity, classes, tables, logPrior });
+    Object.assign(this, { n, arity, classes, tables, logPrior, made: new Map(), cells: 0, names: 0, plain: [] });
     this.above = parents.map((nodes) => nodes.filter((p) => p !== n));
     this.width = parents.map((nodes, f) => (f === n || nodes.includes(n) ? classes : 1));
     this.own = [...arity, 1];
@@ -188,10 +356,56 @@ class Network {
   #groupSums(codes) {
     const key = codes.join();
     if (this.last?.key !== key) {
-      const found = this.groups(codes).map((group) => ({ group, said: this.summedOut(group, codes) }));
+      const sums = (group) => ({ group, said: this.summedOut(group, codes) });
+      const found = (this.isTree && this.#treeSums(codes)) || this.groups(codes).map(sums);
       this.last = { key, found };
     }
     return this.last.found;
+  }
+
+  // The same by messages in a tree; undefined where something is too small for them.
+  #treeSums(codes) {
+    const { n, classes } = this;
+    const messages = (this.messages ??= this.#hung());
+    if (!messages.ask(codes)) return undefined;
+    const groupOf = [];
+    const found = [];
+    for (const u of messages.order) {
+      const p = messages.parent[u];
+      const under = p >= 0 && codes[p] === UNKNOWN;
+      if (codes[u] !== UNKNOWN) {
+        if (!under) continue;
+        groupOf[p].group.children.push(u);
+        groupOf[p].group.around.push(u);
+      } else if (messages.told[u]) {
+        if (under) groupOf[u] = groupOf[p];
+        else {
+          const top = { members: [], children: [], around: p < 0 ? [] : [p] };
+          found.push((groupOf[u] = { group: top, said: new Float64Array(classes) }));
+        }
+        const { group, said } = groupOf[u];
+        group.members.push(u);
+        for (let k = 0; k < classes; k++) {
+          said[k] += messages.logs[k * n + u];
+          if (p >= 0 && !under) said[k] += Math.log(messages.said(u, k, codes[p]));
+        }
+      }
+    }
+    return found;
+  }
+
+  #hung() {
+    const { n, arity, classes } = this;
+    const parent = Int32Array.from(arity, (_, u) => this.above[u][0] ?? -1);
+    const tables = arity.map((values, u) => {
+      const rows = parent[u] < 0 ? 1 : arity[parent[u]];
+      const table = new Float64Array(classes * rows * values);
+      this.tables[u].forEach((log, at) => {
+        table[(at % classes) * rows * values + Math.floor(at / classes)] = Math.exp(log);
+      });
+      return table;
+    });
+    return new TreeMessages(parent, this.order.filter((f) => f < n), tables, arity, classes);
   }
 
   // Unknown attributes with something known below, where they share a factor together.
@@ -247,13 +461,12 @@ class Network {
     const tablesOf = new Map(members.map((u) => [u, new Set()]));
     const beside = new Map(members.map((u) => [u, new Set()]));
     const take = (table) => {
-      if (plain && !rescaled(table.data, said)) return false;
-      if (!plain && !table.scope.length) for (let k = 0; k < classes; k++) said[k] += table.data[k];
+      for (let k = 0; k < classes; k++) said[k] += table.logs[k];
       for (const u of table.scope) {
         tablesOf.get(u).add(table);
         for (const v of table.scope) if (v !== u) beside.get(u).add(v);
       }
-      return true;
+      return table.fits;
     };
     for (const f of [...members, ...children]) {
       if (!take(this.#restricted(f, codes, plain))) return undefined;
@@ -279,10 +492,27 @@ class Network {
     return said;
   }
 
+  // A table that was made before, or a new one; from one question to the next most stay the same.
+  #table(key, make, scope, plain) {
+    if (!this.made.has(key)) {
+      if (this.cells > MOST_REMEMBERED) {
+        this.made.clear();
+        this.cells = 0;
+      }
+      const data = make();
+      const logs = new Float64Array(this.classes);
+      const fits = !plain || rescaled(data, logs);
+      if (!plain && !scope.length) logs.set(data);
+      this.made.set(key, { name: ++this.names, scope, data, logs, fits });
+      this.cells += data.length;
+    }
+    return this.made.get(key);
+  }
+
   // A factor as a table over the unknown attributes in it, the class last.
   #restricted(f, codes, plain) {
     const { classes, arity } = this;
-    const table = this.tables[f];
+    const table = plain ? this.#probabilities(f) : this.tables[f];
     const width = this.width[f];
     const nodes = f === this.n ? this.above[f] : [...this.above[f], f];
     const scope = [];
@@ -297,43 +527,65 @@ class Network {
       } else entry += codes[u] * stride;
       stride *= arity[u];
     }
-    const data = new Float64Array(scope.reduce((product, u) => product * arity[u], classes));
-    const place = new Odometer(scope, arity, [strides]);
-    for (let cell = 0; cell < data.length; cell += classes) {
-      const from = entry + place.at[0];
-      for (let k = 0; k < classes; k++) {
-        const log = table[width > 1 ? from + k : from];
-        data[cell + k] = plain ? Math.exp(log) : log;
+    const make = () => {
+      const data = new Float64Array(scope.reduce((product, u) => product * arity[u], classes));
+      const place = new Odometer(scope, arity, [strides]);
+      for (let cell = 0; cell < data.length; cell += classes) {
+        const from = entry + place.at[0];
+        for (let k = 0; k < classes; k++) data[cell + k] = table[width > 1 ? from + k : from];
+        place.next();
       }
-      place.next();
-    }
-    return { scope, data };
+      return data;
+    };
+    return this.#table(`${plain} ${f} ${entry} ${scope}`, make, scope, plain);
   }
 
-  // The sum over the values of an attribute of the product of tables.
+  #probabilities(f) {
+    return (this.plain[f] ??= this.tables[f].map(Math.exp));
+  }
+
+  // The sum over the values of an attribute of the product of tables. Small ones are multiplied first.
   #eliminated(u, inputs, scope, cells, plain) {
     const { classes, arity } = this;
-    const own = [];
-    const others = inputs.map((table) => {
-      const step = new Map();
-      let size = classes;
-      for (let at = table.scope.length - 1; at >= 0; at--) {
-        step.set(table.scope[at], size);
-        size *= arity[table.scope[at]];
-      }
-      own.push(step.get(u));
-      return scope.map((v) => step.get(v) ?? 0);
-    });
-    const place = new Odometer(scope, arity, others);
-    const data = new Float64Array(cells * classes);
-    const terms = new Float64Array(arity[u] * classes);
-    const [combine, total] = plain ? [multiply, sum] : [add, logSum];
-    for (let cell = 0; cell < cells; cell++) {
-      terms.fill(plain ? 1 : 0);
-      for (let t = 0; t < inputs.length; t++) combine(terms, inputs[t].data, place.at[t], own[t], classes);
-      for (let k = 0; k < classes; k++) data[cell * classes + k] = total(terms, k, classes);
-      place.next();
+    const make = () => {
+      const [first, ...others] = [...inputs].sort((a, b) => a.data.length - b.data.length);
+      const other = plain ? others.pop() : undefined;
+      const one = others.reduce((product, table) => this.#product(product, table, plain), first);
+      const place = this.#odometer(scope, other ? [one, other] : [one]);
+      const data = new Float64Array(cells * classes);
+      const step = this.#step(one, u);
+      if (!plain) logSums(one.data, step, arity[u], place, data, classes);
+      else if (!other) sums(one.data, step, arity[u], place, data, classes);
+      else sumsOfProducts(one.data, step, other.data, this.#step(other, u), arity[u], place, data, classes);
+      return data;
+    };
+    const names = inputs.map((table) => table.name).sort((a, b) => a - b);
+    return this.#table(`${u} of ${names}`, make, scope, plain);
+  }
+
+  // How far one more of an attribute's value is in a table; 0 where the table does not have it.
+  #step({ scope }, u) {
+    let step = this.classes;
+    for (let at = scope.length - 1; at >= 0; at--) {
+      if (scope[at] === u) return step;
+      step *= this.arity[scope[at]];
     }
+    return 0;
+  }
+
+  // All combinations of some attributes' values, and where each stands in tables.
+  #odometer(scope, tables) {
+    return new Odometer(scope, this.arity, tables.map((table) => scope.map((u) => this.#step(table, u))));
+  }
+
+  // Two tables cell by cell multiplied, or added if they are logarithms.
+  #product(one, other, plain) {
+    const combined = plain ? products : additions;
+    const scope = [...one.scope.filter((u) => !other.scope.includes(u)), ...other.scope];
+    const data = new Float64Array(scope.reduce((product, u) => product * this.arity[u], this.classes));
+    const u = scope.at(-1);
+    const place = this.#odometer(scope.slice(0, -1), [one, other]);
+    combined(one.data, this.#step(one, u), other.data, this.#step(other, u), this.arity[u], place, data, this.classes);
     return { scope, data };
   }
 
@@ -460,14 +712,16 @@ class Pool {
   }
 
   parts(codes) {
-    const total = Array.from({ length: codes.length + 1 }, () => new Float64Array(this.ratio.length));
+    const classes = this.ratio.length;
+    const total = Array.from({ length: codes.length + 1 }, () => new Float64Array(classes));
     this.members.forEach((member, m) => {
-      let parts = member.parts(codes);
-      if (!parts.every((part) => Array.from(part).every(Number.isFinite))) {
-        const whole = this.#logPosterior(member, codes);
-        parts = parts.map((_, at) => (at ? whole.map(() => 0) : whole));
-      }
-      parts.forEach((part, at) => part.forEach((value, k) => (total[at][k] += this.weights[m] * value)));
+      const parts = member.parts(codes);
+      const weight = this.weights[m];
+      if (parts.every((part) => part.every(Number.isFinite))) {
+        for (let at = 0; at < parts.length; at++) {
+          for (let k = 0; k < classes; k++) total[at][k] += weight * parts[at][k];
+        }
+      } else this.#logPosterior(member, codes).forEach((log, k) => (total[0][k] += weight * log));
     });
     this.ratio.forEach((ratio, k) => (total[0][k] += ratio));
     return centred(total);
@@ -500,15 +754,49 @@ class Committee {
 const POWERS = Float64Array.from({ length: 1075 }, (_, at) => 2 ** -at);
 const power = (exponent) => (exponent < -1074 ? 0 : POWERS[-exponent]);
 
+// The log of the sum over all trees of the product of their edges' weights, which are those of 1-0, 2-0, 2-1, 3-0, ...
+// and are written over. A node is taken out, its neighbours are joined by w_i w_j / degree.
+function logTreeSum(weights, n) {
+  let log = 0;
+  for (let u = n - 1; u > 0; u--) {
+    const first = (u * (u - 1)) / 2;
+    let degree = 0;
+    for (let at = first; at < first + u; at++) degree += weights[at];
+    log += Math.log(degree);
+    for (let i = 1, edge = 0; i < u; i++) {
+      const share = weights[first + i] / degree;
+      for (let j = first; j < first + i; j++, edge++) weights[edge] += share * weights[j];
+    }
+  }
+  return log;
+}
+
+// A tree hung from its middle, so that no path to the top is long: leaf after leaf is taken off until one node is left.
+function fromTheMiddle(given) {
+  const beside = given.map(() => new Set());
+  given.forEach((p, u) => p >= 0 && beside[p].add(u) && beside[u].add(p));
+  const parent = new Int32Array(given.length).fill(-1);
+  const order = given.flatMap((_, u) => (beside[u].size < 2 ? [u] : []));
+  for (let at = 0; at < order.length; at++) {
+    for (const above of beside[order[at]]) {
+      parent[order[at]] = above;
+      if (beside[above].delete(order[at]) && beside[above].size === 1) order.push(above);
+    }
+  }
+  return { parent, order: order.reverse() };
+}
+
 // The average over all trees: exactly where a row has few completions, else over the trees that were drawn.
 class TreeAverage {
   constructor({ values, pairs, logPrior, logWeights, logTotals, trees, times, completions }, arity, classes) {
     const n = arity.length;
-    Object.assign(this, { n, arity, classes, values, logPrior, logTotals, times, completions });
+    Object.assign(this, { n, arity, classes, values, logPrior, completions });
+    const draws = times.reduce((sum, many) => sum + many, 0);
+    this.logShares = times.map((many) => Math.log(many / draws));
     this.offset = arity.reduce((ends, r) => [...ends, ends.at(-1) + r], [0]);
     this.#takeRatios(pairs);
-    this.weights = logWeights.map((matrix) => this.#scaled(matrix));
-    this.trees = trees.map((parents) => this.#hung(parents));
+    this.posteriors = logWeights.map((matrix, at) => ({ ...this.#scaled(matrix), logTotal: logTotals[at] }));
+    this.trees = trees.map((parents, k) => this.#hung(parents, trees.length > 1 ? k : undefined));
     this.room = [new Float64Array((n * (n - 1)) / 2), new Float64Array((n * (n - 1)) / 2)];
   }
 
@@ -538,29 +826,50 @@ class TreeAverage {
       : [this.start[v * n + u], classes, arity[u] * classes];
   }
 
-  // Weights as mantissas and exponents of two; an edge that cannot be is zero.
-  #scaled(logs) {
-    const m = [], e = [];
-    for (let u = 1; u < this.n; u++) {
-      for (let v = 0; v < u; v++) {
-        const log = logs[u * this.n + v];
-        const exponent = log === -Infinity ? 0 : Math.round(log / Math.LN2);
-        e.push(exponent);
-        m.push(log === -Infinity ? 0 : Math.exp(log - exponent * Math.LN2));
-      }
-    }
-    return { m, e };
+  // Weights as mantissas and exponents of two; an edge that cannot be is zero. Where they are not too far apart they
+  // are plain numbers too, divided by one in the middle of them.
+  #scaled(matrix) {
+    const logs = Float64Array.from({ length: (this.n * (this.n - 1)) / 2 });
+    for (let u = 1, at = 0; u < this.n; u++) for (let v = 0; v < u; v++) logs[at++] = matrix[u * this.n + v];
+    const e = logs.map((log) => (log === -Infinity ? 0 : Math.round(log / Math.LN2)));
+    const m = logs.map((log, at) => Math.exp(log - e[at] * Math.LN2));
+    let [least, greatest] = [Infinity, -Infinity];
+    for (const log of logs) [least, greatest] = [Math.min(least, log), Math.max(greatest, log)];
+    const middle = (least + greatest) / 2;
+    const plain = greatest - least < 1200 ? logs.map((log) => Math.exp(log - middle)) : undefined;
+    return { m, e, plain, middle };
   }
 
-  #hung(parents) {
-    const { n } = this;
-    return parents.map((parent) => {
-      const below = Array.from({ length: n }, () => []);
-      const order = [];
-      parent.forEach((above, u) => (above < 0 ? order.push(u) : below[above].push(u)));
-      for (let at = 0; at < order.length; at++) order.push(...below[order[at]]);
-      return { parent, order };
+  // The messages in trees of one posterior, of which each is all classes' or one's.
+  #hung(parents, of) {
+    const { n, arity, classes } = this;
+    const seen = new Map();
+    const table = (u, p) => {
+      const key = `${u} under ${p}`;
+      if (!seen.has(key)) seen.set(key, this.#table(u, p));
+      const whole = seen.get(key);
+      const size = whole.length / classes;
+      return of === undefined ? whole : whole.subarray(of * size, (of + 1) * size);
+    };
+    return parents.map((given) => {
+      const { parent, order } = fromTheMiddle(given);
+      const tables = order.map((_, u) => table(u, parent[u]));
+      return new TreeMessages(parent, order, tables, arity, of === undefined ? classes : 1);
     });
+  }
+
+  // P(value of u | value of p, class), for each class a row for every value of p; of u alone where p is -1.
+  #table(u, p) {
+    const { arity, classes } = this;
+    const rows = p < 0 ? 1 : arity[p];
+    const table = new Float64Array(classes * rows * arity[u]);
+    let at = 0;
+    for (let k = 0; k < classes; k++) {
+      for (let j = 0; j < rows; j++) {
+        for (let i = 0; i < arity[u]; i++) table[at++] = this.conditional(u, p < 0 ? [] : [p], [j], i, k);
+      }
+    }
+    return table;
   }
 
   // P(value j of u | the value of what is above it, class k).
@@ -572,43 +881,73 @@ class TreeAverage {
   }
 
   scores(codes) {
-    const holes = codes.flatMap((code, u) => (code === UNKNOWN ? [u] : []));
-    const ways = holes.reduce((product, u) => Math.min(product * this.arity[u], 1e9), 1);
-    return Float64Array.from({ length: this.classes }, (_, k) => {
-      const log = ways > this.completions ? this.#overTrees(codes, k) : this.#overCompletions(codes, holes, ways, k);
-      return log + this.logPrior[k];
-    });
+    return finished(this.scoring(codes));
   }
 
-  #overCompletions(codes, holes, ways, k) {
+  // The scores, found in small steps.
+  *scoring(codes) {
+    const { holes, ways } = this.#lack(codes);
+    const logs = ways > this.completions ? this.#overTrees(codes) : yield* this.#overCompletions(codes, holes, ways);
+    return logs.map((log, k) => log + this.logPrior[k]);
+  }
+
+  // Scores by the drawn trees, where the exact ones take longer than a glance.
+  estimate(codes) {
+    const { ways } = this.#lack(codes);
+    if (ways > this.completions || ways * this.classes * this.n ** 3 < MOST_AT_ONCE) return undefined;
+    return this.#overTrees(codes).map((log, k) => log + this.logPrior[k]);
+  }
+
+  // What is unknown, and in how many ways it can be completed.
+  #lack(codes) {
+    const holes = codes.flatMap((code, u) => (code === UNKNOWN ? [u] : []));
+    return { holes, ways: holes.reduce((product, u) => Math.min(product * this.arity[u], 1e9), 1) };
+  }
+
+  *#overCompletions(codes, holes, ways) {
     const row = codes.slice();
-    const terms = new Float64Array(ways);
+    const terms = Array.from({ length: this.classes }, () => new Float64Array(ways));
     for (const u of holes) row[u] = 0;
     for (let way = 0; way < ways; way++) {
-      terms[way] = this.#complete(row, k);
+      for (let k = 0; k < this.classes; k++) terms[k][way] = this.#complete(row, k);
       for (let at = holes.length - 1; at >= 0; at--) {
         if (++row[holes[at]] < this.arity[holes[at]]) break;
         row[holes[at]] = 0;
       }
+      if (way % 8 === 7) yield;
     }
-    return logSum(terms);
+    return terms.map((logs) => logSum(logs));
   }
 
   // Kirchhoff's sum without a subtraction: a node is taken out, its neighbours are joined by w_i w_j / degree.
   #complete(row, k) {
-    const { n, classes, offset } = this;
-    const group = this.weights.length > 1 ? k : 0;
-    const [m, e] = this.room;
-    e.set(this.weights[group].e);
-    let at = 0;
-    let log = -this.logTotals[group];
-    for (let u = 0; u < n; u++) {
+    const { n, classes, offset, arity, start, ratios } = this;
+    const { m, plain, middle, logTotal } = this.posteriors[this.posteriors.length > 1 ? k : 0];
+    const weights = this.room[0];
+    let log = -logTotal;
+    let least = plain ? Infinity : 0;
+    let greatest = 0;
+    for (let u = 0, at = 0; u < n; u++) {
       log += Math.log(this.values[(offset[u] + row[u]) * classes + k]);
       for (let v = 0; v < u; v++, at++) {
-        const place = this.start[u * n + v] + (row[u] * this.arity[v] + row[v]) * classes + k;
-        m[at] = this.weights[group].m[at] * this.ratios[place];
+        const ratio = ratios[start[u * n + v] + (row[u] * arity[v] + row[v]) * classes + k];
+        const weight = (weights[at] = (plain ?? m)[at] * ratio);
+        if (weight < least) least = weight;
+        if (weight > greatest) greatest = weight;
       }
     }
+    // Between these bounds what is too small for a number is too small to matter beside the edges that there are.
+    if (least > 1e-280 && greatest < 1e280) return log + (n - 1) * middle + logTreeSum(weights, n);
+    if (plain) for (let at = 0; at < weights.length; at++) weights[at] *= m[at] / plain[at];
+    return log + this.#logScaledTreeSum(k);
+  }
+
+  // The same of weights which are mantissas; each has an exponent of two.
+  #logScaledTreeSum(k) {
+    const { n } = this;
+    const [m, e] = this.room;
+    e.set(this.posteriors[this.posteriors.length > 1 ? k : 0].e);
+    let log = 0;
     for (let u = n - 1; u > 0; u--) {
       const first = (u * (u - 1)) / 2;
       let degree = 0;
@@ -657,55 +996,29 @@ class TreeAverage {
     return log;
   }
 
-  #overTrees(codes, k) {
-    const trees = this.trees[this.trees.length > 1 ? k : 0];
-    const draws = this.times.reduce((sum, many) => sum + many, 0);
-    let known = 0;
-    codes.forEach((code, u) => {
-      if (code !== UNKNOWN) known += Math.log(this.values[(this.offset[u] + code) * this.classes + k]);
+  // The mean over drawn trees.
+  #overTrees(codes) {
+    const logs = Array.from({ length: this.classes }, () => new Float64Array(this.logShares.length));
+    this.trees.forEach((trees, of) => {
+      trees.forEach((tree, t) => {
+        const said = tree.ask(codes) ? undefined : asNetwork(tree).scores(codes);
+        for (let k = 0; k < tree.classes; k++) logs[of + k][t] = this.logShares[t] + (said ? said[k] : tree.total(k));
+      });
     });
-    const logs = trees.map((tree, t) => this.#underTree(tree, codes, k) + Math.log(this.times[t] / draws));
-    return known + logSum(logs);
+    return logs.map((terms) => logSum(terms));
   }
+}
 
-  // log P(known | class, tree) less the sum of log P(value | class): messages from the leaves to the root, of which an
-  // unknown attribute with nothing known below sends none.
-  #underTree({ parent, order }, codes, k) {
-    const { arity, offset, classes, values, ratios } = this;
-    const belief = [];
-    let log = 0;
-    for (let place = order.length - 1; place >= 0; place--) {
-      const u = order[place];
-      const above = parent[u];
-      const mine = belief[u];
-      if (codes[u] === UNKNOWN && mine === undefined) continue;
-      if (codes[u] === UNKNOWN) {
-        let total = 0;
-        for (let i = 0; i < arity[u]; i++) total += mine[i] *= values[(offset[u] + i) * classes + k];
-        for (let i = 0; i < arity[u]; i++) mine[i] /= total;
-        log += Math.log(total);
-      }
-      if (above < 0) continue;
-      const [start, byU, byAbove] = this.#block(u, above);
-      const told = (j) => {
-        const at = start + j * byAbove + k;
-        if (codes[u] !== UNKNOWN) return ratios[at + codes[u] * byU];
-        let sum = 0;
-        for (let i = 0; i < arity[u]; i++) sum += mine[i] * ratios[at + i * byU];
-        return sum;
-      };
-      if (codes[above] !== UNKNOWN) {
-        log += Math.log(told(codes[above]));
-        continue;
-      }
-      const theirs = (belief[above] ??= new Float64Array(arity[above]).fill(1));
-      let largest = 0;
-      for (let j = 0; j < arity[above]; j++) largest = Math.max(largest, (theirs[j] *= told(j)));
-      for (let j = 0; j < arity[above]; j++) theirs[j] /= largest;
-      log += Math.log(largest);
-    }
-    return log;
-  }
+// A tree as a network, which can say in logarithms what is too small for messages.
+function asNetwork({ parent, tables, rows, arity, classes }) {
+  const n = parent.length;
+  const logs = tables.map((table, u) => {
+    const many = rows[u] * arity[u];
+    return Float64Array.from(table, (_, at) => Math.log(table[(at % classes) * many + Math.floor(at / classes)]));
+  });
+  const parents = [...Array.from(parent, (p) => (p < 0 ? [n] : [p, n])), []];
+  const prior = new Float64Array(classes);
+  return new Network({ parents, tables: [...logs, prior], logPrior: prior }, arity, classes);
 }
 
 // The model that a page carries.
@@ -793,19 +1106,30 @@ function modelOf(carried) {
   return build(carried.scorer);
 }
 
+// What a generator returns in the end.
+function finished(steps) {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
 // What follows from what is known: the log posterior, and weights of evidence which, with the prior's, add up to it.
 // Where the model is additive they are those of `explain`. Elsewhere each is what the log posterior moved by when the
 // attribute was set, after those set before it, in the order of `moves`; they are found one at a time, and yielded with
-// all that is known by then. A weight that cannot be found is not a number.
+// all that is known by then. A weight that cannot be found is not a number. Where the posterior itself takes long, an
+// estimate stands for it until all is found.
 function* answering(model, logPrior, codes, moves) {
-  const posterior = logPosterior(model.scores(codes), logPrior);
+  const estimate = model.estimate?.(codes);
+  const posterior = logPosterior(estimate ?? model.scores(codes), logPrior);
   if (model.parts) {
     const [prior, ...weights] = model.parts(codes);
     yield { posterior, prior, weights };
     return;
   }
   const nothing = logPrior.map(() => NaN);
-  const found = { posterior, prior: nothing, weights: codes.map((code) => (code === UNKNOWN ? logPrior.map(() => 0) : nothing)) };
+  const weights = codes.map((code) => (code === UNKNOWN ? logPrior.map(() => 0) : nothing));
+  const found = { posterior, estimated: Boolean(estimate), prior: nothing, weights };
   yield found;
   const known = codes.map(() => UNKNOWN);
   let before;
@@ -813,7 +1137,7 @@ function* answering(model, logPrior, codes, moves) {
     if (u !== undefined) known[u] = codes[u];
     let after;
     try {
-      after = logPosterior(model.scores(known), logPrior);
+      after = logPosterior(model.scoring ? yield* model.scoring(known.slice()) : model.scores(known), logPrior);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
     }
@@ -822,6 +1146,10 @@ function* answering(model, logPrior, codes, moves) {
       found.weights[u] = centred([after.map((log, k) => (log === before[k] ? 0 : log - before[k]))])[0];
     }
     before = after;
+    yield found;
+  }
+  if (found.estimated) {
+    Object.assign(found, { posterior: before, estimated: false });
     yield found;
   }
 }

@@ -34,6 +34,7 @@ const signed = (weight) =>
 
 const AT_FIRST = 20;
 const SLICE = 8; // milliseconds
+const REHEARSALS = 20;
 
 class WhatIf {
   constructor(model) {
@@ -58,6 +59,20 @@ class WhatIf {
     });
     this.update(true);
     this.#listMoves();
+    setTimeout(() => this.#rehearse(model, 1));
+  }
+
+  // Ask what nobody sees, so that the browser has compiled the script when somebody asks.
+  #rehearse(model, many) {
+    if (many > REHEARSALS || this.moves.length) return;
+    const codes = this.codes.slice();
+    for (const u of this.ranking.slice(0, many)) codes[u] = 0;
+    try {
+      answering(model, carried.logPrior, codes, []).next();
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+    }
+    setTimeout(() => this.#rehearse(model, many + 1));
   }
 
   #listAnswers() {
@@ -134,6 +149,7 @@ class WhatIf {
   // had its turn.
   #goOn(steps, until) {
     if (steps !== this.steps) return;
+    const wasEstimated = this.found?.estimated;
     let done = Boolean(this.model.parts); // which says all at once
     for (let began; !done && (began = performance.now()) + this.longest < until; ) {
       done = steps.next().done;
@@ -141,6 +157,7 @@ class WhatIf {
     }
     $("what-if").dataset.ready = String(done);
     this.#show();
+    if (done && wasEstimated) this.#say();
     if (!done) setTimeout(() => this.#goOn(steps, performance.now() + this.longest + SLICE));
   }
 
@@ -156,7 +173,7 @@ class WhatIf {
     this.answers.forEach(({ fill, number }, k) => {
       const p = this.found ? Math.exp(this.found.posterior[k]) : NaN;
       fill.style.width = `${100 * (p || 0)}%`;
-      number.textContent = this.found ? percent(p) : "–";
+      number.textContent = this.found ? (this.found.estimated ? "≈ " : "") + percent(p) : "–";
       number.dataset.log = this.found ? String(this.found.posterior[k]) : "";
     });
     const weights = this.found?.weights.map((weight) => weight[of]) ?? [];
@@ -182,15 +199,20 @@ class WhatIf {
 // A model that remembers what it said, so that a further move asks for one answer only.
 function remembering(model) {
   const said = new Map();
-  const scores = (codes) => {
+  function* scoring(codes) {
     const key = codes.join();
     if (!said.has(key)) {
       if (said.size > 5000) said.clear();
-      said.set(key, model.scores(codes));
+      said.set(key, model.scoring ? yield* model.scoring(codes) : model.scores(codes));
     }
     return said.get(key);
+  }
+  return {
+    scoring,
+    scores: (codes) => finished(scoring(codes)),
+    estimate: (codes) => (said.has(codes.join()) ? undefined : model.estimate?.(codes)),
+    parts: model.parts && ((codes) => model.parts(codes)),
   };
-  return { scores, parts: model.parts && ((codes) => model.parts(codes)) };
 }
 
 // Tables of nodes
