@@ -453,23 +453,35 @@ class Network {
     return this.#summed(group, codes, true) ?? this.#summed(group, codes, false);
   }
 
-  // The sum by eliminating one member after the other: the one that leaves the smallest table. Tables of probabilities
-  // are divided by the greatest of each class; undefined where something in them is too small beside it.
-  #summed({ members, children }, codes, plain) {
+  // The sum by eliminating one member after the other. Tables of probabilities are divided by the greatest of each class;
+  // undefined where something in them is too small beside it.
+  #summed(group, codes, plain) {
     const { classes } = this;
+    const steps = this.#plan(group, codes);
     const said = new Float64Array(classes);
-    const tablesOf = new Map(members.map((u) => [u, new Set()]));
-    const beside = new Map(members.map((u) => [u, new Set()]));
+    const tablesOf = new Map(group.members.map((u) => [u, new Set()]));
     const take = (table) => {
       for (let k = 0; k < classes; k++) said[k] += table.logs[k];
-      for (const u of table.scope) {
-        tablesOf.get(u).add(table);
-        for (const v of table.scope) if (v !== u) beside.get(u).add(v);
-      }
+      for (const u of table.scope) tablesOf.get(u).add(table);
       return table.fits;
     };
-    for (const f of [...members, ...children]) {
+    for (const f of [...group.members, ...group.children]) {
       if (!take(this.#restricted(f, codes, plain))) return undefined;
+    }
+    for (const { u, scope, cells } of steps) {
+      const inputs = [...tablesOf.get(u)];
+      for (const table of inputs) for (const v of table.scope) tablesOf.get(v).delete(table);
+      if (!take(this.#eliminated(u, inputs, scope, cells, plain))) return undefined;
+    }
+    return said;
+  }
+
+  // In which order members are eliminated, and what attributes each leaves in a table: always the smallest one.
+  #plan({ members, children }, codes) {
+    const beside = new Map(members.map((u) => [u, new Set()]));
+    for (const f of [...members, ...children]) {
+      const scope = [f, ...this.above[f]].filter((u) => u < this.n && codes[u] === UNKNOWN);
+      for (const u of scope) for (const v of scope) if (v !== u) beside.get(u).add(v);
     }
     const cells = (u) => {
       let product = 1;
@@ -477,36 +489,42 @@ class Network {
       return product;
     };
     const cost = new Map(members.map((u) => [u, cells(u)]));
+    const steps = [];
     while (cost.size) {
       let next, least = Infinity;
       for (const [u, size] of cost) if (size < least) [next, least] = [u, size];
       if (least > MAX_TABLE) throw new RangeError("too much is unknown to be summed out");
       const scope = [...beside.get(next)];
-      const inputs = [...tablesOf.get(next)];
-      for (const table of inputs) for (const u of table.scope) tablesOf.get(u).delete(table);
-      for (const u of scope) beside.get(u).delete(next);
+      steps.push({ u: next, scope, cells: least });
       cost.delete(next);
-      if (!take(this.#eliminated(next, inputs, scope, least, plain))) return undefined;
+      for (const u of scope) {
+        beside.get(u).delete(next);
+        for (const v of scope) if (v !== u) beside.get(u).add(v);
+      }
       for (const u of scope) cost.set(u, cells(u));
     }
-    return said;
+    return steps;
   }
 
-  // A table that was made before, or a new one; from one question to the next most stay the same.
+  // A table that was made before, or a new one: from one question to the next most stay the same. Those that were not
+  // asked for of late are forgotten.
   #table(key, make, scope, plain) {
-    if (!this.made.has(key)) {
-      if (this.cells > MOST_REMEMBERED) {
-        this.made.clear();
-        this.cells = 0;
-      }
+    let table = this.made.get(key);
+    if (!table) {
       const data = make();
       const logs = new Float64Array(this.classes);
       const fits = !plain || rescaled(data, logs);
       if (!plain && !scope.length) logs.set(data);
-      this.made.set(key, { name: ++this.names, scope, data, logs, fits });
+      table = { name: ++this.names, scope, data, logs, fits };
       this.cells += data.length;
+    } else this.made.delete(key);
+    this.made.set(key, table);
+    for (const [oldest, { data }] of this.made) {
+      if (this.cells <= MOST_REMEMBERED) break;
+      this.made.delete(oldest);
+      this.cells -= data.length;
     }
-    return this.made.get(key);
+    return table;
   }
 
   // A factor as a table over the unknown attributes in it, the class last.
