@@ -163,12 +163,11 @@ def test_what_cannot_be_summed_out_is_not_guessed(opened):
     X, y = table()
     page = opened(KDB(k=3).fit(X, y))
     said = page.execute_script(
-        "const asked = modelOf(carried); asked.network.arity = asked.network.arity.map(() => 2 ** 17);"
-        "const group = {members: [0, 1], children: []};"
-        "try { asked.network.summedOut(group, carried.columns.map(() => -1)); return 'guessed'; }"
-        "catch (error) { return error.constructor.name; }"
+        "const asked = modelOf(carried); asked.network.arity = asked.network.arity.map(() => 300);"
+        "const codes = carried.columns.map(() => -1); codes[asked.network.order.at(-1)] = 0;"
+        "try { asked.scores(codes); return 'guessed'; } catch (error) { return String(error); }"
     )
-    assert said == "RangeError"
+    assert said == "RangeError: too much is unknown to be summed out"
 
 
 def test_a_weight_that_cannot_be_found_is_no_number_and_the_others_are_there(opened):
