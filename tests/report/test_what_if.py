@@ -159,6 +159,19 @@ def test_wide_tables_of_trees_keep_their_digits(opened):
     assert same(np.vectorize(float)(found), expected)
 
 
+@pytest.mark.parametrize("rows", [300, 700, 1100, 1500, 4000])
+@pytest.mark.parametrize("multinet", [False, True])
+def test_averages_keep_their_digits_where_edges_are_as_far_apart_as_numbers_can_be(opened, rows, multinet):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (rows, 5))
+    X[:, 2], X[:, 4] = X[:, 0], X[:, 3]
+    y = (X[:, 1] ^ (rng.random(rows) < 0.3)).astype(int)
+    model = AveragedTAN(multinet=multinet).fit(X, y)
+    asked = partly_known(model.schema_.arity, 40, 5)
+    found = answers(opened(model), asked, [])
+    assert same([one["posterior"] for one in found], model._log_posteriors(codes_of(model, asked)))
+
+
 def test_what_cannot_be_summed_out_is_not_guessed(opened):
     X, y = table()
     page = opened(KDB(k=3).fit(X, y))
@@ -279,6 +292,19 @@ def test_an_exact_average_that_takes_long_is_estimated_first(opened):
     assert float(shown[1].rstrip(" %")) / 100 == pytest.approx(np.exp(last[1][0]), abs=1e-3)
 
 
+def test_probabilities_at_the_end_of_numbers_are_logarithms_in_trees(opened):
+    page = opened(TAN().fit(*table()))
+    # x0 above x1 above x2, whose value is as good as impossible.
+    found = page.execute_script(
+        "const half = -Math.LN2; const tables = [[half, half], [half, half, half, half], [-735, 0, -736, 0], [0]];"
+        "const network = new Network({ parents: [[3], [0, 3], [1, 3], []], logPrior: [0],"
+        "  tables: tables.map((logs) => Float64Array.from(logs)) }, [2, 2, 2], 1);"
+        "return [network.isTree, String(network.scores([-1, -1, 0])[0])];"
+    )
+    assert found[0]
+    assert float(found[1]) == pytest.approx(np.logaddexp(-735, -736) - np.log(2), rel=1e-14)
+
+
 def test_messages_too_small_for_numbers_are_sent_as_logarithms(opened):
     # A star of which the middle is unknown: 200 leaves all but rule out one of its values, then 200 the other.
     page = opened(AveragedTAN().fit(*table()))
@@ -297,3 +323,12 @@ def test_messages_too_small_for_numbers_are_sent_as_logarithms(opened):
     )
     assert not found[0]
     assert float(found[1]) == pytest.approx(200 * np.log(0.999) + 200 * np.log(0.001), rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", [NaiveBayes, TAN, KDB, AveragedTAN, AODE, BoostedBN])
+def test_a_page_of_one_attribute_answers(opened, kind):
+    X, y = table()
+    model = kind().fit(X[:, 5:], y)
+    rows = np.arange(-1, 5)[:, None]
+    found = answers(opened(model), rows, [0])
+    assert same([one["posterior"] for one in found], model._log_posteriors(codes_of(model, rows)))

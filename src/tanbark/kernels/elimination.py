@@ -17,9 +17,9 @@ class Plan(NamedTuple):
 
     The first tables are those of `factors`, restricted to a row's known values; each step then sums one member out of
     the product of its `inputs` (``inputs[first[s] : first[s + 1]]``), and its result is the next table. The last one is
-    the sum: one cell, or one for each value of an attribute that is kept. Table `t` lies
-    from ``offset[t]`` on; a member's value times ``stride[t, member]`` says where. In the layout's tables it is
-    ``by_configuration[t, member]`` and ``by_own[t, member]`` that a member's value counts.
+    the sum: one cell, or one for each value of an attribute that is kept. Table `t` lies from ``offset[t]`` on; a
+    member's value times ``stride[t, member]`` says where. In the layout's tables it is ``by_configuration[t, member]``
+    and ``by_own[t, member]`` that a member's value counts.
     """
 
     factors: Integers

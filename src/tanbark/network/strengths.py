@@ -28,6 +28,8 @@ MOST_PLANNED = 20_000
 """To sum out more ancestors, those of all attributes together, is not even planned."""
 MOST_STEPS = 1e9
 """Summing out in more steps takes seconds and more."""
+IN_LOGARITHMS = 10
+"""So many times as long takes a step where probabilities are zero."""
 
 
 def edge_strengths(network: Network) -> dict[tuple[str, str], float]:
@@ -82,6 +84,8 @@ def is_quick(network: Network) -> bool:
             return False
     groups = network.factors.all_but_one
     steps = sum(group.multiplications for group in groups) * len(network.schema.classes)
+    if np.isneginf(network.factors.layout.tables).any():
+        steps *= IN_LOGARITHMS
     return steps <= MOST_STEPS and all(group.largest <= MAX_TABLE for group in groups)
 
 

@@ -34,12 +34,12 @@ function unpacked(packed) {
   return array.slice(0, many);
 }
 
-function logSum(terms, first = 0, step = 1, end = terms.length) {
+function logSum(terms) {
   let largest = -Infinity;
-  for (let at = first; at < end; at += step) if (terms[at] > largest) largest = terms[at];
+  for (let at = 0; at < terms.length; at++) largest = Math.max(largest, terms[at]);
   if (largest === -Infinity) return largest;
   let total = 0;
-  for (let at = first; at < end; at += step) total += Math.exp(terms[at] - largest);
+  for (let at = 0; at < terms.length; at++) total += Math.exp(terms[at] - largest);
   return largest + Math.log(total);
 }
 
@@ -105,41 +105,36 @@ function products(one, byOne, other, byOther, values, place, data, classes) {
   }
 }
 
-function additions(one, byOne, other, byOther, values, place, data, classes) {
-  for (let to = 0; to < data.length; place.next()) {
-    for (let value = 0, i = place.at[0], j = place.at[1]; value < values; value++, i += byOne, j += byOther) {
-      for (let k = 0; k < classes; k++) data[to++] = one[i + k] + other[j + k];
-    }
-  }
-}
-
-function sums(one, byOne, values, place, data, classes) {
+function sumsOfProducts(tables, steps, values, place, data, classes) {
+  const [one, other] = tables;
+  const [byOne, byOther] = steps;
   for (let to = 0; to < data.length; place.next()) {
     for (let k = 0; k < classes; k++) {
       let total = 0;
-      for (let value = 0, i = place.at[0] + k; value < values; value++, i += byOne) total += one[i];
-      data[to++] = total;
-    }
-  }
-}
-
-function sumsOfProducts(one, byOne, other, byOther, values, place, data, classes) {
-  for (let to = 0; to < data.length; place.next()) {
-    for (let k = 0; k < classes; k++) {
-      let total = 0;
-      for (let value = 0, i = place.at[0] + k, j = place.at[1] + k; value < values; value++, i += byOne, j += byOther) {
-        total += one[i] * other[j];
+      if (tables.length === 2) {
+        let i = place.at[0] + k, j = place.at[1] + k;
+        for (let value = 0; value < values; value++, i += byOne, j += byOther) total += one[i] * other[j];
+      } else {
+        for (let value = 0; value < values; value++) {
+          let product = 1;
+          for (let t = 0; t < tables.length; t++) product *= tables[t][place.at[t] + k + value * steps[t]];
+          total += product;
+        }
       }
       data[to++] = total;
     }
   }
 }
 
-function logSums(one, byOne, values, place, data, classes) {
+function logSumsOfLogs(tables, steps, values, place, data, classes) {
+  const terms = new Float64Array(values);
   for (let to = 0; to < data.length; place.next()) {
     for (let k = 0; k < classes; k++) {
-      const first = place.at[0] + k;
-      data[to++] = logSum(one, first, byOne, first + values * byOne);
+      terms.fill(0);
+      for (let t = 0; t < tables.length; t++) {
+        for (let value = 0; value < values; value++) terms[value] += tables[t][place.at[t] + k + value * steps[t]];
+      }
+      data[to++] = logSum(terms);
     }
   }
 }
@@ -366,8 +361,9 @@ class Network {
   // The same by messages in a tree; undefined where something is too small for them.
   #treeSums(codes) {
     const { n, classes } = this;
-    const messages = (this.messages ??= this.#hung());
-    if (!messages.ask(codes)) return undefined;
+    if (this.messages === undefined) this.messages = this.#hung();
+    const { messages } = this;
+    if (!messages?.ask(codes)) return undefined;
     const groupOf = [];
     const found = [];
     for (const u of messages.order) {
@@ -394,8 +390,10 @@ class Network {
     return found;
   }
 
+  // The tree's messages; null where a probability is too small for them.
   #hung() {
     const { n, arity, classes } = this;
+    if (this.tables.some((table) => table.some((log) => log < -600 && log !== -Infinity))) return null;
     const parent = Int32Array.from(arity, (_, u) => this.above[u][0] ?? -1);
     const tables = arity.map((values, u) => {
       const rows = parent[u] < 0 ? 1 : arity[parent[u]];
@@ -453,8 +451,8 @@ class Network {
     return this.#summed(group, codes, true) ?? this.#summed(group, codes, false);
   }
 
-  // The sum by eliminating one member after the other. Tables of probabilities are divided by the greatest of each class;
-  // undefined where something in them is too small beside it.
+  // The sum by eliminating one member after the other. Tables of probabilities are divided by the greatest of each
+  // class; undefined where something in them is too small beside it.
   #summed(group, codes, plain) {
     const { classes } = this;
     const steps = this.#plan(group, codes);
@@ -562,19 +560,25 @@ class Network {
     return (this.plain[f] ??= this.tables[f].map(Math.exp));
   }
 
-  // The sum over the values of an attribute of the product of tables. Small ones are multiplied first.
+  // The sum over the values of an attribute of the product of tables. Small ones are multiplied first, as long as what
+  // comes of it is no larger than the result.
   #eliminated(u, inputs, scope, cells, plain) {
     const { classes, arity } = this;
     const make = () => {
-      const [first, ...others] = [...inputs].sort((a, b) => a.data.length - b.data.length);
-      const other = plain ? others.pop() : undefined;
-      const one = others.reduce((product, table) => this.#product(product, table, plain), first);
-      const place = this.#odometer(scope, other ? [one, other] : [one]);
       const data = new Float64Array(cells * classes);
-      const step = this.#step(one, u);
-      if (!plain) logSums(one.data, step, arity[u], place, data, classes);
-      else if (!other) sums(one.data, step, arity[u], place, data, classes);
-      else sumsOfProducts(one.data, step, other.data, this.#step(other, u), arity[u], place, data, classes);
+      let tables = inputs;
+      if (plain) {
+        tables = [...inputs].sort((a, b) => b.data.length - a.data.length);
+        while (tables.length > 2) {
+          const product = this.#product(...tables.slice(-2), Math.max(data.length, tables[0].data.length));
+          if (!product) break;
+          tables.splice(-2, 2, product);
+        }
+      }
+      const steps = tables.map((table) => this.#step(table, u));
+      const cellsOf = tables.map((table) => table.data);
+      const sums = plain ? sumsOfProducts : logSumsOfLogs;
+      sums(cellsOf, steps, arity[u], this.#odometer(scope, tables), data, classes);
       return data;
     };
     const names = inputs.map((table) => table.name).sort((a, b) => a - b);
@@ -596,14 +600,16 @@ class Network {
     return new Odometer(scope, this.arity, tables.map((table) => scope.map((u) => this.#step(table, u))));
   }
 
-  // Two tables cell by cell multiplied, or added if they are logarithms.
-  #product(one, other, plain) {
-    const combined = plain ? products : additions;
+  // Two tables cell by cell multiplied; undefined where that is larger than `most`.
+  #product(one, other, most) {
+    const { arity, classes } = this;
     const scope = [...one.scope.filter((u) => !other.scope.includes(u)), ...other.scope];
-    const data = new Float64Array(scope.reduce((product, u) => product * this.arity[u], this.classes));
+    const size = scope.reduce((product, u) => product * arity[u], classes);
+    if (size > most) return undefined;
+    const data = new Float64Array(size);
     const u = scope.at(-1);
     const place = this.#odometer(scope.slice(0, -1), [one, other]);
-    combined(one.data, this.#step(one, u), other.data, this.#step(other, u), this.arity[u], place, data, this.classes);
+    products(one.data, this.#step(one, u), other.data, this.#step(other, u), arity[u], place, data, classes);
     return { scope, data };
   }
 
@@ -847,14 +853,14 @@ class TreeAverage {
   // Weights as mantissas and exponents of two; an edge that cannot be is zero. Where they are not too far apart they
   // are plain numbers too, divided by one in the middle of them.
   #scaled(matrix) {
-    const logs = Float64Array.from({ length: (this.n * (this.n - 1)) / 2 });
+    const logs = new Float64Array((this.n * (this.n - 1)) / 2);
     for (let u = 1, at = 0; u < this.n; u++) for (let v = 0; v < u; v++) logs[at++] = matrix[u * this.n + v];
     const e = logs.map((log) => (log === -Infinity ? 0 : Math.round(log / Math.LN2)));
     const m = logs.map((log, at) => Math.exp(log - e[at] * Math.LN2));
     let [least, greatest] = [Infinity, -Infinity];
     for (const log of logs) [least, greatest] = [Math.min(least, log), Math.max(greatest, log)];
-    const middle = (least + greatest) / 2;
-    const plain = greatest - least < 1200 ? logs.map((log) => Math.exp(log - middle)) : undefined;
+    const middle = logs.length ? (least + greatest) / 2 : 0;
+    const plain = greatest - least < 640 ? logs.map((log) => Math.exp(log - middle)) : undefined;
     return { m, e, plain, middle };
   }
 
@@ -924,6 +930,7 @@ class TreeAverage {
 
   *#overCompletions(codes, holes, ways) {
     const row = codes.slice();
+    const atOnce = Math.ceil(MOST_AT_ONCE / 5 / (this.classes * this.n ** 3));
     const terms = Array.from({ length: this.classes }, () => new Float64Array(ways));
     for (const u of holes) row[u] = 0;
     for (let way = 0; way < ways; way++) {
@@ -932,7 +939,7 @@ class TreeAverage {
         if (++row[holes[at]] < this.arity[holes[at]]) break;
         row[holes[at]] = 0;
       }
-      if (way % 8 === 7) yield;
+      if ((way + 1) % atOnce === 0) yield;
     }
     return terms.map((logs) => logSum(logs));
   }
@@ -954,8 +961,9 @@ class TreeAverage {
         if (weight > greatest) greatest = weight;
       }
     }
-    // Between these bounds what is too small for a number is too small to matter beside the edges that there are.
-    if (least > 1e-280 && greatest < 1e280) return log + (n - 1) * middle + logTreeSum(weights, n);
+    // Between these bounds no share of an edge is too small for a number, and what is then too small is nothing beside
+    // the edge that it is added to.
+    if (least > 1e-140 && greatest < 1e140) return log + (n - 1) * middle + logTreeSum(weights, n);
     if (plain) for (let at = 0; at < weights.length; at++) weights[at] *= m[at] / plain[at];
     return log + this.#logScaledTreeSum(k);
   }
@@ -1019,7 +1027,7 @@ class TreeAverage {
     const logs = Array.from({ length: this.classes }, () => new Float64Array(this.logShares.length));
     this.trees.forEach((trees, of) => {
       trees.forEach((tree, t) => {
-        const said = tree.ask(codes) ? undefined : asNetwork(tree).scores(codes);
+        const said = tree.ask(codes) ? undefined : (tree.network ??= asNetwork(tree)).scores(codes);
         for (let k = 0; k < tree.classes; k++) logs[of + k][t] = this.logShares[t] + (said ? said[k] : tree.total(k));
       });
     });
@@ -1136,26 +1144,31 @@ function finished(steps) {
 // Where the model is additive they are those of `explain`. Elsewhere each is what the log posterior moved by when the
 // attribute was set, after those set before it, in the order of `moves`; they are found one at a time, and yielded with
 // all that is known by then. A weight that cannot be found is not a number. Where the posterior itself takes long, an
-// estimate stands for it until all is found.
+// estimate comes first.
 function* answering(model, logPrior, codes, moves) {
-  const estimate = model.estimate?.(codes);
-  const posterior = logPosterior(estimate ?? model.scores(codes), logPrior);
+  const scoring = function* (row) {
+    return logPosterior(model.scoring ? yield* model.scoring(row) : model.scores(row), logPrior);
+  };
   if (model.parts) {
     const [prior, ...weights] = model.parts(codes);
-    yield { posterior, prior, weights };
+    yield { posterior: logPosterior(model.scores(codes), logPrior), prior, weights };
     return;
   }
   const nothing = logPrior.map(() => NaN);
   const weights = codes.map((code) => (code === UNKNOWN ? logPrior.map(() => 0) : nothing));
-  const found = { posterior, estimated: Boolean(estimate), prior: nothing, weights };
+  const found = { prior: nothing, weights };
+  const estimate = model.estimate?.(codes);
+  found.posterior = logPosterior(estimate ?? model.scores(codes), logPrior);
+  found.estimated = Boolean(estimate);
   yield found;
+  if (estimate) yield Object.assign(found, { posterior: yield* scoring(codes), estimated: false });
   const known = codes.map(() => UNKNOWN);
   let before;
   for (const u of [undefined, ...moves]) {
     if (u !== undefined) known[u] = codes[u];
     let after;
     try {
-      after = logPosterior(model.scoring ? yield* model.scoring(known.slice()) : model.scores(known), logPrior);
+      after = yield* scoring(known.slice());
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
     }
@@ -1164,10 +1177,6 @@ function* answering(model, logPrior, codes, moves) {
       found.weights[u] = centred([after.map((log, k) => (log === before[k] ? 0 : log - before[k]))])[0];
     }
     before = after;
-    yield found;
-  }
-  if (found.estimated) {
-    Object.assign(found, { posterior: before, estimated: false });
     yield found;
   }
 }

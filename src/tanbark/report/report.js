@@ -157,15 +157,16 @@ class WhatIf {
     }
     $("what-if").dataset.ready = String(done);
     this.#show();
-    if (done && wasEstimated) this.#say();
+    if (wasEstimated && !this.found.estimated) this.#say();
     if (!done) setTimeout(() => this.#goOn(steps, performance.now() + this.longest + SLICE));
   }
 
   #say() {
     if (!this.found) return;
-    const { posterior } = this.found;
+    const { posterior, estimated } = this.found;
     const best = posterior.indexOf(Math.max(...posterior));
-    $("said").textContent = `${carried.className}: ${carried.classes[best]}, ${percent(Math.exp(posterior[best]))}`;
+    const share = (estimated ? "about " : "") + percent(Math.exp(posterior[best]));
+    $("said").textContent = `${carried.className}: ${carried.classes[best]}, ${share}`;
   }
 
   #show() {
@@ -174,6 +175,7 @@ class WhatIf {
       const p = this.found ? Math.exp(this.found.posterior[k]) : NaN;
       fill.style.width = `${100 * (p || 0)}%`;
       number.textContent = this.found ? (this.found.estimated ? "≈ " : "") + percent(p) : "–";
+      number.title = this.found?.estimated ? "An estimate: the exact average follows." : "";
       number.dataset.log = this.found ? String(this.found.posterior[k]) : "";
     });
     const weights = this.found?.weights.map((weight) => weight[of]) ?? [];
