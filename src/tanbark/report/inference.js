@@ -1144,7 +1144,7 @@ function finished(steps) {
 // Where the model is additive they are those of `explain`. Elsewhere each is what the log posterior moved by when the
 // attribute was set, after those set before it, in the order of `moves`; they are found one at a time, and yielded with
 // all that is known by then. A weight that cannot be found is not a number. Where the posterior itself takes long, an
-// estimate comes first.
+// estimate stands for it until the weights are found: that of the last move needs it too.
 function* answering(model, logPrior, codes, moves) {
   const scoring = function* (row) {
     return logPosterior(model.scoring ? yield* model.scoring(row) : model.scores(row), logPrior);
@@ -1161,7 +1161,6 @@ function* answering(model, logPrior, codes, moves) {
   found.posterior = logPosterior(estimate ?? model.scores(codes), logPrior);
   found.estimated = Boolean(estimate);
   yield found;
-  if (estimate) yield Object.assign(found, { posterior: yield* scoring(codes), estimated: false });
   const known = codes.map(() => UNKNOWN);
   let before;
   for (const u of [undefined, ...moves]) {
@@ -1179,6 +1178,7 @@ function* answering(model, logPrior, codes, moves) {
     before = after;
     yield found;
   }
+  if (estimate) yield Object.assign(found, { posterior: yield* scoring(codes), estimated: false });
 }
 
 function answer(model, logPrior, codes, moves) {
