@@ -98,28 +98,35 @@ class Odometer {
 // What is done to tables: for each combination of some attributes' values, all values of one more, and each class.
 
 function products(one, byOne, other, byOther, values, place, data, classes) {
+  const { at } = place;
   for (let to = 0; to < data.length; place.next()) {
-    for (let value = 0, i = place.at[0], j = place.at[1]; value < values; value++, i += byOne, j += byOther) {
+    for (let value = 0, i = at[0], j = at[1]; value < values; value++, i += byOne, j += byOther) {
       for (let k = 0; k < classes; k++) data[to++] = one[i + k] * other[j + k];
     }
   }
 }
 
+function sumsOfProductsOfTwo([one, other], [byOne, byOther], values, place, data, classes) {
+  const { at } = place;
+  for (let to = 0; to < data.length; place.next()) {
+    const first = at[0], second = at[1];
+    for (let k = 0; k < classes; k++) {
+      let total = 0, i = first + k, j = second + k;
+      for (let value = 0; value < values; value++, i += byOne, j += byOther) total += one[i] * other[j];
+      data[to++] = total;
+    }
+  }
+}
+
 function sumsOfProducts(tables, steps, values, place, data, classes) {
-  const [one, other] = tables;
-  const [byOne, byOther] = steps;
+  const { at } = place;
   for (let to = 0; to < data.length; place.next()) {
     for (let k = 0; k < classes; k++) {
       let total = 0;
-      if (tables.length === 2) {
-        let i = place.at[0] + k, j = place.at[1] + k;
-        for (let value = 0; value < values; value++, i += byOne, j += byOther) total += one[i] * other[j];
-      } else {
-        for (let value = 0; value < values; value++) {
-          let product = 1;
-          for (let t = 0; t < tables.length; t++) product *= tables[t][place.at[t] + k + value * steps[t]];
-          total += product;
-        }
+      for (let value = 0; value < values; value++) {
+        let product = 1;
+        for (let t = 0; t < tables.length; t++) product *= tables[t][at[t] + k + value * steps[t]];
+        total += product;
       }
       data[to++] = total;
     }
@@ -577,7 +584,7 @@ class Network {
       }
       const steps = tables.map((table) => this.#step(table, u));
       const cellsOf = tables.map((table) => table.data);
-      const sums = plain ? sumsOfProducts : logSumsOfLogs;
+      const sums = !plain ? logSumsOfLogs : tables.length === 2 ? sumsOfProductsOfTwo : sumsOfProducts;
       sums(cellsOf, steps, arity[u], this.#odometer(scope, tables), data, classes);
       return data;
     };
