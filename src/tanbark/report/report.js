@@ -34,7 +34,8 @@ const signed = (weight) =>
 
 const AT_FIRST = 20;
 const SLICE = 8; // milliseconds
-const REHEARSALS = 20;
+const REHEARSALS = 40;
+const REHEARSED = 37; // every so many attributes
 
 class WhatIf {
   constructor(model) {
@@ -59,20 +60,20 @@ class WhatIf {
     });
     this.update(true);
     this.#listMoves();
-    setTimeout(() => this.#rehearse(model, 1));
+    setTimeout(() => this.#rehearse(model, this.codes.slice(), REHEARSALS));
   }
 
-  // Ask what nobody sees, so that the browser has compiled the script when somebody asks.
-  #rehearse(model, many) {
-    if (many > REHEARSALS || this.moves.length) return;
-    const codes = this.codes.slice();
-    for (const u of this.ranking.slice(0, many)) codes[u] = 0;
+  // Ask what nobody sees, a value more each time and in the end none, so that the browser has compiled the script when
+  // somebody asks.
+  #rehearse(model, codes, left) {
+    if (this.moves.length) return;
+    if (left) codes[(left * REHEARSED) % codes.length] = 0;
     try {
-      answering(model, carried.logPrior, codes, []).next();
+      answering(model, carried.logPrior, left ? codes : this.codes, []).next();
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
     }
-    setTimeout(() => this.#rehearse(model, many + 1));
+    if (left) setTimeout(() => this.#rehearse(model, codes, left - 1));
   }
 
   #listAnswers() {
@@ -140,7 +141,7 @@ class WhatIf {
       $("trouble").hidden = false;
     }
     this.steps = steps;
-    this.#goOn(steps, began + SLICE);
+    this.#goOn(steps, began + SLICE / 2);
     $("what-if").dataset.milliseconds = String(performance.now() - began);
     if (!atFirst) this.#say();
   }
