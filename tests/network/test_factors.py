@@ -94,19 +94,19 @@ def test_what_a_value_says_alone_is_a_sum_of_the_joint(seed, zeros, max_table):
 
 
 def test_probabilities_too_small_to_be_multiplied_are_summed_in_logarithms():
-    # 40 children, each of which finds one of the hidden parent's values 1e-10 times as probable as the other: 1e-400.
-    children = 40
-    schema = Schema([Category(f"a{u}", (0, 1)) for u in range(children + 2)], (0, 1))
-    table = np.log([[[1e-10, 1 - 1e-10]] * 2, [[0.5, 0.5]] * 2])
-    given = np.log([[0.25, 0.75], [0.5, 0.5]])
-    above = [((children + 2,), given), ((0, children + 2), np.log(np.full((2, 2, 2), 0.5)))]
-    above += [((0, children + 2), table)] * children
-    parents = [*(parents for parents, _ in above), ()]
-    network = Network(schema, Structure(tuple(parents)), (*(table for _, table in above), np.log([0.5, 0.5])))
-    row = np.zeros((children + 2, 1), schema.dtype)
-    row[:2] = schema.missing_code
+    # Of 80 children half find one value of their hidden parent 1e-10 times as probable as the other, half the other
+    # value: either is 1e-400 times as probable as what each child alone would allow, which no number can be.
+    many = 80
+    schema = Schema([Category(f"a{u}", (0, 1)) for u in range(many + 1)], (0, 1))
+    of_class = many + 1
+    one = np.log([[[1e-10, 1 - 1e-10]] * 2, [[0.5, 0.5]] * 2])
+    parents = ((of_class,), *((0, of_class),) * many, ())
+    tables = (np.log([[0.25, 0.75], [0.5, 0.5]]), *(one, one[::-1]) * (many // 2), np.log([0.5, 0.5]))
+    network = Network(schema, Structure(parents), tables)
+    row = np.zeros((many + 1, 1), schema.dtype)
+    row[0] = schema.missing_code
     said = network.factors.log_joint(row, None, factors.MAX_TABLE, 0)[0][0]
-    assert said == pytest.approx(np.log([0.75, 0.5]) - (children + 1) * np.log(2), rel=1e-12)
+    assert said == pytest.approx([many // 2 * np.log(0.5e-10) + np.log(0.5)] * 2, rel=1e-12)
 
 
 def test_graphs_of_every_kind_are_among_those_tested():

@@ -34,7 +34,7 @@ class TooLargeError(ValueError):
 
 
 def carried(model: Any) -> Carried:
-    """Return all that the script `inference.js` needs to answer as the model does; numbers keep all their digits.
+    """Return all that `script/inference.js` needs to answer as the model does; numbers keep all their digits.
 
     Raises
     ------

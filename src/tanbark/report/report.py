@@ -24,6 +24,8 @@ from tanbark.report.judgement import Judgement, judged, judgement_section
 from tanbark.report.rows import given_rows
 from tanbark.writing import replacing
 
+SCRIPTS = ("numbers", "tables", "tree_messages", "network", "ensembles", "tree_average", "inference", "report")
+"""What a page computes with, in the order in which it is read."""
 AT_FIRST = 15
 """So many attributes are shown at first in the order of what they tell."""
 
@@ -127,7 +129,7 @@ def report_page(model: CountsClassifier, judgement: Judgement | None, weights: A
         *(f'<section id="{key}">\n<h2>{escape(head)}</h2>\n{inside}\n</section>' for key, head, inside in sections),
         f'<script type="application/json" id="carried">{_json(content)}</script>',
     ]
-    script = "".join(_resource(name) for name in ("inference.js", "report.js"))
+    script = "".join(_resource(f"script/{name}.js") for name in SCRIPTS)
     title = f"{type(model).__name__} for {schema.class_name}"
     return page(title, "\n".join(body), _resource("report.css"), script)
 
