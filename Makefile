@@ -5,7 +5,7 @@ BIN := .venv/bin
 PIP := --quiet --no-compile --disable-pip-version-check
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-min test-install docs peers bench format clean
+.PHONY: demo test test-min test-install laws long docs lock audit peers bench format clean
 
 demo: .venv/.installed
 	@$(BIN)/tanbark demo
@@ -24,7 +24,25 @@ test-min: .venv-min/.installed
 test-install: .venv/bin/python
 	sh tests/install.sh $(PYTHON)
 
-docs: .venv/.docs
+# Every law on a hundred further tables for each classifier, others each time.
+laws: .venv/.developer
+	LAW_EXAMPLES=$(or $(EXAMPLES),100) $(BIN)/pytest -n 2 tests/laws
+
+# The tests that take minutes.
+long: .venv/.developer
+	$(BIN)/pytest -m long tests
+
+# The newest versions that pyproject.toml allows, for every system and Python; then `make test` and commit.
+lock: .venv/bin/python
+	$(BIN)/pip install $(PIP) uv
+	$(BIN)/uv pip compile pyproject.toml --extra dev --extra docs --universal --python-version 3.11 --generate-hashes --upgrade --no-emit-index-url --custom-compile-command 'make lock' --quiet --output-file requirements-dev.txt
+
+# Asks a database of known vulnerabilities, which needs the network.
+audit: .venv/bin/python
+	$(BIN)/pip install $(PIP) pip-audit
+	$(BIN)/pip-audit --disable-pip --require-hashes --requirement requirements-dev.txt
+
+docs: .venv/.developer
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 peers:
@@ -55,18 +73,15 @@ format: .venv/.developer
 	$(BIN)/pip install $(PIP) --editable .
 	@touch $@
 
-.venv/.developer: .venv/bin/python pyproject.toml
-	$(BIN)/pip install $(PIP) --editable '.[dev]'
+.venv/.developer: .venv/bin/python pyproject.toml requirements-dev.txt
+	$(BIN)/pip install $(PIP) --require-hashes --requirement requirements-dev.txt
+	$(BIN)/pip install $(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 .venv-min/.installed: pyproject.toml
 	$(PYTHON) -m venv --clear .venv-min
 	$(PYTHON) tests/minimum_versions.py > .venv-min/oldest.txt
 	.venv-min/bin/pip install $(PIP) --constraint .venv-min/oldest.txt --editable '.[test]'
-	@touch $@
-
-.venv/.docs: .venv/.installed pyproject.toml
-	$(BIN)/pip install --quiet --editable '.[docs]'
 	@touch $@
 
 clean:

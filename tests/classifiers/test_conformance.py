@@ -1,4 +1,7 @@
-"""Every classifier of the registry is a scikit-learn classifier and keeps the promises of all of them."""
+"""Every classifier of the registry is a scikit-learn classifier and keeps the promises of all of them.
+
+What holds for any table is in `tests/laws`.
+"""
 
 import itertools
 import pickle
@@ -92,34 +95,6 @@ def test_pickles_and_clones(classifier):
     assert not hasattr(clone(model), "counts_")
 
 
-@every
-@pytest.mark.parametrize("missing", ["marginalize", "state"])
-def test_a_weight_is_a_repetition(classifier, missing):
-    X, y = mixed_table(seed=1)
-    times = np.random.default_rng(0).integers(0, 4, len(y))
-    encoder = Encoder(missing=missing)
-    weighted = classifier(encoder=encoder).fit(X, y, sample_weight=times)
-    repeated = classifier(encoder=encoder).fit(X.loc[X.index.repeat(times)], np.repeat(y, times))
-    assert weighted.schema_ == repeated.schema_
-    assert weighted.counts_ == repeated.counts_
-    assert np.array_equal(weighted.predict_proba(X), repeated.predict_proba(X))
-
-
-@having("partial_fit")
-@settings(max_examples=25, deadline=None)
-@given(cuts=st.lists(st.integers(0, 120), max_size=4), seed=st.integers(0, 10))
-def test_partial_fit_over_any_split_is_fit_bit_for_bit(classifier, cuts, seed):
-    X, y = mixed_table(seed=seed)
-    whole = classifier().fit(X, y)
-    parts = classifier(encoder=whole.schema_)
-    edges = [0, *sorted(cuts), 120]
-    for start, stop in itertools.pairwise(edges):
-        if stop > start:
-            parts.partial_fit(X.iloc[start:stop], y[start:stop])
-    assert parts.counts_ == whole.counts_
-    assert np.array_equal(parts.predict_log_proba(X), whole.predict_log_proba(X))
-
-
 @having("fit_counts")
 def test_fit_counts_is_fit(classifier):
     X, y = mixed_table()
@@ -156,22 +131,6 @@ def test_the_model_does_not_change_with_the_users_arrays(classifier):
     assert model.counts_ == counts
     assert model.schema_.classes == (0, 1)
     assert np.array_equal(model.predict_proba(rows), before)
-
-
-@every
-def test_the_order_of_the_rows_changes_nothing(classifier):
-    X, y = mixed_table()
-    order = np.random.default_rng(0).permutation(len(y))
-    a, b = classifier().fit(X, y), classifier().fit(X.iloc[order], y[order])
-    assert a.counts_ == b.counts_
-    assert np.array_equal(a.predict_proba(X), b.predict_proba(X))
-
-
-@every
-def test_the_order_of_the_columns_changes_nothing_but_rounding(classifier):
-    X, y = mixed_table()
-    a, b = classifier().fit(X, y), classifier().fit(X[X.columns[::-1]], y)
-    np.testing.assert_allclose(b.predict_proba(X[X.columns[::-1]]), a.predict_proba(X), rtol=1e-9, atol=1e-12)
 
 
 @every

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -64,6 +65,10 @@ class Counts:
                 finite = np.isfinite(self.class_counts.sum()) and np.isfinite(self.table).all()
             if not finite:
                 raise ValueError("the counts have grown beyond what a float holds; use smaller weights")
+        else:
+            # No cell exceeds its class, and a sum that has run over is negative.
+            seen = self.class_counts.tolist()
+            _check_whole(-1 if min(seen, default=0) < 0 else sum(seen))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Counts, (self.schema, self.class_counts, self.table)
@@ -194,8 +199,12 @@ class Counts:
         return Counts(a.schema, np.maximum(class_counts, 0), np.maximum(table, 0))
 
     def __mul__(self, factor: float) -> Counts:
-        if not np.isscalar(factor) or isinstance(factor, str) or not np.isfinite(factor) or factor < 0:
+        if not isinstance(factor, Real) or not 0 <= factor < np.inf:
             raise ValueError(f"counts can be multiplied by a finite number of at least 0, got {factor!r}")
+        if self.table.dtype.kind == "i" and isinstance(factor, int | np.integer):
+            _check_whole(sum(self.class_counts.tolist()) * int(factor))
+        else:
+            factor = float(factor)
         with np.errstate(over="ignore"):
             return Counts(self.schema, self.class_counts * factor, self.table * factor)
 
@@ -240,6 +249,12 @@ class Counts:
         class_counts[rows] = self.class_counts
         table[np.ix_(rows, *[places] * self.order)] = self.table
         return Counts(schema, class_counts, table)
+
+
+def _check_whole(rows: int) -> None:
+    """Raise where so many rows are beyond the integers that count them."""
+    if not 0 <= rows < 2**63:
+        raise ValueError("the counts have grown beyond 2**63 rows; multiply them by 1.0 first: floats hold more")
 
 
 def _aligned(a: Counts, b: Counts) -> tuple[Counts, Counts]:

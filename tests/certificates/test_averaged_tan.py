@@ -101,3 +101,29 @@ def test_it_is_right_to_the_last_digits_at_any_size(n, rows):
         weights = np.where(off, np.exp(log_weights - log_weights[off].max()), 0.0)
         sign, _ = np.linalg.slogdet((np.diag(weights.sum(axis=1)) - weights)[1:, 1:])
         assert sign != 1
+
+
+@pytest.mark.parametrize("ess", [1e-9, 10.0, 1e9])
+@pytest.mark.parametrize("times", [0, 10**7, 10**12])
+@pytest.mark.parametrize("levels", [4, 300])
+def test_it_is_right_at_the_corners_of_priors_rows_and_levels(ess, times, levels):
+    """Few rows, and ten million or a million million more that are all the same, under priors of any weight."""
+    rng = np.random.default_rng(levels)
+    arity = (2, levels, 5, 3)
+    schema = Schema([Category(f"a{u}", tuple(range(r))) for u, r in enumerate(arity)], (0, 1))
+    y = rng.integers(0, 2, 40)
+    codes = np.array([rng.integers(0, r, 40) for r in arity]).astype(schema.dtype)
+    codes[1] = (codes[0] + y) % levels
+    same = np.zeros((4, 1), schema.dtype)
+    counts = Counts.of(schema, codes, y) + Counts.of(schema, same, np.array([1])) * times
+    asked = np.concatenate([codes[:, :3], same], axis=1)
+    model = AveragedTAN(ess=ess).fit_counts(counts)
+    exact = log_joint_in_balls(counts, ess, asked, bits=400)
+    got, log_posterior = model.predict_joint_log_proba(frame(asked)), model.predict_log_proba(frame(asked))
+    # What an edge weighs is known to a rounding for each row.
+    slack = 1e-13 + 4e-16 * times
+    for i, joints in enumerate(exact):
+        evidence = sum((j.exp() for j in joints), arb(0)).log()
+        for k, joint in enumerate(joints):
+            assert abs(float(arb(float(got[i, k])) - joint)) < slack * max(abs(float(joint)), 1.0)
+            assert abs(float(arb(float(log_posterior[i, k])) - (joint - evidence))) < 10 * slack
