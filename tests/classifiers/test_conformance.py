@@ -3,15 +3,12 @@
 What holds for any table is in `tests/laws`.
 """
 
-import itertools
 import pickle
 from inspect import signature
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
