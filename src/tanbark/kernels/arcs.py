@@ -4,9 +4,9 @@ Roure Alcobé, J. (2002). Incremental learning of tree augmented naive Bayes cla
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tanbark.kernels.compiling import njit
 from tanbark.kernels.evidence import pair_evidence
 from tanbark.kernels.information import Table, pair_information
 

@@ -4,8 +4,9 @@ Sets are numbers whose bits are nodes. They are worked on in blocks of those tha
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tanbark.kernels.compiling import njit
 
 Scores = NDArray[np.float64]
 

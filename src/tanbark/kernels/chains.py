@@ -1,8 +1,9 @@
 """Orders in which each row is followed by one that is like it, or unlike it."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tanbark.kernels.compiling import njit
 
 Codes = NDArray[np.unsignedinteger]
 Integers = NDArray[np.int64]

@@ -1,8 +1,9 @@
 """What a family says of the class: for each value that was seen, a factor over the classes."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tanbark.kernels.compiling import njit
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -1,8 +1,9 @@
 """The rows that a row with missing values may be."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tanbark.kernels.compiling import njit
 
 Integers = NDArray[np.int64]
 CodeArray = NDArray[np.unsignedinteger]

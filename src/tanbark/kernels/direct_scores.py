@@ -1,9 +1,9 @@
 """Scores of nodes under every subset of columns, each counted for itself."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tanbark.kernels.compiling import njit
 from tanbark.kernels.partitions import FEW, refine
 from tanbark.kernels.subset_sums import exact_sum, histogram_sum
 

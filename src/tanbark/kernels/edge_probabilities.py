@@ -11,8 +11,9 @@ apart as e^100,000 would leave only eleven digits.
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tanbark.kernels.compiling import njit
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

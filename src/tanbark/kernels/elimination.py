@@ -7,8 +7,8 @@ that way, they are of logarithms, which takes several times as long.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from tanbark.kernels.compiling import njit
 from tanbark.kernels.factors import Codes, Floats, Integers, Layout, table_row
 
 

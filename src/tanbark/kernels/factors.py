@@ -9,8 +9,9 @@ attribute is missing.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tanbark.kernels.compiling import njit
 
 Codes = NDArray[np.unsignedinteger]
 Flags = NDArray[np.bool_]

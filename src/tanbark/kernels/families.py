@@ -1,8 +1,9 @@
 """Mixed-radix keys of families of columns, the step before counting them."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tanbark.kernels.compiling import njit
 
 
 @njit(nogil=True, cache=True)

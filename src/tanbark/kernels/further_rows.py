@@ -1,9 +1,9 @@
 """Adding a few rows to counts of pairs."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tanbark.kernels.compiling import njit
 from tanbark.kernels.intrinsics import WORD, popcount
 
 Codes = NDArray[np.unsignedinteger]

@@ -1,8 +1,9 @@
 """From the edges of trees to parents and children."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tanbark.kernels.compiling import njit
 
 Integers = NDArray[np.int64]
 

@@ -1,8 +1,9 @@
 """Counts of further columns beside configurations that are numbered already."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tanbark.kernels.compiling import njit
 
 
 @njit(nogil=True, cache=True)

@@ -3,7 +3,8 @@
 import math
 
 import numpy as np
-from numba import njit
+
+from tanbark.kernels.compiling import njit
 
 LARGE = 16.0
 

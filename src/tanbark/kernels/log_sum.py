@@ -1,8 +1,9 @@
 """Adding numbers that are given by their logarithms."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tanbark.kernels.compiling import njit
 
 
 @njit(nogil=True, cache=True)

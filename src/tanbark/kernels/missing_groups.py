@@ -5,9 +5,9 @@ factor, and fall into groups.
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tanbark.kernels.compiling import njit
 from tanbark.kernels.factors import Codes, Flags, Integers, Layout
 
 MEMBER, CHILD = 1, 2

@@ -1,8 +1,9 @@
 """From a table's numbers to small codes, reading memory once."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tanbark.kernels.compiling import njit
 
 TILE = 64
 EXACT = 2.0**53

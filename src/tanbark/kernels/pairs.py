@@ -6,9 +6,9 @@ stand at ``offset[u]`` to ``offset[u + 1]``. A code beyond an attribute's arity 
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tanbark.kernels.compiling import njit
 from tanbark.kernels.intrinsics import WORD, equal_mask, popcount
 
 Codes = NDArray[np.unsignedinteger]

@@ -6,8 +6,9 @@ whole and below `FEW`, else one by one.
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tanbark.kernels.compiling import njit
 
 FEW = 64
 

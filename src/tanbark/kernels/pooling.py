@@ -5,8 +5,9 @@ Hessian over the rows `low` to `high`, whose weights are `weights`; they return 
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tanbark.kernels.compiling import njit
 
 Floats = NDArray[np.float64]
 

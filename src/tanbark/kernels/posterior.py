@@ -1,8 +1,9 @@
 """From log joints to what Bayes' rule makes of them."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tanbark.kernels.compiling import njit
 
 
 @njit(nogil=True, cache=True)

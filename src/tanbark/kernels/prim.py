@@ -1,8 +1,9 @@
 """The maximum spanning tree by Prim's algorithm."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tanbark.kernels.compiling import njit
 
 
 @njit(nogil=True, cache=True)

@@ -1,8 +1,9 @@
 """Fitting a positive table to given margins."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tanbark.kernels.compiling import njit
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

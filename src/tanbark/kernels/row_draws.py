@@ -1,8 +1,9 @@
 """Rows drawn each from a tree of its own."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tanbark.kernels.compiling import njit
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

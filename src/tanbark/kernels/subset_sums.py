@@ -1,9 +1,9 @@
 """Sums over the cells of every subset of columns, by one walk over the subsets that refines partitions."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tanbark.kernels.compiling import njit
 from tanbark.kernels.log_gamma import log_rising
 from tanbark.kernels.partitions import FEW, refine
 

@@ -5,9 +5,9 @@ the class fastest. A code that is no value of its attribute is missing.
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tanbark.kernels.compiling import njit
 from tanbark.kernels.log_sum import log_sum
 
 Codes = NDArray[np.unsignedinteger]

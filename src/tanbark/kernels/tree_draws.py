@@ -11,8 +11,9 @@ hundreds of orders of magnitude. Logarithms serve here: a draw needs no more dig
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tanbark.kernels.compiling import njit
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

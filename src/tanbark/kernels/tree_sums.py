@@ -11,9 +11,9 @@ doubles, so that nothing under- or overflows. `LANES` graphs are reduced side by
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tanbark.kernels.compiling import njit
 from tanbark.kernels.intrinsics import LANES, add_product, split
 
 Floats = NDArray[np.float64]

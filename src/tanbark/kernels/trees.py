@@ -6,9 +6,9 @@ their tables: the entry of value `j` under the parent's value `i` and class `k` 
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tanbark.kernels.compiling import njit
 from tanbark.kernels.log_sum import log_sum
 
 Codes = NDArray[np.unsignedinteger]

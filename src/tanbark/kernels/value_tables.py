@@ -5,8 +5,9 @@ flipped where it is positive, all bits where it is negative.
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tanbark.kernels.compiling import njit
 
 Keys = NDArray[np.uint64]
 Integers = NDArray[np.int64]

@@ -1,9 +1,9 @@
 """From log joints to votes."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tanbark.kernels.compiling import njit
 from tanbark.kernels.trees import Codes, Floats, Integers, tree_log_joint
 
 SLACK = 1e-9

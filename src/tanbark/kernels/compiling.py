@@ -1,0 +1,58 @@
+"""Compiling with a cache on the disk that never stands in the way.
+
+numba raises where it finds no folder to keep compiled kernels in (the program was installed for all, and a user has no
+home), where the disk is full, and where a file of the cache is torn. And of two processes that compile a kernel for
+different types at the same time, one may write over what the index says is the other's. Here all that means is that
+kernels are compiled anew.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import numba
+from numba.core.caching import FunctionCache
+
+
+def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Return numba's decorator, but for `cache`, which is used where it can be."""
+    cached = options.pop("cache")
+
+    def compiled(function: Callable[..., Any]) -> Any:
+        kernel = numba.njit(**options)(function)
+        if cached and hasattr(kernel, "enable_caching"):
+            try:
+                kernel._cache = _Cache(function)
+            except (RuntimeError, OSError):
+                # One line of the program warns, so that Python shows it once.
+                warnings.warn(
+                    "there is no folder to keep compiled kernels in, so that every start takes the seconds that it "
+                    "takes to compile them; name one that can be written to in the environment's NUMBA_CACHE_DIR",
+                    stacklevel=1,
+                )
+        return kernel
+
+    return compiled
+
+
+class _Cache(FunctionCache):  # type: ignore[misc]
+    """What was compiled before, as far as it can be read and written."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return what was compiled for these types, or None."""
+        try:
+            found = super().load_overload(sig, target_context)
+        except Exception:
+            # As after a power cut; a new index lets what is compiled now be kept.
+            with suppress(Exception):
+                self.flush()
+            return None
+        return found if found is not None and found.signature.args == sig else None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep what was compiled for these types, if that can be."""
+        with suppress(Exception):
+            super().save_overload(sig, data)
