@@ -74,6 +74,24 @@ def test_a_file_keeps_its_permissions(tmp_path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
+def test_a_new_file_has_the_permissions_that_any_new_file_gets_and_threads_do_not_change_them(tmp_path, monkeypatch):
+    (tmp_path / "any").touch()
+    # To ask the system for them is to change them, for all threads.
+    monkeypatch.delattr(os, "umask")
+    with replacing(tmp_path / "a") as file:
+        file.write(b"new")
+    assert (tmp_path / "a").stat().st_mode == (tmp_path / "any").stat().st_mode
+
+
+def test_what_is_written_aside_can_be_read_by_nobody_who_may_not_read_the_file(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    path.chmod(0o600)
+    with replacing(path):
+        (aside,) = (p for p in tmp_path.iterdir() if p != path)
+        assert stat.S_IMODE(aside.stat().st_mode) == 0o600
+
+
 def test_leftovers_of_this_file_and_suffix_are_removed_and_nothing_else(tmp_path):
     kept = [".a.abcdefgh", ".a.abcdefg.part", ".b.abcdefgh.part", ".a.ABCDEFGH.part", "a", ".ab.abcdefgh.part"]
     for name in [*kept, ".a.abcdefgh.part", ".a.0_345678.part"]:

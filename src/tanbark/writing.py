@@ -5,8 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import re
+import secrets
 import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -30,19 +30,20 @@ def replacing(path: Path, suffix: str = "") -> Iterator[IO[bytes]]:
             yield file
         return
     try:
-        descriptor, aside = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.", suffix=suffix)
+        file = _new_file(real, suffix)
     except OSError as error:
         raise type(error)(error.errno, error.strerror, str(path)) from None
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with file:
+            with suppress(FileNotFoundError):
+                os.chmod(file.name, stat.S_IMODE(real.stat().st_mode))
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(aside, _mode(real))
-        os.replace(aside, real)
+        os.replace(file.name, real)
     except BaseException as error:
         with suppress(FileNotFoundError):
-            os.unlink(aside)
+            os.unlink(file.name)
         if isinstance(error, OSError) and error.errno and error.filename is None:
             raise type(error)(error.errno, error.strerror, str(path)) from error
         raise
@@ -61,13 +62,15 @@ def remove_leftovers(path: Path, suffix: str) -> None:
             Path(entry).unlink(missing_ok=True)
 
 
-def _mode(path: Path) -> int:
-    """Return the permissions of a file, or those that a new one gets."""
-    with suppress(FileNotFoundError):
-        return stat.S_IMODE(path.stat().st_mode)
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
+def _new_file(path: Path, suffix: str) -> IO[bytes]:
+    """Return a file beside `path`, open for writing, with the permissions that a new one gets.
+
+    Python has no way to ask for these that threads could use at the same time (`os.umask` changes them), so that the
+    module `tempfile`, whose files nobody else can read, is of no use.
+    """
+    while True:
+        with suppress(FileExistsError):
+            return path.with_name(f".{path.name}.{secrets.token_hex(4)}{suffix}").open("xb")
 
 
 def _sync_folder(folder: Path) -> None:

@@ -197,10 +197,13 @@ class Factors:
     def alone(self, n_jobs: int | None, max_table: int, seed: int) -> tuple[Array, list[Array], bool]:
         """Return ``log P(class)``, every attribute's ``log P(value | class)``, and whether any of it is an estimate."""
         settings = max_table, seed
-        if settings not in self._said_alone:
+        # Another thread may forget it for settings of its own at any time.
+        found = self._said_alone.get(settings)
+        if found is None:
+            found = self._compute_alone(n_jobs, max_table, seed)
             self._said_alone.clear()
-            self._said_alone[settings] = self._compute_alone(n_jobs, max_table, seed)
-        return self._said_alone[settings]
+            self._said_alone[settings] = found
+        return found
 
     @cached_property
     def all_but_one(self) -> list[Group]:
