@@ -26,8 +26,8 @@ def replacing(path: Path, suffix: str = "") -> Iterator[IO[bytes]]:
     """
     real = Path(os.path.realpath(path))
     if real.exists() and not real.is_file() and not real.is_dir():
-        with real.open("wb") as file:
-            yield file
+        with real.open("wb") as device:
+            yield device
         return
     try:
         file = _new_file(real, suffix)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.kernels.frozen import frozen
-from tanbark.kernels.threads import run, spans, thread_count
+from tanbark.kernels.threads import pieces, run, thread_count
 from tanbark.kernels.votes import tally_votes
 from tanbark.network import Network
 from tanbark.schema.columns import Codes
@@ -56,5 +56,6 @@ class Committee:
         layout = (self.order, self.parent, self.arity, self.start, self.tables, self.log_prior, self.weights)
         call = partial(tally_votes, codes, *map(frozen, layout))
         threads = thread_count(n_jobs, rows)
-        run([partial(call, *span, *room, tally) for span in spans(rows, threads)], threads)
+        steps = self.parent.size * tally.shape[1]
+        run([partial(call, *span, *room, tally) for span in pieces(rows, threads, steps)], threads)
         return np.asarray(tally / self.weights.sum())

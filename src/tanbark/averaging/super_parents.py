@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tanbark.counts import Counts, Rows
 from tanbark.kernels.frozen import frozen
 from tanbark.kernels.super_parents import leave_out, member_log_joints
-from tanbark.kernels.threads import run, spans, thread_count
+from tanbark.kernels.threads import pieces, run, thread_count
 from tanbark.network import Network, Structure
 from tanbark.parameters import Smoothing, children_tables, value_tables
 from tanbark.parameters.conditional import conditional
@@ -64,7 +64,8 @@ class SuperParents:
         out = np.empty((rows, self.own.shape[1], len(self.members)))
         threads = thread_count(n_jobs, rows)
         call = partial(member_log_joints, codes, *map(frozen, (self.offset, self.own, self.pairs, self.members)))
-        run([partial(call, *span, out) for span in spans(rows, threads)], threads)
+        steps = out[:1].size * len(codes)
+        run([partial(call, *span, out) for span in pieces(rows, threads, steps)], threads)
         return out
 
     def left_out_log_joints(
@@ -96,7 +97,8 @@ class SuperParents:
         )
         out = self.log_joints(rows.codes, n_jobs)
         threads = thread_count(n_jobs, len(out) * len(self))
-        run([partial(call, *span, out) for span in spans(len(out), threads)], threads)
+        steps = out[:1].size * len(rows.codes)
+        run([partial(call, *span, out) for span in pieces(len(out), threads, steps)], threads)
         return out
 
     @staticmethod

@@ -17,7 +17,7 @@ from tanbark.kernels.completions import complete_rows
 from tanbark.kernels.frozen import frozen
 from tanbark.kernels.hanging import hang_trees
 from tanbark.kernels.row_draws import draw_rows
-from tanbark.kernels.threads import run, spans, thread_count
+from tanbark.kernels.threads import pieces, run, spans, thread_count
 from tanbark.kernels.tree_marginals import tree_marginals
 from tanbark.kernels.tree_sums import averaged_log_likelihood
 from tanbark.network import Network, Structure
@@ -148,7 +148,7 @@ class TreeMixture:
         threads = thread_count(n_jobs, rows * classes * max(1, n**3 // 512))
         given = (self._log_values, self.ratios, *self._weights)
         task = partial(averaged_log_likelihood, codes, self.schema.offset, *map(frozen, given))
-        run([partial(task, *span, out) for span in spans(rows, threads)], threads)
+        run([partial(task, *span, out) for span in pieces(rows, threads, classes * n**3)], threads)
 
     def _holed(self, codes: Codes, n_jobs: int | None) -> Iterator[tuple[NDArray[np.int64], Array]]:
         """Yield rows and their ``log P(row | class)``, a part at a time."""

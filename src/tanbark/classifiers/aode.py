@@ -14,7 +14,7 @@ from tanbark.classifiers.base import Array, CountsClassifier, check_choice
 from tanbark.counts import Counts, Rows
 from tanbark.kernels.frozen import frozen
 from tanbark.kernels.super_parents import averaged_log_joint
-from tanbark.kernels.threads import run, spans, thread_count
+from tanbark.kernels.threads import pieces, run, thread_count
 from tanbark.network import Network
 from tanbark.network.arrays import log_table
 from tanbark.parameters import PARAMETERS, Smoothing, children_tables, joint_value_tables, value_tables
@@ -149,5 +149,6 @@ class AODE(CountsClassifier):
         threads = thread_count(self.n_jobs, rows)
         tables = (frozen(self._tables[name]) for name in ("own", "pairs", "votes", "log_prior", "alone"))
         call = partial(averaged_log_joint, codes, self.schema_.offset, *tables)
-        run([partial(call, *span, out) for span in spans(rows, threads)], threads)
+        steps = out.shape[1] * len(codes) ** 2
+        run([partial(call, *span, out) for span in pieces(rows, threads, steps)], threads)
         return out

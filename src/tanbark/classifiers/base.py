@@ -397,9 +397,12 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
     before = dict(estimator.__dict__)
     try:
         yield
-    except BaseException:
+    except BaseException as error:
         estimator.__dict__.clear()
         estimator.__dict__.update(before)
+        # So Python calls an interrupt that comes while a kernel is handed its arguments.
+        if isinstance(error, SystemError) and isinstance(error.__cause__, KeyboardInterrupt):
+            raise error.__cause__ from None
         raise
 
 

@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor
 from queue import SimpleQueue
 from typing import TypeVar
 
@@ -14,6 +14,8 @@ State = TypeVar("State")
 
 FEW_ROWS = 50_000
 """Below it, starting a thread costs more than it saves."""
+MOST_STEPS = 2**27
+"""So many steps take some tenths of a second, for which an interrupt can wait: no signal reaches a kernel."""
 
 
 def thread_count(n_jobs: int | None, rows: int) -> int:
@@ -39,11 +41,15 @@ def as_done(tasks: Iterable[tuple[Key, Callable[[], object]]], threads: int) -> 
             yield key
         return
     pool = ThreadPoolExecutor(threads)
+    done: SimpleQueue[Future[object]] = SimpleQueue()
     try:
         keys = {pool.submit(task): key for key, task in tasks}
-        for done in as_completed(keys):
-            done.result()
-            yield keys[done]
+        for future in keys:
+            future.add_done_callback(done.put)
+        for _ in keys:
+            future = done.get()
+            future.result()
+            yield keys[future]
     finally:
         pool.shutdown(cancel_futures=True)
 
@@ -77,13 +83,37 @@ def feed(work: Callable[[State, Item], object], items: Iterable[Item], states: S
             waiting.append((pool.submit(lent, item), item))
             while waiting and (len(waiting) > len(states) or waiting[0][0].done()):
                 done, first = waiting.popleft()
-                done.result()
+                _await(done)
                 yield first
         for done, item in waiting:
-            done.result()
+            _await(done)
             yield item
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _await(future: Future[None]) -> None:
+    """Wait until something is done, and raise what it raised.
+
+    An interrupt while a thread waits as futures do it (in a `threading.Condition`) may leave the lock that is waited
+    for in such a state that whoever is done fails to say so, and prints that. A queue's lock is not seen by Python.
+    """
+    done: SimpleQueue[Future[None]] = SimpleQueue()
+    future.add_done_callback(done.put)
+    done.get()
+    future.result()
+
+
+def pieces(rows: int, threads: int, steps: int) -> list[tuple[int, int]]:
+    """Return consecutive ranges that cover the rows, each of which takes some steps: one for each thread, or more.
+
+    >>> pieces(10, 2, steps=1000)
+    [(0, 5), (5, 10)]
+    >>> pieces(5, 1, steps=MOST_STEPS // 2)
+    [(0, 2), (2, 4), (4, 5)]
+    """
+    most = max(MOST_STEPS // max(steps, 1), 1)
+    return spans(rows, max(threads, -(-rows // most)))
 
 
 def spans(total: int, parts: int, multiple: int = 1) -> list[tuple[int, int]]:

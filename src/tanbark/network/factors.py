@@ -16,7 +16,7 @@ from tanbark.kernels.elimination import draw_group, sum_out_group
 from tanbark.kernels.factors import Layout, factor_terms, known_log_joint
 from tanbark.kernels.families import family_keys
 from tanbark.kernels.missing_groups import NODES_OF_WORD, count_groups, write_groups
-from tanbark.kernels.threads import run, spans, thread_count
+from tanbark.kernels.threads import pieces, run, spans, thread_count
 from tanbark.network.groups import Group, strides
 from tanbark.network.sparse import SparseTable
 from tanbark.network.structure import Structure
@@ -125,13 +125,15 @@ class Factors:
         if group.largest <= max_table:
             threads = thread_count(n_jobs, len(chosen) * int(group.plan.offset[-1]))
             task = partial(sum_out_group, self.layout, group.plan, codes, chosen)
-            run([partial(task, *span, out[:, :, None]) for span in spans(len(chosen), threads)], threads)
+            steps = self.layout.classes * group.multiplications
+            run([partial(task, *span, out[:, :, None]) for span in pieces(len(chosen), threads, steps)], threads)
         else:
             threads = thread_count(n_jobs, len(chosen) * DRAWS)
             members, children = (np.array(nodes, np.int64) for nodes in (group.drawn_order, group.children))
             uniforms = _uniforms(seed, self.layout.classes, len(self.arity))
             task = partial(draw_group, self.layout, members, children, uniforms, codes, chosen)
-            run([partial(task, *span, out, variance) for span in spans(len(chosen), threads)], threads)
+            steps = self.layout.classes * DRAWS * (len(members) + len(children))
+            run([partial(task, *span, out, variance) for span in pieces(len(chosen), threads, steps)], threads)
         return out[place], variance[place]
 
     def _distinct(self, group: Group, codes: Codes, rows: Integers) -> tuple[Integers, Integers]:

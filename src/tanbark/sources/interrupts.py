@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
+from contextlib import suppress
+from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import TypeVar
 
@@ -19,6 +21,9 @@ def interruptible(call: Callable[[], Found], cancel: Callable[[], object] | None
     After an interrupt `cancel` should make it end; what cannot be cancelled is left to end with the process.
     """
     done: Future[Found] = Future()
+    # To wait for the future itself would leave its lock in disorder after an interrupt.
+    ended: SimpleQueue[object] = SimpleQueue()
+    done.add_done_callback(ended.put)
 
     def run() -> None:
         try:
@@ -29,11 +34,13 @@ def interruptible(call: Callable[[], Found], cancel: Callable[[], object] | None
     Thread(target=run, daemon=True).start()
     try:
         while not done.done():
-            wait([done], OFTEN)
+            with suppress(Empty):
+                ended.get(timeout=OFTEN)
     except KeyboardInterrupt:
         if cancel is not None:
             cancel()
-            wait([done], LONG)
+            with suppress(Empty):
+                ended.get(timeout=LONG)
         raise
     return done.result()
 

@@ -43,8 +43,13 @@ MOST_TAIL = 5
 """So many of the lowest columns, with so many joint values, are counted together."""
 MOST_STEPS = 2**29
 """So many rows times nodes times sets are counted directly in one go."""
+MOST_SET_STEPS = 2**26
+"""So many sets times cases are walked through in one go: it takes some tenths of a second."""
 PREFIXES = 8
+MOST_PREFIXES = 16
 """The walk over all subsets is split by which of so many columns they have."""
+FEWEST_FREE = 5
+"""So many further columns are walked through at least, else what is split would all be done anew."""
 
 
 class LocalScores(ABC):
@@ -156,8 +161,8 @@ class SetSums(LocalScores):
         tail, part, configurations = self._tail(bits)
         step, tables = self._tables(concentrations, shared)
         tail_step = np.array([sum(step[u] for u in range(bits) if s >> u & 1) for s in range(1 << bits)], np.int64)
-        split = min(PREFIXES, self.nodes - bits)
-        free = self.nodes - split
+        free = self._free(bits)
+        split = self.nodes - free
 
         def walk(prefix: int) -> None:
             chosen = [u for u in range(self.nodes - 1, free - 1, -1) if prefix >> (u - free) & 1]
@@ -195,6 +200,11 @@ class SetSums(LocalScores):
         if isinstance(self.score, K2Score):
             return np.array([1.0, *self._arities()])
         return np.array([self.score.ess if isinstance(self.score, DirichletScore) else 0.0])
+
+    def _free(self, bits: int) -> int:
+        """Return through how many columns, the tail's included, one task walks: fewer the more cases there are."""
+        soon = int(math.log2(max(MOST_SET_STEPS / len(self.weights), 1.0)))
+        return max(min(self.nodes - PREFIXES, max(soon, bits + FEWEST_FREE)), self.nodes - MOST_PREFIXES, bits)
 
     def _tail_bits(self) -> int:
         """Return how many of the lowest columns are counted together."""
