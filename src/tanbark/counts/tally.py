@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tanbark.kernels.pairs import BLOCK, count_pairs, weigh_pairs
 from tanbark.kernels.threads import run, spans, thread_count
+from tanbark.memory import check_free
 from tanbark.schema import Schema
 from tanbark.schema.columns import Codes
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 
 MOST_BYTES = 8 * 2**30
+COPIES = 3
+"""The table is copied when all rows are counted, and what is learned from it may be as large again."""
 PRIVATE_BYTES = 64 * 2**20
 
 
@@ -135,14 +138,13 @@ def check_memory(schema: Schema, order: int = 2) -> None:
     check_order(order)
     total = int(schema.offset[-1])
     needed = 8 * len(schema.classes) * (total**2 if order == 2 else total)
+    largest = schema.columns[int(np.argmax(schema.arity))]
+    what = f"counting {total:,} values{' in pairs' if order == 2 else ''} for {len(schema.classes)} classes"
+    instead = f"lower max_levels, drop columns such as {largest.name!r} with its {largest.arity:,} levels"
+    instead += ", or use NaiveBayes, which counts no pairs" if order == 2 else ""
     if needed > MOST_BYTES:
-        largest = schema.columns[int(np.argmax(schema.arity))]
-        what = "values in pairs" if order == 2 else "values"
-        raise ValueError(
-            f"counting {total:,} {what} for {len(schema.classes)} classes needs {needed / 2**30:,.0f} GiB; "
-            f"lower max_levels, drop columns such as {largest.name!r} with its {largest.arity:,} levels, or use "
-            "NaiveBayes, which counts no pairs"
-        )
+        raise ValueError(f"{what} needs {needed / 2**30:,.0f} GiB; {instead}")
+    check_free(COPIES * needed, what, instead)
 
 
 def checked_classes(y: Any, rows: int, classes: int) -> NDArray[np.uint16]:

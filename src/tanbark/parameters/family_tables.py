@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tanbark.counts import Counts, Rows
 from tanbark.counts.family import count_family
+from tanbark.memory import check_free
 from tanbark.network import SparseTable
 from tanbark.parameters.conditional import conditional
 
@@ -17,6 +18,8 @@ Array = NDArray[np.float64]
 
 SMALL = 2**16
 """A table of at most so many cells is always written out."""
+COPIES = 4
+"""So many arrays of a table's size there are while it is estimated."""
 WASTE = 4
 """A larger one is where it has at most so many times the cells of the configurations that were seen."""
 
@@ -46,8 +49,14 @@ def family_table(
     place = np.searchsorted(keys, configuration) if sparse else configuration
     # Under the last configuration of a sparse table nothing was seen: it stands for all those that are left out.
     many = len(keys) + 1 if sparse else configurations
+    size = many * classes * own
+    check_free(
+        COPIES * 8 * size,
+        f"a table of {size:,} cells, of {(*schema.names, schema.class_name)[node]!r} under its {len(parents)} parents,",
+        "allow fewer parents, or lower max_levels",
+    )
     cell = (place * classes + of_parent) * own + value
-    seen = np.zeros(many * classes * own)
+    seen = np.zeros(size)
     np.add.at(seen, cell, family.counts)
     overall = counts.class_counts if node == of_class else counts.value(node).sum(axis=0)
     with np.errstate(divide="ignore"):

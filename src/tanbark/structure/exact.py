@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 
 from tanbark.kernels.best_parents import best_of_subsets, best_totals, first_best, raise_to, strike_out, take_last
 from tanbark.kernels.threads import as_done
+from tanbark.memory import most_of_free, size_in_words
 from tanbark.network import Structure
 from tanbark.scores import BDs, Cases, Decomposable, K2Score
 from tanbark.structure.local_scores import MOST_TAIL, DirectScores, LocalScores, SetSums, bits_of
-from tanbark.structure.memory import most_of_free, size_in_words
 from tanbark.structure.progress import Report, silent
 from tanbark.structure.restrictions import Restrictions
 
