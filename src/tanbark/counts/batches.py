@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from tanbark.counts.counts import Counts
 from tanbark.counts.tally import PRIVATE_BYTES, Tally
-from tanbark.kernels.threads import feed
+from tanbark.kernels.threads import feed, jobs
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.rows import warn_of_dropped
 from tanbark.schema.table import read_table
@@ -92,7 +91,7 @@ def count_and_drop(
     seen: Callable[[int], None] | None = None,
 ) -> tuple[Counts, int]:
     """Return the counts as `count_batches` does, and how many rows had no class, which the caller must tell."""
-    threads = int(effective_n_jobs(n_jobs))
+    threads = jobs(n_jobs)
     tally = Tally(schema, order)
     # Each worker counts to tables of its own while these are small; else all of them work on the same rows.
     together = tally.nbytes > PRIVATE_BYTES

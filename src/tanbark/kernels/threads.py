@@ -1,5 +1,6 @@
 """Plain threads over kernels that release the interpreter's lock."""
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -7,6 +8,7 @@ from queue import SimpleQueue
 from typing import TypeVar
 
 from joblib import effective_n_jobs
+from joblib.parallel import get_active_backend
 
 Key = TypeVar("Key")
 Item = TypeVar("Item")
@@ -20,7 +22,21 @@ MOST_STEPS = 2**27
 
 def thread_count(n_jobs: int | None, rows: int) -> int:
     """Return how many threads to use: as `n_jobs` says in scikit-learn, one where the rows are few."""
-    return 1 if rows < FEW_ROWS else int(effective_n_jobs(n_jobs))
+    return 1 if rows < FEW_ROWS else jobs(n_jobs)
+
+
+def jobs(n_jobs: int | None) -> int:
+    """Return how many threads `n_jobs` asks for, as in scikit-learn, but in joblib's workers no more than their share.
+
+    joblib tells its processes that share in variables for each library that has threads. Its threads get one each.
+
+    >>> jobs(None), jobs(3)
+    (1, 3)
+    """
+    wanted = int(effective_n_jobs(n_jobs))
+    if not get_active_backend()[0].nesting_level:
+        return wanted
+    return min(wanted, int(os.environ.get("NUMBA_NUM_THREADS", "1")))
 
 
 def run(tasks: Iterable[Callable[[], object]], threads: int) -> None:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from joblib import effective_n_jobs
-
-from tanbark.kernels.threads import feed
+from tanbark.kernels.threads import feed, jobs
 from tanbark.schema import Encoder, Survey
 from tanbark.sources.errors import SourceError
 from tanbark.sources.gathering import gathered
@@ -37,7 +35,7 @@ def survey_rows(
     if not source.schema.names:
         raise SourceError("there are no rows, so that nothing is known of their columns; give schema=")
     survey = Survey(encoder, target, source.schema, ignore)
-    threads = int(effective_n_jobs(n_jobs))
+    threads = jobs(n_jobs)
     number = 0
     again = True
     while again:

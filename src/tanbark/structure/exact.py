@@ -15,11 +15,10 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from tanbark.kernels.best_parents import best_of_subsets, best_totals, first_best, raise_to, strike_out, take_last
-from tanbark.kernels.threads import as_done
+from tanbark.kernels.threads import as_done, jobs
 from tanbark.memory import most_of_free, size_in_words
 from tanbark.network import Structure
 from tanbark.scores import BDs, Cases, Decomposable, K2Score
@@ -55,7 +54,7 @@ def exact_structure(
     above_all = restrictions.class_above_all
     of_class = cases.of_class
     searched = list(range(of_class)) if above_all else [of_class, *range(of_class)]
-    threads = int(effective_n_jobs(n_jobs))
+    threads = jobs(n_jobs)
     check_memory(cases, score, len(searched), max_memory, threads, report)
     way = DirectScores if isinstance(score, BDs) else SetSums
     always = [of_class] if above_all else []

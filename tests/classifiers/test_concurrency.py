@@ -1,0 +1,158 @@
+"""One fitted model answers many threads and processes at once as it answers one."""
+
+import multiprocessing
+import pickle
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import joblib
+import numpy as np
+import pytest
+
+import tanbark
+from tanbark.classifiers import REGISTRY
+from tanbark.kernels import threads as kernel_threads
+
+ROWS, COLUMNS, THREADS = 150, 6, 16
+
+
+def table():
+    """Return rows of which some depend on others, the same with holes, and classes."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, (ROWS, COLUMNS)).astype(float)
+    X[:, 3] = (X[:, 0] + X[:, 1]) % 3
+    y = (X[:, 3] + X[:, 4] + (rng.random(ROWS) < 0.2)) % 3
+    holed = X.copy()
+    holed[rng.random(X.shape) < 0.35] = np.nan
+    return X, holed, y
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    """All classifiers, fitted: pickled, so that each test has some that have answered nothing yet."""
+    X, _, y = table()
+    return {name: pickle.dumps(entry.classifier().fit(X, y)) for name, entry in REGISTRY.items()}
+
+
+def questions(model):
+    """Return functions of no argument that ask a model something, each of which returns an array."""
+    _, holed, _ = table()
+    asked = {
+        name: lambda ask=getattr(model, name): ask(holed)
+        for name in ("predict_proba", "predict_log_proba", "score_samples", "explain")
+        if hasattr(model, name)
+    }
+    if hasattr(model, "sample"):
+        asked["sample"] = lambda: np.column_stack(model.sample(20)).astype(float)
+    if hasattr(model, "network_"):
+        asked["query"] = lambda: np.array([*model.network_.query("x1", {"x0": 1.0}).values()])
+    return asked
+
+
+def answers(model):
+    return {name: ask() for name, ask in questions(model).items()}
+
+
+@pytest.fixture(scope="module")
+def expected(fitted):
+    """What each model says to one who asks alone."""
+    return {name: answers(pickle.loads(model)) for name, model in fitted.items()}
+
+
+def agree(found, right):
+    return found.keys() == right.keys() and all(np.array_equal(found[name], right[name]) for name in right)
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_threads_that_ask_at_once_get_the_same_answers(fitted, expected, name):
+    model = pickle.loads(fitted[name])
+    asked = questions(model)
+    start = threading.Barrier(THREADS)
+
+    def ask_all(number):
+        names = [*asked]
+        start.wait()
+        # Each begins with another question, so that all are asked before anything is remembered.
+        return {names[(number + i) % len(names)]: asked[names[(number + i) % len(names)]]() for i in range(len(names))}
+
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(THREADS) as pool:
+            found = list(pool.map(ask_all, range(THREADS)))
+    finally:
+        sys.setswitchinterval(usual)
+    assert all(agree(one, expected[name]) for one in found)
+
+
+def test_evidence_under_settings_of_ones_own_is_not_taken_away_by_other_threads(fitted):
+    network = pickle.loads(fitted["k2"]).network_
+    codes = network.schema.encode(table()[1])
+    alone = [network.evidence(codes, seed=seed) for seed in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda i: network.evidence(codes, seed=i % 4), range(80)))
+    assert all(np.array_equal(found[i], alone[i % 4]) for i in range(80))
+
+
+def _answer(models, paths):
+    loaded = {name: tanbark.load(path) for name, path in paths.items()}
+    return {name: (answers(pickle.loads(model)), answers(loaded[name])) for name, model in models.items()}
+
+
+@pytest.mark.parametrize(("how", "processes"), [("fork", 4), ("spawn", 1)])
+def test_processes_get_the_same_answers(fitted, expected, how, processes, tmp_path, monkeypatch):
+    paths = {name: tmp_path / name for name in fitted}
+    for name, path in paths.items():
+        tanbark.save(pickle.loads(fitted[name]), path)
+    # Whoever forks has used threads.
+    monkeypatch.setattr(kernel_threads, "FEW_ROWS", 0)
+    X, holed, y = table()
+    tanbark.TAN(n_jobs=3).fit(X, y).predict_proba(holed)
+    with multiprocessing.get_context(how).Pool(processes) as pool:
+        asked = [pool.apply_async(_answer, (fitted, paths)) for _ in range(processes)]
+        for one in asked:
+            for name, (pickled, loaded) in one.get(timeout=120).items():
+                assert agree(pickled, expected[name]), name
+                assert agree(loaded, expected[name]), name
+
+
+def test_classifiers_are_fitted_in_threads_at_once(expected):
+    X, _, y = table()
+
+    def fit(name):
+        return name, answers(REGISTRY[name].classifier().fit(X, y))
+
+    with ThreadPoolExecutor(8) as pool:
+        for name, found in pool.map(fit, REGISTRY):
+            assert agree(found, expected[name]), name
+
+
+def _threads_used(n_jobs):
+    """Return how many threads a fit and a prediction use at most."""
+    used = []
+    make = kernel_threads.ThreadPoolExecutor
+    few, kernel_threads.FEW_ROWS = kernel_threads.FEW_ROWS, 0
+    kernel_threads.ThreadPoolExecutor = lambda most: (used.append(most), make(most))[1]
+    try:
+        X, holed, y = table()
+        tanbark.TAN(n_jobs=n_jobs).fit(X, y).predict_proba(holed)
+        tanbark.BayesNet(n_jobs=n_jobs).fit(X[:, :4], y)
+    finally:
+        kernel_threads.FEW_ROWS, kernel_threads.ThreadPoolExecutor = few, make
+    return max(used, default=1)
+
+
+def test_alone_a_model_uses_as_many_threads_as_it_is_told_to():
+    assert [_threads_used(n_jobs) for n_jobs in (None, 2, 5)] == [1, 2, 5]
+
+
+@pytest.mark.parametrize("n_jobs", [-1, 64])
+def test_in_workers_of_joblib_a_model_uses_no_more_than_the_share_of_one(n_jobs):
+    cores = joblib.cpu_count()
+    each = max(cores // 2, 1)
+    # joblib has processes from now on, which `loky` lets go after a while.
+    found = joblib.Parallel(n_jobs=2)(joblib.delayed(_threads_used)(n_jobs) for _ in range(2))
+    assert max(found) <= each
+    found = joblib.Parallel(n_jobs=2, backend="threading")([joblib.delayed(_threads_used)(n_jobs)])
+    assert found == [1]
