@@ -33,6 +33,10 @@ from tanbark.schema.columns import plain
 from tanbark.writing import replacing
 
 FORMAT = 1
+MOST_ROWS = 2.0**53
+"""So many rows can be counted by whole numbers that floats hold exactly."""
+MOST_SAID = 500
+"""How much is told of what is wrong, which may name things as long as the file."""
 SHARED = ("class_counts", "table")
 """What the members of a model may have in common with it."""
 
@@ -120,8 +124,9 @@ def load(path: str | os.PathLike[str]) -> CountsClassifier:
         model = _restored(header, arrays)
         model.chunk_ids_ = _chunk_ids(header.get("chunks", []))
         return model
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
-        raise ModelFileError(f"{path} is damaged ({error}); take another copy or fit the model again") from error
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
+        why = " ".join((f"it lacks {error}" if isinstance(error, KeyError) else str(error)).split())[:MOST_SAID]
+        raise ModelFileError(f"{path} is damaged ({why}); take another copy or fit the model again") from error
 
 
 def _read(path: Path) -> tuple[dict[str, Any], Arrays]:
@@ -139,11 +144,12 @@ def _read(path: Path) -> tuple[dict[str, Any], Arrays]:
     except (SafetensorError, KeyError, ValueError, OSError, RecursionError) as error:
         raise ModelFileError(f"{path} is not a tanbark model, or is cut short; take another copy") from error
     form = header.get("format") if isinstance(header, dict) else None
-    if not isinstance(form, int):
+    if not isinstance(form, int) or form < 1:
         raise ModelFileError(f"{path} is damaged (its header names no format); take another copy")
     if form > FORMAT:
+        version = " ".join(str(header.get("version")).split())[:40]
         raise ModelFileError(
-            f"{path} was written by tanbark {header.get('version')} in format {form}, but this is tanbark "
+            f"{path} was written by tanbark {version} in format {form}, but this is tanbark "
             f"{tanbark.__version__}, which reads format {FORMAT}; upgrade tanbark"
         )
     return header, arrays
@@ -159,6 +165,7 @@ def _restored(header: dict[str, Any], arrays: Arrays) -> CountsClassifier:
         state = state | {"members": members}
     params = {key: _parameter(key, value, arrays, state) for key, value in header["params"].items()}
     model = classifier(**params)
+    model._check_parameters()
     model._classes_listed = header.get("classes_listed", False)
     network = None if header["parents"] is None else network_from(schema, header["parents"], arrays)
     return model._restore(_counts(schema, arrays["class_counts"], arrays["table"]), network, state, arrays)
@@ -193,11 +200,16 @@ def _counts(schema: Schema, class_counts: NDArray[Any], table: NDArray[Any]) -> 
             raise ValueError("the counts are not finite numbers")
         if (array < 0).any():
             raise ValueError("a count is negative")
-    if table.ndim == 3:
-        single = np.diagonal(table, axis1=1, axis2=2)
-        slack = 0 if table.dtype.kind == "i" else 1e-9 * class_counts.max(initial=0)
-        if (single > class_counts[:, None] + slack).any() or (table > single[:, :, None] + slack).any():
-            raise ValueError("two values were seen together more often than each of them, or than their class")
+    total = class_counts.sum(dtype=np.float64)
+    if class_counts.dtype.kind == "i" and total > MOST_ROWS:
+        raise ValueError("the counts are of more rows than can be counted")
+    single = table if table.ndim == 2 else np.diagonal(table, axis1=1, axis2=2)
+    slack = 1e-9 * class_counts.max()
+    if table.ndim == 3 and (table > single[:, :, None] + (slack if table.dtype.kind == "f" else 0)).any():
+        raise ValueError("two values were seen together more often than each of them")
+    of_columns = np.add.reduceat(single, schema.offset[:-1], axis=1, dtype=np.float64)
+    if not (of_columns <= class_counts[:, None] + slack).all():
+        raise ValueError("the values of a column were seen more often than their class")
     return Counts(schema, class_counts, table)
 
 

@@ -21,6 +21,7 @@ from tanbark.kernels.threads import pieces, run, spans, thread_count
 from tanbark.kernels.tree_marginals import tree_marginals
 from tanbark.kernels.tree_sums import averaged_log_likelihood
 from tanbark.network import Network, Structure
+from tanbark.network.arrays import ROUNDING
 from tanbark.schema import Schema
 from tanbark.schema.columns import Codes
 from tanbark.structure import rooted
@@ -77,6 +78,21 @@ class TreeMixture:
             raise ValueError("the average has too many or too few posteriors, or a root that is no attribute")
         if any(a.dtype != np.float64 or np.isnan(a).any() for a in (*arrays, *weights)):
             raise ValueError("the average holds something that is no number")
+
+    def check(self) -> None:
+        """Raise where the arrays, as a file has them, are no distributions, or weights that no trees have."""
+        first = self.schema.offset[:-1]
+        if not (np.isfinite(self.ratios).all() and (self.ratios >= 0).all() and (self.values >= 0).all()):
+            raise ValueError("the average holds something that is no probability")
+        if not np.allclose(np.add.reduceat(self.values, first), 1.0, rtol=0.0, atol=ROUNDING):
+            raise ValueError("the average holds probabilities that do not sum to 1")
+        # What a value says of another attribute is a distribution too; of its own it means nothing.
+        given = np.add.reduceat(self.values * self.ratios, first, axis=1)
+        other = np.repeat(~np.eye(len(first), dtype=np.bool_), self.schema.arity, axis=0)
+        if not (given[other] <= 1.0 + ROUNDING).all():
+            raise ValueError("the average holds probabilities that sum to more than 1")
+        for posterior in self.posteriors:
+            posterior.check()
 
     def log_joint(self, codes: Codes, n_jobs: int | None = None) -> Array:
         """Return ``log P(row, class)`` of encoded rows, what is missing being summed out."""

@@ -8,12 +8,16 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
 
 from tanbark.kernels.edge_probabilities import edge_probabilities
 from tanbark.kernels.frozen import frozen
 from tanbark.kernels.tree_draws import draw_trees, reduced_graphs
 from tanbark.kernels.tree_sums import NOTHING, tree_sum
 from tanbark.structure import best_trees
+
+MOST_WEIGHT = 1e200
+"""Sums of log weights below it stay finite."""
 
 Array = NDArray[np.float64]
 Trees = NDArray[np.int64]
@@ -45,6 +49,15 @@ class TreePosterior:
     """
 
     log_weights: Array
+
+    def check(self) -> None:
+        """Raise where the weights, as a file has them, are none: draws would not end, or be of no attribute."""
+        weights = self.log_weights
+        possible = np.abs(weights) < MOST_WEIGHT
+        if not np.array_equal(weights, weights.T) or not (possible | np.isneginf(weights)).all():
+            raise ValueError("the weights of edges are infinite, or not the same in both directions")
+        if connected_components(possible, directed=False)[0] > 1:
+            raise ValueError("the weights of edges allow no tree")
 
     @cached_property
     def scaled(self) -> tuple[Array, Array]:

@@ -32,14 +32,14 @@ from tanbark.classifiers.base import (
 )
 from tanbark.classifiers.fitted_members import Classifiers
 from tanbark.classifiers.network_classifier import centred
-from tanbark.classifiers.seeds import check_seed, seed_of
+from tanbark.classifiers.seeds import check_seed, kept_seed, seed_of
 from tanbark.counts import Counts, Rows
 from tanbark.counts.tally import MOST_BYTES
 from tanbark.kernels.frozen import frozen
 from tanbark.kernels.pooling import pooled_scores, to_log_posteriors
 from tanbark.kernels.threads import run, spans, thread_count
 from tanbark.network import Network
-from tanbark.network.arrays import log_table, networks_arrays, networks_from
+from tanbark.network.arrays import log_prior, log_table, networks_arrays, networks_from
 from tanbark.parameters import PARAMETERS, class_table, estimated_networks
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.columns import Codes
@@ -373,16 +373,18 @@ class AdditiveBN(CountsClassifier):
     ) -> Self:
         """Become the fitted classifier that had these counts, weights and members."""
         schema, (classes, values) = counts.schema, counts.values.shape
-        self.weights_, self._seed, self._linear = arrays["weights"], int(state["seed"]), state["linear"]
-        if self._seed < 0 or not isinstance(self._linear, bool):
+        self.weights_, self._seed, self._linear = arrays["weights"], kept_seed(state), state["linear"]
+        if not isinstance(self._linear, bool):
             raise ValueError("its settings cannot be")
-        self._learned_prior = log_table(arrays, "learned_prior", (classes,))
-        self.class_log_prior_ = log_table(arrays, "log_prior", (classes,))
+        self._learned_prior = log_prior(arrays, "learned_prior", classes)
+        self.class_log_prior_ = log_prior(arrays, "log_prior", classes)
         self._prior_ratio = prior_ratio(arrays, classes)
         self.optimality_gap_, self.log_likelihood_ = float(state["optimality_gap"]), float(state["log_likelihood"])
         members: SuperParents | Networks | Classifiers
         if "members" in state:
             members = Classifiers(tuple(state["members"]))
+            if any(member.schema_ != schema for member in members.models):
+                raise ValueError("a member has another schema than the whole")
         elif "parents" in state:
             members = Networks(tuple(networks_from(schema, state["parents"], arrays, "member_")), self._seed)
         else:
@@ -390,14 +392,15 @@ class AdditiveBN(CountsClassifier):
             pairs = log_table(arrays, "pairs", (values, classes, values))
             chosen = arrays["super_parents"]
             every = range(len(schema.columns))
-            if chosen.dtype != np.int64 or chosen.ndim != 1 or not (np.diff(chosen) > 0).all():
+            if chosen.dtype != np.int64 or chosen.ndim != 1 or not (chosen[1:] > chosen[:-1]).all():
                 raise ValueError("its super-parents are not in order")
             if not set(np.flatnonzero(self.weights_)) <= set(chosen.tolist()) <= set(every):
                 raise ValueError("its super-parents do not fit its weights")
             members = SuperParents(schema.offset, chosen, own, pairs)
         many = len(schema.columns) if isinstance(members, SuperParents) else len(members)
         weights = self.weights_
-        if weights.shape != (many,) or not (weights >= 0).all() or not np.isclose(weights.sum(), 1.0):
+        fits = weights.dtype == np.float64 and weights.shape == (many,) and (weights >= 0).all()
+        if not fits or not np.isclose(weights.sum(), 1.0):
             raise ValueError("its weights do not fit its members")
         self._take_members(members)
         return super()._restore(counts, network, state, arrays)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tanbark.classifiers.base import Array
 from tanbark.classifiers.network_classifier import NetworkClassifier
-from tanbark.classifiers.seeds import check_seed, seed_of
+from tanbark.classifiers.seeds import check_seed, kept_seed, seed_of
 from tanbark.counts import Counts, Rows
 from tanbark.network import Network
 
@@ -35,7 +35,7 @@ class AnyNetworkClassifier(NetworkClassifier):
         self, counts: Counts, network: Network | None, state: dict[str, Any], arrays: dict[str, NDArray[np.generic]]
     ) -> Self:
         """Become the fitted classifier that had these counts, this network and this seed."""
-        self._seed = int(state["seed"])
+        self._seed = kept_seed(state)
         return super()._restore(counts, network, state, arrays)
 
     def standard_error(self, X: Any) -> Array:

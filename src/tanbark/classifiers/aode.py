@@ -16,7 +16,7 @@ from tanbark.kernels.frozen import frozen
 from tanbark.kernels.super_parents import averaged_log_joint
 from tanbark.kernels.threads import pieces, run, thread_count
 from tanbark.network import Network
-from tanbark.network.arrays import log_table
+from tanbark.network.arrays import log_prior, log_table
 from tanbark.parameters import PARAMETERS, Smoothing, children_tables, joint_value_tables, value_tables
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.columns import Codes
@@ -135,7 +135,7 @@ class AODE(CountsClassifier):
             "own": log_table(arrays, "own", (values, classes)),
             "pairs": log_table(arrays, "pairs", (values, classes, values)),
             "votes": arrays["votes"].astype(np.bool_),
-            "log_prior": log_table(arrays, "log_prior", (classes,)),
+            "log_prior": log_prior(arrays, "log_prior", classes),
             "alone": log_table(arrays, "alone", (values, classes)),
         }
         if self._tables["votes"].shape != (values,):

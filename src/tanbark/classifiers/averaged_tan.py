@@ -18,9 +18,10 @@ from tanbark.averaging.plot import plot_edge_probabilities
 from tanbark.averaging.tree_mixture import DRAWS
 from tanbark.averaging.tree_posterior import Trees
 from tanbark.classifiers.base import Array, CountsClassifier, check_number
-from tanbark.classifiers.seeds import check_seed, seed_of
+from tanbark.classifiers.seeds import check_seed, kept_seed, seed_of
 from tanbark.counts import Counts, Rows
 from tanbark.network import Network
+from tanbark.network.arrays import log_prior
 from tanbark.parameters import pair_ratios
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.columns import Codes
@@ -241,18 +242,19 @@ class AveragedTAN(CountsClassifier):
         self, counts: Counts, network: Network | None, state: dict[str, Any], arrays: dict[str, NDArray[Any]]
     ) -> Self:
         """Become the fitted classifier that had these counts and this average."""
-        self.class_log_prior_, log_weights = arrays["log_prior"], arrays["log_weights"]
+        self.class_log_prior_ = log_prior(arrays, "log_prior", len(counts.class_counts))
         self.log_evidence_ = float(state["log_evidence"])
         self._mixture = TreeMixture(
             counts.schema,
             self.class_log_prior_,
             arrays["values"],
             arrays["ratios"],
-            tuple(TreePosterior(weights) for weights in log_weights),
+            tuple(TreePosterior(weights) for weights in arrays["log_weights"]),
             bool(state["multinet"]),
             int(state["root"]),
-            int(state["seed"]),
+            kept_seed(state),
         )
+        self._mixture.check()
         return super()._restore(counts, network, state, arrays)
 
     # Predicting

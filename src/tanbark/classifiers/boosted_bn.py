@@ -21,7 +21,7 @@ from tanbark.classifiers.temperature import fitted_temperature, log_loss, usual_
 from tanbark.counts import Counts, Rows, count_tree
 from tanbark.kernels.votes import SLACK
 from tanbark.network import Network, Structure
-from tanbark.network.arrays import log_table, networks_arrays, networks_from
+from tanbark.network.arrays import log_prior, networks_arrays, networks_from
 from tanbark.parameters import PARAMETERS, class_table, tree_tables
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.columns import Codes
@@ -278,7 +278,7 @@ class BoostedBN(CountsClassifier):
         if not 0 < self.temperature_ < np.inf:
             raise ValueError("its temperature cannot be")
         classes = len(counts.class_counts)
-        self.class_log_prior_ = log_table(arrays, "log_prior", (classes,))
+        self.class_log_prior_ = log_prior(arrays, "log_prior", classes)
         self._prior_ratio = prior_ratio(arrays, classes)
         return super()._restore(counts, network, state, arrays)
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from tanbark.classifiers.base import Array, CountsClassifier, check_choice, offered_unless, prior_ratio
 from tanbark.counts import Counts, Rows
 from tanbark.network import Network
-from tanbark.network.arrays import log_table
+from tanbark.network.arrays import log_prior
 from tanbark.parameters import PARAMETERS
 from tanbark.schema.columns import Codes
 
@@ -65,7 +65,7 @@ class NetworkClassifier(CountsClassifier):
         self._prior_ratio = np.zeros_like(self.class_log_prior_)
         if "prior_ratio" in arrays:
             self._prior_ratio = prior_ratio(arrays, len(counts.class_counts))
-            self.class_log_prior_ = log_table(arrays, "log_prior", self._prior_ratio.shape)
+            self.class_log_prior_ = log_prior(arrays, "log_prior", len(self._prior_ratio))
         return super()._restore(counts, network, state, arrays)
 
     def _arrays(self) -> dict[str, NDArray[Any]]:

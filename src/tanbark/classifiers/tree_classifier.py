@@ -43,4 +43,6 @@ class TreeClassifier(NetworkClassifier):
     ) -> Self:
         """Become the fitted classifier that had these counts, this network and these edges."""
         self.tree_edges_ = [(int(u), int(v), float(w)) for u, v, w in state["tree_edges"]]
+        if not all(0 <= node < len(counts.schema.columns) for u, v, _ in self.tree_edges_ for node in (u, v)):
+            raise ValueError("its tree has an edge of an attribute that is none")
         return super()._restore(counts, network, state, arrays)

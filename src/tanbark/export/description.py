@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
@@ -22,7 +23,7 @@ MOST_CELLS = 2**22
 TOLERANCE = 0.01
 """How far probabilities that someone rounded may sum from 1."""
 
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Description:
         if not labels:
             raise NetworkFileError(f"{name!r} has no values", line)
         if len(set(labels)) < len(labels) and "tanbark_kinds" not in variable.properties:
-            twice = next(label for at, label in enumerate(labels) if label in labels[:at])
+            twice = Counter(labels).most_common(1)[0][0]
             raise NetworkFileError(f"{name!r} has the value {twice!r} twice", line)
         self.variables[name] = variable
 

@@ -12,6 +12,7 @@ from tanbark.network import Network
 from tanbark.writing import replacing
 
 MOST_BYTES = 2**28
+MOST_SAID = 500
 
 Path_ = str | os.PathLike[str]
 
@@ -38,4 +39,5 @@ def read(source: Path_ | IO[bytes] | IO[str], parse: Callable[[bytes], Network])
         return parse(content.encode() if isinstance(content, str) else content)
     except NetworkFileError as error:
         where = f"{name}, line {error.line}" if error.line else name
-        raise NetworkFileError(f"{where}: {error}", error.line) from error.__cause__
+        # A name may be as long as the file.
+        raise NetworkFileError(f"{where}: {str(error)[:MOST_SAID]}", error.line) from error.__cause__

@@ -13,6 +13,9 @@ from tanbark.network.sparse import SparseTable
 from tanbark.network.structure import Structure
 from tanbark.schema import Schema
 
+ROUNDING = 1e-6
+"""How far the probabilities of a file may sum from 1."""
+
 
 def network_arrays(network: Network, prefix: str = "") -> dict[str, NDArray[Any]]:
     """Return the tables of a network under names that begin with `prefix`; ``structure.parents`` is all else it has.
@@ -41,11 +44,11 @@ def network_from(
         raise ValueError("its network has more or fewer nodes than its schema")
     log_tables: list[NDArray[np.float64] | SparseTable] = []
     for node, above in enumerate(structure.parents):
-        table = _checked(arrays[f"{prefix}log_table_{node}"])
+        table = _normalised(arrays[f"{prefix}log_table_{node}"])
         if f"{prefix}keys_{node}" in arrays:
             shape = (*(arity[p] for p in above), arity[node])
             class_axis = above.index(structure.of_class) if structure.of_class in above else None
-            default = _checked(arrays[f"{prefix}default_{node}"])
+            default = _normalised(arrays[f"{prefix}default_{node}"])
             log_tables.append(SparseTable(shape, class_axis, arrays[f"{prefix}keys_{node}"], table, default))
         else:
             log_tables.append(table)
@@ -67,11 +70,25 @@ def networks_from(
     return [network_from(schema, above, arrays, f"{prefix}{i}_") for i, above in enumerate(parents)]
 
 
+def log_prior(arrays: Mapping[str, NDArray[Any]], name: str, classes: int) -> NDArray[np.float64]:
+    """Return the array of this name, which holds the log probabilities of so many classes."""
+    log_table(arrays, name, (classes,))
+    return _normalised(arrays[name])
+
+
 def log_table(arrays: Mapping[str, NDArray[Any]], name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
     """Return the array of this name, which has this shape and holds nothing but log probabilities."""
     if arrays[name].shape != shape:
         raise ValueError(f"its {name!r} has the shape {arrays[name].shape} instead of {shape}")
     return _checked(arrays[name])
+
+
+def _normalised(log_table: NDArray[Any]) -> NDArray[np.float64]:
+    """Return an array whose rows are log probabilities that sum to one."""
+    checked = _checked(log_table)
+    if not np.allclose(np.exp(checked).sum(axis=-1), 1.0, rtol=0.0, atol=ROUNDING):
+        raise ValueError("a table holds probabilities that do not sum to 1")
+    return checked
 
 
 def _checked(log_table: NDArray[Any]) -> NDArray[np.float64]:

@@ -56,7 +56,7 @@ class SparseTable:
         configurations = math.prod(self._attributes)
         if configurations * math.prod(self._row_shape) >= ROOM:
             raise ValueError(f"a table of shape {self.shape} has more cells than can be numbered; use fewer parents")
-        if keys.dtype != np.int64 or keys.ndim != 1 or not (np.diff(keys) > 0).all():
+        if keys.dtype != np.int64 or keys.ndim != 1 or not (keys[1:] > keys[:-1]).all():
             raise ValueError("the keys of a sparse table must be whole numbers in ascending order")
         if len(keys) and not 0 <= keys[0] <= keys[-1] < configurations:
             raise ValueError(f"a sparse table has a key that is none of its {configurations:,} configurations")

@@ -19,6 +19,7 @@ Codes = NDArray[np.unsignedinteger]
 UNKNOWN = -1
 OTHER = "(other)"
 MISSING = "(missing)"
+BEYOND_FLOATS = 2**1023
 
 
 def plain(value: Any) -> Any:
@@ -70,9 +71,12 @@ class Category:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "levels", tuple(plain(level) for level in self.levels))
+        _check_flags(self, "other", "missing")
         for level in self.levels:
             if not isinstance(level, str | int | float | bool) or level != level:
                 raise ValueError(f"column {self.name!r}: a level must be text, a number or a boolean, got {level!r}")
+            if isinstance(level, int) and abs(level) >= BEYOND_FLOATS:
+                raise ValueError(f"column {self.name!r}: a level is beyond what a float holds; make it text")
         if len(set(self.levels)) != len(self.levels):
             raise ValueError(f"column {self.name!r}: a level is listed twice; list each once")
 
@@ -172,12 +176,15 @@ class Number:
     missing: bool = False
 
     def __post_init__(self) -> None:
+        _check_flags(self, "missing")
         cuts = tuple(float(c) for c in self.cuts)
         if not all(np.isfinite(cuts)) or any(a >= b for a, b in itertools.pairwise(cuts)):
             raise ValueError(f"column {self.name!r}: cut points must be finite and ascending, got {list(cuts)}")
         object.__setattr__(self, "cuts", cuts)
         object.__setattr__(self, "low", float(self.low))
         object.__setattr__(self, "high", float(self.high))
+        if self.low != self.low or self.high != self.high:
+            raise ValueError(f"column {self.name!r}: its range must be numbers, got {self.low} to {self.high}")
 
     @property
     def arity(self) -> int:
@@ -234,6 +241,15 @@ def _shortest(numbers: Sequence[float]) -> list[str]:
 
 
 Column = Category | Number
+
+
+def _check_flags(column: Column, *names: str) -> None:
+    """Raise where a setting is neither true nor false: a column would have more or fewer codes than levels."""
+    for name in names:
+        value = plain(getattr(column, name))
+        if value not in (0, 1):
+            raise ValueError(f"column {column.name!r}: {name} must be True or False, got {value!r}")
+        object.__setattr__(column, name, bool(value))
 
 
 def column_from_dict(plain_values: dict[str, Any]) -> Column:

@@ -170,9 +170,13 @@ def complex_values(name: str) -> ValueError:
     return ValueError(f"column {name!r}: Complex data not supported; split it into real and imaginary columns")
 
 
-def dates(name: str) -> TypeError:
+class ColumnTypeError(TypeError, ValueError):
+    """A column of values that are neither text nor numbers: a wrong type in a table, a wrong value in a file."""
+
+
+def dates(name: str) -> ColumnTypeError:
     """Return the error of a column of dates or times."""
-    return TypeError(
+    return ColumnTypeError(
         f"column {name!r} holds dates or times; turn it into numbers (year, month, days since an event) or drop it"
     )
 
@@ -184,4 +188,4 @@ def not_a_value(value: Any, name: str) -> Exception:
     temporal = datetime.date | datetime.time | datetime.timedelta | np.datetime64 | np.timedelta64
     if isinstance(value, temporal) or type(value).__name__ == "Period":
         return dates(name)
-    return TypeError(f"column {name!r}: argument must be a string or a number, not {type(value).__name__!r}")
+    return ColumnTypeError(f"column {name!r}: argument must be a string or a number, not {type(value).__name__!r}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
@@ -18,6 +19,8 @@ from tanbark.schema.table import Table, read_table
 from tanbark.schema.target import read_target
 
 MOST_CODES = 65_535
+MOST_LABEL_BYTES = 2**28
+"""How much room the array of classes may take that a file asks for."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,8 @@ class Schema:
         object.__setattr__(self, "classes", tuple(plain(c) for c in self.classes))
         names = [c.name for c in self.columns]
         if len(set(names)) != len(names):
-            raise ValueError(f"two columns are named {next(n for n in names if names.count(n) > 1)!r}; rename one")
+            twice = Counter(names).most_common(1)[0][0]
+            raise ValueError(f"two columns are named {twice!r}; rename one")
         if self.class_name in names:
             raise ValueError(f"the class is named {self.class_name!r} like one of the columns; rename one")
         if len(set(self.classes)) != len(self.classes):
@@ -216,9 +220,26 @@ class Schema:
 
     @classmethod
     def from_dict(cls, plain_values: dict[str, Any]) -> Schema:
-        """Return the schema that `to_dict` described."""
+        """Return the schema that `to_dict` described, or raise where no table can have had it."""
         columns = tuple(column_from_dict(c) for c in plain_values["columns"])
-        return cls(**(plain_values | {"columns": columns, "classes": tuple(plain_values["classes"])}))
+        schema = cls(**(plain_values | {"columns": columns, "classes": tuple(plain_values["classes"])}))
+        if not schema.columns or not schema.classes:
+            raise ValueError("its schema has no columns or no classes")
+        if not all(isinstance(name, str) for name in (*schema.names, schema.class_name)):
+            raise ValueError("its schema has a name that is no text")
+        if not isinstance(schema.named, bool):
+            raise ValueError("its schema does not say whether columns bear names")
+        schema._check_classes()
+        return schema
+
+    def _check_classes(self) -> None:
+        """Raise where a class is no label, or another one in the type that the classes are said to be of."""
+        Category(self.class_name, self.classes)
+        dtype = np.dtype(self.class_dtype)
+        if dtype.kind not in "OUbiuf" or dtype.itemsize * len(self.classes) > MOST_LABEL_BYTES:
+            raise ValueError(f"its classes cannot be of type {self.class_dtype!r}")
+        if self.class_labels.tolist() != list(self.classes):
+            raise ValueError(f"its classes are others in the type {self.class_dtype!r}")
 
 
 def common_dtype(a: str, b: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
@@ -78,8 +79,9 @@ class Survey:
 
     def see(self, batch: pa.RecordBatch | pa.Table) -> None:
         """Look at some rows."""
+        there = set(batch.schema.names)
         for name in self.names:
-            if name not in batch.schema.names:
+            if name not in there:
                 raise ValueError(f"the rows lack the column {name!r}, which those before had")
         labels, codes = read_labels(batch.column(self.target), self.target)
         known = codes >= 0
@@ -153,8 +155,8 @@ class Survey:
 def _attributes(columns: pa.Schema, target: str, ignore: Sequence[str]) -> tuple[str, ...]:
     """Return the names of the columns beside the class and those that are ignored."""
     names = columns.names
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
+    if len(set(names)) < len(names):
+        twice = Counter(names).most_common(1)[0][0]
         raise ValueError(f"the table has two columns named {twice!r}; rename one")
     for name in (target, *ignore):
         if name not in names:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
-from tanbark.sources.errors import SourceError
+from tanbark.sources.errors import SourceError, check_names, first_repeated
+from tanbark.sources.text_files import lines, open_text, reading_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,7 +19,8 @@ ROWS = 65_536
 
 _QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s{{]+)\s*(.*)$", re.IGNORECASE)
-_VALUE = re.compile(rf"\s*({_QUOTED}|[^,]*?)\s*(,|$)")
+# What is not quoted is stripped of spaces afterwards: to look for them at both ends at once takes their number squared.
+_VALUE = re.compile(rf"\s*(?:({_QUOTED})\s*(?=,|$)|([^,]*))(,|$)")
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
 
@@ -44,20 +45,19 @@ class Header:
 def read_header(path: Path) -> Header:
     """Return what an ARFF file declares."""
     attributes: list[Attribute] = []
-    with _open(path) as file:
-        for number, line in _lines(path, file):
-            text = line.strip()
-            keyword = text.split(maxsplit=1)[0].lower() if text else ""
-            if not text or text.startswith("%") or keyword == "@relation":
-                continue
-            if keyword == "@data":
-                if not attributes:
-                    raise SourceError(f"{path} declares no attributes; an ARFF file needs @attribute lines")
-                _refuse_repeated(path, attributes)
-                return Header(tuple(attributes), number + 1)
-            if keyword != "@attribute":
-                raise SourceError(f"{path}, line {number}: expected @attribute or @data, found {text[:40]!r}")
-            attributes.append(_attribute(path, number, text))
+    for number, line in _lines(path):
+        text = line.strip()
+        keyword = text.split(maxsplit=1)[0].lower() if text else ""
+        if not text or text.startswith("%") or keyword == "@relation":
+            continue
+        if keyword == "@data":
+            if not attributes:
+                raise SourceError(f"{path} declares no attributes; an ARFF file needs @attribute lines")
+            check_names(path, [a.name for a in attributes])
+            return Header(tuple(attributes), number + 1)
+        if keyword != "@attribute":
+            raise SourceError(f"{path}, line {number}: expected @attribute or @data, found {text[:40]!r}")
+        attributes.append(_attribute(path, number, text))
     raise SourceError(f"{path} has no @data line; is it an ARFF file?")
 
 
@@ -88,20 +88,19 @@ def batches(path: Path, header: Header, missing: tuple[str, ...], typed: bool) -
 
     columns = header.attributes
     absent = [set(missing) - set(column.levels or ()) for column in columns]
-    with _open(path) as file:
-        rows = _rows(path, file, header)
-        while chunk := list(islice(rows, ROWS)):
-            arrays = [
-                _array(path, column, [None if v in none else v for v in values], typed)
-                for column, none, values in zip(columns, absent, zip(*chunk))
-            ]
-            yield pa.record_batch(arrays, names=[column.name for column in columns])
+    rows = _rows(path, header)
+    while chunk := list(islice(rows, ROWS)):
+        arrays = [
+            _array(path, column, [None if v in none else v for v in values], typed)
+            for column, none, values in zip(columns, absent, zip(*chunk))
+        ]
+        yield pa.record_batch(arrays, names=[column.name for column in columns])
 
 
-def _rows(path: Path, file: IO[str], header: Header) -> Iterator[list[str | None]]:
+def _rows(path: Path, header: Header) -> Iterator[list[str | None]]:
     """Yield the values of each row; an unquoted ``?`` is None."""
     wanted = len(header.attributes)
-    for number, line in _lines(path, file):
+    for number, line in _lines(path):
         text = line.strip()
         if number < header.first_row or not text or text.startswith("%"):
             continue
@@ -124,13 +123,13 @@ def _split(text: str) -> list[str | None]:
     ['1', "it's, so", None, '?']
     """
     values: list[str | None] = []
-    at = 0
-    while match := _VALUE.match(text, at):
-        values.append(None if match[1] == "?" else _unquoted(match[1]))
-        at = match.end()
-        if not match[2]:
-            return values
-    raise SourceError(f"a quote is not closed in the row {text[:60]!r}")
+    for match in _VALUE.finditer(text):
+        quoted, plain, more = match.groups()
+        value = quoted or plain.strip()
+        values.append(None if value == "?" else _unquoted(value))
+        if not more:
+            break
+    return values
 
 
 def _unquoted(value: str) -> str:
@@ -148,11 +147,11 @@ def _attribute(path: Path, number: int, text: str) -> Attribute:
         if "}" not in kind:
             raise SourceError(f"{path}, line {number}: the levels of {name!r} lack a closing brace")
         levels = tuple(str(v) if v is not None else "?" for v in _split(kind[1 : kind.rindex("}")].strip().rstrip(",")))
-        if len(set(levels)) != len(levels):
-            twice = next(level for level in levels if levels.count(level) > 1)
+        twice = first_repeated(levels)
+        if twice is not None:
             raise SourceError(f"{path}, line {number}: {name!r} declares the level {twice!r} twice")
         return Attribute(name, levels, False)
-    word = kind.split()[0].lower()
+    word = kind.split()[0].lower() if kind else ""
     if word in {"numeric", "real", "integer"}:
         return Attribute(name, None, True)
     if word == "string":
@@ -187,23 +186,7 @@ def _array(path: Path, column: Attribute, values: list[str | None], typed: bool)
         ) from error
 
 
-def _refuse_repeated(path: Path, attributes: list[Attribute]) -> None:
-    names = [a.name for a in attributes]
-    for name in names:
-        if names.count(name) > 1:
-            raise SourceError(f"{path} has two columns named {name!r}; rename one")
-
-
-def _open(path: Path) -> IO[str]:
-    if path.suffix == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8-sig")
-    return path.open(encoding="utf-8-sig")
-
-
-def _lines(path: Path, file: IO[str]) -> Iterator[tuple[int, str]]:
-    try:
-        yield from enumerate(file, start=1)
-    except UnicodeDecodeError as error:
-        raise SourceError(f"{path} is not UTF-8 text; convert it, for example with iconv") from error
-    except (gzip.BadGzipFile, EOFError) as error:
-        raise SourceError(f"{path} is not a whole gzip file ({error})") from error
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a file with their numbers, from 1."""
+    with reading_text(path), open_text(path) as file:
+        yield from enumerate(lines(path, file), start=1)

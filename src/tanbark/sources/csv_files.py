@@ -6,11 +6,11 @@ import csv
 from collections.abc import Sequence
 from pathlib import Path
 
-from tanbark.sources.errors import SourceError
+from tanbark.sources.errors import SourceError, check_names
 from tanbark.sources.file_source import DuckFiles, reading_files
 from tanbark.sources.interrupts import interruptible
 from tanbark.sources.rows import Rows, connect, quoted, spelled
-from tanbark.sources.text_files import open_text, reading_text
+from tanbark.sources.text_files import lines, open_text, reading_text
 
 # Without BOOLEAN, since DuckDB takes "yes" and "t" for one, and a person who wrote "yes" wants to read "yes".
 _TYPES = "['NULL', 'BIGINT', 'DOUBLE', 'DATE', 'TIME', 'TIMESTAMP', 'TIMESTAMPTZ', 'VARCHAR']"
@@ -70,20 +70,18 @@ class _reading_csv(reading_files):
 def _delimiter(path: Path) -> str:
     """Return which of comma, semicolon, tab and bar separates the names on the first line."""
     with reading_text(path), open_text(path) as file:
-        first = file.readline()
+        first = next(lines(path, file), "")
     outside = "".join(first.split('"')[::2])
     return max(",;\t|", key=outside.count)
 
 
 def _header(path: Path, delimiter: str) -> tuple[str, ...]:
     with reading_text(path), open_text(path) as file:
-        names = [name.strip() for name in next(csv.reader(file, delimiter=delimiter), [])]
+        names = [name.strip() for name in next(csv.reader(lines(path, file), delimiter=delimiter), [])]
     if not names:
         raise SourceError(f"{path} is empty; its first line should name the columns")
     names = [name or f"column{i}" for i, name in enumerate(names)]
-    for name in names:
-        if names.count(name) > 1:
-            raise SourceError(f"{path} has two columns named {name!r}; rename one")
+    check_names(path, names)
     return tuple(names)
 
 
@@ -91,7 +89,7 @@ def _refuse_ragged(path: Path) -> None:
     """Raise where a line of a CSV file has more or fewer values than its first."""
     delimiter = _delimiter(path)
     with reading_text(path), open_text(path) as file:
-        reader = csv.reader(file, delimiter=delimiter)
+        reader = csv.reader(lines(path, file), delimiter=delimiter)
         wanted = len(next(reader))
         for row in reader:
             if row and len(row) != wanted:

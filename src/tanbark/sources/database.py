@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tanbark.sources.errors import SourceError
+from tanbark.sources.errors import SourceError, first_repeated
 from tanbark.sources.interrupts import each, interruptible
 from tanbark.sources.rows import Rows, arrow_reader, connect, first_line, identifier
 from tanbark.sources.source import Source, batch_rows
@@ -110,9 +110,9 @@ class Query(Source):
             raise SourceError(f"the query cannot be run: {first_line(error)}") from error
 
     def _refuse_repeated(self, names: Sequence[str]) -> None:
-        for name in names:
-            if names.count(name) > 1:
-                raise SourceError(f"the query has two columns named {name!r}; rename one with AS")
+        twice = first_repeated(names)
+        if twice is not None:
+            raise SourceError(f"the query has two columns named {twice!r}; rename one with AS")
 
 
 class DuckQuery(Query):

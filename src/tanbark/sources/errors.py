@@ -1,5 +1,35 @@
 """What can be wrong with a source of rows."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+MOST_COLUMNS = 100_000
+
 
 class SourceError(ValueError):
     """Rows that cannot be read, and why, in one sentence that names the file or the database."""
+
+
+def check_names(source: Any, names: Sequence[str]) -> None:
+    """Raise where two columns of a source have the same name, or there are too many of them."""
+    if len(names) > MOST_COLUMNS:
+        raise SourceError(f"{source} has {len(names):,} columns; at most {MOST_COLUMNS:,} can be read")
+    twice = first_repeated(names)
+    if twice is not None:
+        raise SourceError(f"{source} has two columns named {twice!r}; rename one")
+
+
+def first_repeated(names: Iterable[str]) -> str | None:
+    """Return the first name that has come before, None where none has.
+
+    >>> first_repeated(["a", "b", "a", "b"])
+    'a'
+    """
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None

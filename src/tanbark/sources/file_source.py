@@ -92,8 +92,8 @@ class DuckFiles(FileSource):
     def _expressions(self, names: Sequence[str]) -> list[str]:
         rows = self._typed
         tokens = self.missing if self.texts_may_be_missing else ()
-        places = [rows.names.index(name) for name in names]
-        return [present(f"c{i}", rows.types[i], tokens) for i in places]
+        place = {name: i for i, name in enumerate(rows.names)}
+        return [present(f"c{place[name]}", rows.types[place[name]], tokens) for name in names]
 
 
 class reading_files:

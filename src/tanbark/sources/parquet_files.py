@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tanbark.sources.errors import SourceError
+from tanbark.sources.errors import SourceError, check_names
 from tanbark.sources.file_source import FileSource, reading_files
 from tanbark.sources.rows import Rows, connect, first_line
 from tanbark.sources.source import batch_rows
@@ -45,7 +45,7 @@ class ParquetFiles(FileSource):
         import pyarrow as pa
 
         together = pa.schema([field.with_type(_stored(field.type)) for field in self._footers[0][0]])
-        _refuse_repeated(self.paths[0], together.names)
+        check_names(self.paths[0], together.names)
         for path, (other, _) in zip(self.paths[1:], self._footers[1:]):
             self.refuse_different(together.names, path, other.names)
             for field in other:
@@ -177,9 +177,3 @@ def _as(values: pa.Array, field: pa.Field, path: Path) -> pa.Array:
             f"{path} has column {field.name!r} as {values.type}, with values that {wanted} of the other files "
             "does not hold; write them alike"
         ) from error
-
-
-def _refuse_repeated(path: Path, names: Sequence[str]) -> None:
-    for name in names:
-        if names.count(name) > 1:
-            raise SourceError(f"{path} has two columns named {name!r}; rename one")
