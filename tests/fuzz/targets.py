@@ -296,7 +296,20 @@ def fitting(kind: str) -> Callable[[bytes], bool]:
     def read(data: bytes) -> bool:
         path = written(data, kind)
         name = "walk" if b"walk" in data else "y"
-        return ran(["fit", path, "--target", name, "--model", "naive-bayes", "--output", path.with_suffix(".fitted")])
+        return ran(
+            [
+                "fit",
+                path,
+                "--target",
+                name,
+                "--model",
+                "naive-bayes",
+                "--cv",
+                "0",
+                "--output",
+                path.with_suffix(".fitted"),
+            ]
+        )
 
     return read
 

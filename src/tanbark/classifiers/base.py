@@ -257,6 +257,8 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
         self, counts: Counts, network: Network | None, state: dict[str, Any], arrays: dict[str, NDArray[Any]]
     ) -> Self:
         """Become the fitted classifier that had these counts, this network (if it has one), this state and arrays."""
+        if counts.order < self._order and self._why_rows() is None:
+            raise ValueError("its counts are of single values, and it learns from those of pairs")
         self._take(counts)
         self._take_names(counts.schema)
         return self
