@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load, load_file, save_file
 
 import tanbark
-from tanbark import TAN, Encoder, NaiveBayes
+from tanbark import AODE, KDB, TAN, AdditiveBN, AveragedTAN, Encoder, NaiveBayes
 from tanbark.classifiers import REGISTRY
-from tanbark.files import ModelFileError
+from tanbark.files import ModelFileError, _digest, to_bytes
 
 CLASSIFIERS = [entry.classifier for entry in REGISTRY.values()]
 
@@ -215,10 +215,140 @@ def test_a_folder_that_is_not_there_is_named_with_the_file_the_user_gave(saved, 
         tanbark.save(saved[0], tmp_path / "nowhere" / "m")
 
 
-def test_counts_of_pairs_beyond_those_of_their_values_are_refused(tmp_path):
+def test_counts_of_values_beyond_those_of_their_class_are_refused(tmp_path):
     model = TAN().fit(*table())
     path = tmp_path / "m.tanbark"
     model.counts_ = tanbark.Counts(model.schema_, model.counts_.class_counts, model.counts_.table * 10**9)
     tanbark.save(model, path)
-    with pytest.raises(ModelFileError, match="two values were seen together more often than each of them"):
+    with pytest.raises(ModelFileError, match="a value was seen more often than its class"):
         tanbark.load(path)
+
+
+def rewritten(model, path, change):
+    """Write a model with its header and arrays changed by a stranger who knows how to compute the checksum."""
+    packed = json.loads(to_bytes(model)[8 : 8 + int.from_bytes(to_bytes(model)[:8], "little")])
+    header = json.loads(packed["__metadata__"]["tanbark"])
+    arrays = {name: array.copy() for name, array in load(to_bytes(model)).items()}
+    change(header, arrays)
+    header = json.loads(json.dumps(header))
+    header["sha256"] = _digest({k: v for k, v in header.items() if k != "sha256"}, arrays)
+    save_file(arrays, path, {"tanbark": json.dumps(header)})
+    return path
+
+
+def setting(*way, to):
+    """Return a change of one value of the header."""
+
+    def change(header, arrays):
+        for step in way[:-1]:
+            header = header[step]
+        header[way[-1]] = to
+
+    return change
+
+
+def filling(name, at, value):
+    """Return a change of some values of an array."""
+
+    def change(header, arrays):
+        arrays[name][at] = value
+
+    return change
+
+
+def of_single_values(header, arrays):
+    arrays["table"] = np.ascontiguousarray(np.diagonal(arrays["table"], axis1=1, axis2=2))
+
+
+def of_no_columns(header, arrays):
+    header["schema"]["columns"] = []
+    arrays["table"] = np.zeros((3, 0, 0), np.int64)
+
+
+def nested(header, arrays):
+    for _ in range(600):
+        header["params"]["ess"] = [header["params"]["ess"]]
+
+
+# Each of these was once loaded and then made a kernel read beyond its tables, or failed in another way than a sentence.
+TAMPERED = [
+    # A column with fewer codes than levels: kernels look up the last ones outside their tables.
+    (TAN, setting("schema", "columns", 1, "other", to=-1), "other must be True or False, got -1"),
+    (TAN, setting("schema", "columns", 1, "missing", to=-1), "missing must be True or False, got -1"),
+    (TAN, setting("schema", "columns", 0, "missing", to=-1), "missing must be True or False, got -1"),
+    (TAN, setting("schema", "columns", 0, "low", to=float("nan")), "its range must be numbers"),
+    (TAN, setting("schema", "columns", 2, "levels", 0, to=10**400), "beyond what a float holds"),
+    (TAN, setting("schema", "columns", 0, "name", to=False), "a name that is no text"),
+    (TAN, setting("schema", "named", to="x"), "whether columns bear names"),
+    (TAN, setting("schema", "classes", 0, to=None), "a level must be text, a number or a boolean"),
+    (TAN, setting("schema", "classes", 0, to=float("nan")), "a level must be text, a number or a boolean"),
+    (TAN, setting("schema", "class_dtype", to="<U100000000"), "cannot be of type"),
+    (TAN, setting("schema", "class_dtype", to="<M8[s]"), "cannot be of type"),
+    (TAN, setting("schema", "class_dtype", to="|b1"), "are others in the type"),
+    (TAN, of_no_columns, "no columns or no classes"),
+    (TAN, setting("params", "ess", to="x"), "ess must be a positive number"),
+    (TAN, setting("params", "encoder", to="x"), "encoder must be an Encoder"),
+    (TAN, setting("state", "tree_edges", 0, 0, to=99), "an edge of an attribute that is none"),
+    (TAN, setting("state", "tree_edges", 0, 0, to=float("inf")), "infinity"),
+    (TAN, nested, "recursion"),
+    (TAN, of_single_values, "counts are of single values"),
+    (TAN, filling("class_counts", slice(None), 1), "a value was seen more often than its class"),
+    (TAN, filling("table", np.s_[:, 0, 1], 9), "two values were seen together more often than each of them"),
+    (NaiveBayes, filling("table", slice(None), 1000), "a value was seen more often than its class"),
+    (NaiveBayes, filling("table", slice(None), 10), "the values of a column were seen more often than their class"),
+    (NaiveBayes, filling("class_counts", slice(None), 2**62), "more rows than can be counted"),
+    # Rows that cannot be drawn: every value has probability zero.
+    (TAN, filling("log_table_0", slice(None), -np.inf), "do not sum to 1"),
+    (TAN, filling("log_table_0", slice(None), -1e-3), "do not sum to 1"),
+    (AODE, filling("log_prior", slice(None), -np.inf), "do not sum to 1"),
+    (KDB, setting("state", "seed", to=-1), "its seed must be a whole number"),
+    (KDB, setting("state", "seed", to=float("inf")), "its seed must be a whole number"),
+    # Weights of edges under which draws take the numbers of attributes from memory that nobody has written.
+    (AveragedTAN, filling("log_weights", np.s_[:, 0], -np.inf), "not the same in both directions"),
+    (AveragedTAN, filling("log_weights", slice(None), -np.inf), "allow no tree"),
+    (AveragedTAN, filling("log_weights", slice(None), np.inf), "infinite"),
+    (AveragedTAN, filling("ratios", slice(None), -1.0), "no probability"),
+    (AveragedTAN, filling("ratios", slice(None), 1e300), "sum to more than 1"),
+    (AveragedTAN, filling("values", slice(None), 1e-3), "do not sum to 1"),
+    (AveragedTAN, filling("log_prior", slice(None), -np.inf), "do not sum to 1"),
+]
+
+
+@pytest.mark.parametrize(("classifier", "change", "sentence"), TAMPERED)
+def test_a_file_that_was_tampered_with_and_signed_is_refused_in_one_sentence(classifier, change, sentence, tmp_path):
+    path = rewritten(classifier().fit(*table()), tmp_path / "m", change)
+    with pytest.raises(ModelFileError, match="is damaged") as caught:
+        tanbark.load(path)
+    assert sentence in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_members_of_another_schema_than_the_whole_are_refused(tmp_path):
+    """Their tables are for fewer values than the codes of the whole."""
+    model = AdditiveBN(weak=[NaiveBayes(), TAN()]).fit(*table())
+    X, y = table()
+    fewer = AdditiveBN(weak=[NaiveBayes(), TAN()], encoder=Encoder(n_bins=2)).fit(X, y)
+
+    def change(header, arrays):
+        theirs = load(to_bytes(fewer))
+        header["state"]["members"][0]["schema"] = fewer.schema_.to_dict()
+        arrays |= {name: theirs[name] for name in theirs if name.startswith("member_0_")}
+        arrays |= {f"member_0_{name}": theirs[name] for name in ("class_counts", "table")}
+
+    with pytest.raises(ModelFileError, match="a member has another schema than the whole"):
+        tanbark.load(rewritten(model, tmp_path / "m", change))
+
+
+def test_what_is_said_of_a_file_is_one_short_line_whatever_the_file_says(saved, tmp_path):
+    model, path, _, _ = saved
+    with_header(path, tmp_path / "new", lambda header: header.update(format=2, version="9.9\n" + "x" * 1000))
+    with pytest.raises(ModelFileError, match=r"tanbark 9\.9 x{36} in format 2, but"):
+        tanbark.load(tmp_path / "new")
+    long = rewritten(model, tmp_path / "long", setting("model", to="x" * 10**6))
+    with pytest.raises(ModelFileError, match="it lacks 'xxx") as caught:
+        tanbark.load(long)
+    assert len(str(caught.value)) < 1000 + len(str(long))
+    for form in (0, -1):
+        with_header(path, tmp_path / "old", lambda header, form=form: header.update(format=form))
+        with pytest.raises(ModelFileError, match="its header names no format"):
+            tanbark.load(tmp_path / "old")

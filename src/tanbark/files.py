@@ -200,15 +200,15 @@ def _counts(schema: Schema, class_counts: NDArray[Any], table: NDArray[Any]) -> 
             raise ValueError("the counts are not finite numbers")
         if (array < 0).any():
             raise ValueError("a count is negative")
-    total = class_counts.sum(dtype=np.float64)
-    if class_counts.dtype.kind == "i" and total > MOST_ROWS:
+    if class_counts.dtype.kind == "i" and class_counts.sum(dtype=np.float64) > MOST_ROWS:
         raise ValueError("the counts are of more rows than can be counted")
     single = table if table.ndim == 2 else np.diagonal(table, axis1=1, axis2=2)
-    slack = 1e-9 * class_counts.max()
-    if table.ndim == 3 and (table > single[:, :, None] + (slack if table.dtype.kind == "f" else 0)).any():
+    slack = 1e-9 * class_counts.max() if table.dtype.kind == "f" else 0
+    if (single > class_counts[:, None] + slack).any():
+        raise ValueError("a value was seen more often than its class")
+    if table.ndim == 3 and (table > single[:, :, None] + slack).any():
         raise ValueError("two values were seen together more often than each of them")
-    of_columns = np.add.reduceat(single, schema.offset[:-1], axis=1, dtype=np.float64)
-    if not (of_columns <= class_counts[:, None] + slack).all():
+    if (np.add.reduceat(single, schema.offset[:-1], axis=1, dtype=np.float64) > class_counts[:, None] + slack).any():
         raise ValueError("the values of a column were seen more often than their class")
     return Counts(schema, class_counts, table)
 

@@ -162,3 +162,36 @@ def test_reading_takes_time_in_proportion_to_the_length(junk):
     with pytest.raises(NetworkFileError):
         export.read_bif(io.StringIO(junk * 50_000), class_name="a")
     assert time.perf_counter() - begin < 3
+
+
+NUMBERS = "variable a { type discrete [ 2 ] { x, y }; }\nprobability ( a ) { table %s, 0.5; }"
+LABELS = ", ".join(f"l{i}" for i in range(50_000))
+VALUES = "<BIF><NETWORK><VARIABLE><NAME>%s</NAME></VARIABLE></NETWORK></BIF>"
+BOMB = (
+    '<!DOCTYPE BIF [<!ENTITY l0 "ha">'
+    + "".join(f'<!ENTITY l{i} "{f"&l{i - 1};" * 10}">' for i in range(1, 10))
+    + "]><BIF>&l9;</BIF>"
+)
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "sentence"),
+    [
+        ("bif", NUMBERS % ("1" * 500_000 + "x"), "expected a number, found '1111"),
+        ("bif", f"variable a {{ type discrete [ 50001 ] {{ {LABELS}, l7 }}; }}", "'a' has the value 'l7' twice"),
+        ("bif", "variable a { type discrete [ 1000000000 ] { x, y }; }", "should have 1000000000 values and lists 2"),
+        ("xmlbif", BOMB, "the entity 'l0' is none of XML's own"),
+        ("xmlbif", '<!DOCTYPE BIF [<!ENTITY % p SYSTEM "file:///etc/passwd"> %p;]><BIF/>', "the entity 'p' is none"),
+        ("xmlbif", '<!DOCTYPE BIF SYSTEM "file:///etc/passwd"><BIF/>', "no variable is declared"),
+        ("xmlbif", "<BIF>" * 300_000, "this is no whole XML"),
+        ("xmlbif", VALUES % ("x" * 10**6), "line 1: 'xxxx"),
+    ],
+    ids=["digits", "labels", "size", "entities", "parameter entity", "external", "depth", "name"],
+)
+def test_a_hostile_file_is_refused_at_once_in_a_short_line(form, text, sentence):
+    begin = time.perf_counter()
+    with pytest.raises(NetworkFileError) as error:
+        READ[form](io.StringIO(text), class_name="a")
+    assert sentence in str(error.value)
+    assert len(str(error.value)) < 1000
+    assert time.perf_counter() - begin < 5

@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 import traceback
+from importlib.util import find_spec
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -95,7 +96,9 @@ def attack(name: str, seconds: float, seed: int, failures: Path, guided: bool) -
     import atheris
 
     # Kernels are compiled from their bytecode, which must stay as it is.
-    with atheris.instrument_imports(include=["tanbark"], exclude=["tanbark.kernels"]):
+    (package,) = find_spec("tanbark").submodule_search_locations
+    kernels = [f"tanbark.kernels.{path.stem}" for path in Path(package, "kernels").glob("*.py")]
+    with atheris.instrument_imports(include=["tanbark"], exclude=kernels):
         session = Session(name, seconds, failures)
     whole = session.target.seeds()
 
@@ -119,8 +122,6 @@ def attack(name: str, seconds: float, seed: int, failures: Path, guided: bool) -
 
 def has_atheris() -> bool:
     """Return whether attacks can be guided."""
-    from importlib.util import find_spec
-
     return find_spec("atheris") is not None
 
 

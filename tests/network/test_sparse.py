@@ -66,3 +66,10 @@ def test_rows_of_another_shape_are_refused():
     for rows, default in ((table.rows[:2], table.default), (table.rows, table.default[:1])):
         with pytest.raises(ValueError, match="another shape"):
             SparseTable(table.shape, table.class_axis, table.keys, rows, default)
+
+
+def test_keys_whose_differences_overflow_are_not_in_order():
+    """Each difference of neighbours, as a whole number of 64 bits, is positive, and the ends are configurations."""
+    keys = (5, -(2**63), -10, 7)
+    with pytest.raises(ValueError, match="in ascending order"):
+        sparse(keys=keys)

@@ -153,3 +153,18 @@ def test_what_is_drawn_for_a_code_has_that_code(levels):
     drawn = column.value_of(np.arange(3), np.random.default_rng(0)).tolist()
     assert column.codes_of(drawn) == [0, 1, 2]
     assert column.value_of(np.array([3]), np.random.default_rng(0)).tolist() == [None]
+
+
+@pytest.mark.parametrize("flag", [-1, 2, 0.5, "x", None])
+def test_a_flag_is_true_or_false_and_nothing_that_changes_the_number_of_codes(flag):
+    with pytest.raises(ValueError, match="missing must be True or False"):
+        Number("a", (1.0,), missing=flag)
+    for name in ("other", "missing"):
+        with pytest.raises(ValueError, match=f"{name} must be True or False"):
+            Category("a", ("p", "q"), **{name: flag})
+    assert Category("a", ("p",), missing=np.True_).missing is True
+
+
+def test_a_level_beyond_floats_is_refused_since_numbers_are_compared_as_floats():
+    with pytest.raises(ValueError, match="beyond what a float holds"):
+        Category("a", (1, 10**400))

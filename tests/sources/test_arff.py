@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pyarrow as pa
 import pytest
@@ -59,3 +60,31 @@ def test_a_declared_level_is_no_missing_value(tmp_path):
 def test_what_cannot_be_read_gets_one_sentence(tmp_path, text, sentence):
     with pytest.raises(SourceError, match=re.escape(sentence)):
         read(tmp_path, text)
+
+
+@pytest.mark.parametrize("row", ["'x'" + " " * 50_000 + "y", "'x', " + " " * 50_000 + "y" + " " * 50_000 + "z"])
+def test_a_row_of_spaces_takes_no_longer_than_to_read_it(row, tmp_path):
+    begin = time.perf_counter()
+    table = read(tmp_path, f"@relation r\n{'@attribute a string' if ',' not in row else TWO}\n@data\n{row}\n")
+    assert table.num_rows == 1
+    assert table.column(table.num_columns - 1).to_pylist()[0].endswith(row[-1])
+    assert time.perf_counter() - begin < 3
+
+
+TWO = "@attribute a string\n@attribute b string"
+
+
+def test_many_levels_and_many_attributes_take_no_longer_than_to_read_them(tmp_path):
+    levels = ", ".join(f"v{i}" for i in range(50_000))
+    begin = time.perf_counter()
+    with pytest.raises(SourceError, match="declares the level 'v49999' twice"):
+        read(tmp_path, f"@relation r\n@attribute a {{{levels}, v49999}}\n@data\n")
+    many = "".join(f"@attribute a{i} real\n" for i in range(30_000))
+    with pytest.raises(SourceError, match="two columns named 'a29999'"):
+        read(tmp_path, f"@relation r\n{many}@attribute a29999 real\n@data\n")
+    assert time.perf_counter() - begin < 5
+
+
+def test_an_attribute_whose_type_is_a_comment_is_refused(tmp_path):
+    with pytest.raises(SourceError, match="line 2: 'a' is of type ''"):
+        read(tmp_path, "@relation r\n@attribute a %numeric\n@data\n1\n")

@@ -1,5 +1,6 @@
 import gzip
 import json
+import time
 from decimal import Decimal
 
 import numpy as np
@@ -7,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tanbark import Counts
 from tanbark.sources import SourceError, files
 from tanbark.sources.rows import present
 
@@ -237,3 +239,52 @@ def test_files_of_different_types_are_said_to_be_so_in_plain_words(tmp_path):
     pq.write_table(pa.table({"a": [1.5]}), tmp_path / "1.parquet")
     with pytest.raises(SourceError, match=r"1\.parquet has column 'a' as double, .*0\.parquet has it as string; write"):
         _ = files(str(tmp_path / "*.parquet")).schema
+
+
+HEAD = {"csv": b"a,b\n", "arff": b"@relation r\n@attribute a string\n@attribute b string\n@data\n"}
+
+
+@pytest.mark.parametrize("kind", HEAD)
+def test_a_line_that_is_unpacked_from_little_does_not_fill_the_memory(kind, tmp_path):
+    (tmp_path / f"t.{kind}.gz").write_bytes(gzip.compress(b"x" * 2**25))
+    with pytest.raises(SourceError, match="has a line of more than 16,777,216 characters"):
+        _ = files(tmp_path / f"t.{kind}.gz").schema
+
+
+@pytest.mark.parametrize("kind", HEAD)
+def test_a_gzip_file_with_a_broken_middle_is_no_whole_one(kind, tmp_path):
+    packed = bytearray(gzip.compress(HEAD[kind] + b"1,2\n" * 2000, mtime=0))
+    packed[20:40] = b"\xff" * 20
+    (tmp_path / f"t.{kind}.gz").write_bytes(packed)
+    with pytest.raises(SourceError, match="is not a whole gzip file"):
+        _ = files(tmp_path / f"t.{kind}.gz").schema
+
+
+def test_more_columns_than_any_table_has_are_refused_at_once(tmp_path):
+    (tmp_path / "t.csv").write_bytes(b"," * 1_000_000)
+    begin = time.perf_counter()
+    with pytest.raises(SourceError, match="has 1,000,001 columns; at most 100,000 can be read"):
+        _ = files(tmp_path / "t.csv").schema
+    assert time.perf_counter() - begin < 5
+
+
+def test_a_name_that_comes_twice_among_many_is_found_at_once(tmp_path):
+    (tmp_path / "t.csv").write_text(",".join(f"c{i}" for i in range(100_000 - 1)) + ",c5\n")
+    begin = time.perf_counter()
+    with pytest.raises(SourceError, match="two columns named 'c5'"):
+        _ = files(tmp_path / "t.csv").schema
+    assert time.perf_counter() - begin < 5
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("t.csv", b"a,y\n2024-01-01,p\n2024-01-02,q\n", "holds dates or times"),
+        ("t.jsonl", b'{"a": {"b": 1}, "y": "p"}\n', "must be a string or a number, not 'dict'"),
+        ("t.jsonl", b'{"a": 1, "y": [1]}\n', "the class 'y' must be labels"),
+    ],
+)
+def test_values_in_a_file_that_are_no_values_are_a_value_error(name, content, sentence, tmp_path):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ValueError, match=sentence):
+        Counts.from_batches(files(tmp_path / name), target="y")

@@ -143,8 +143,8 @@ def _read(kept: Path, cell: Cell, mark: str) -> Done | None:
     """Return a cell from the disk, None where it is not there, of another experiment, unreadable, or has a failure."""
     try:
         found = json.loads((kept / f"{cell.name}.json").read_text())
-        failed = any("failed" in record for record in found["records"])
+        failed = any("failed" in record for record in map(dict, found["records"]))
         same = found["mark"] == mark
-        return Done(cell, found["records"], found["seconds"], found=True) if same and not failed else None
-    except (OSError, ValueError, KeyError, TypeError):
+        return Done(cell, found["records"], float(found["seconds"]), found=True) if same and not failed else None
+    except (OSError, ValueError, LookupError, TypeError, ArithmeticError, RecursionError):
         return None
