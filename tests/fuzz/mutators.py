@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from tanbark import Schema
 from tanbark.files import _digest
 
 ODD_BYTES = (b"\x00", b"\xff", b"\xfe\xff", b"\xef\xbb\xbf", b"\r", b"\n", b"\r\n", b"\xed\xa0\x80", b"\\", b"'", b'"')
@@ -130,7 +131,9 @@ def mutated_model(data: bytes, rng: random.Random, others: Sequence[bytes] = ())
     except Exception:
         return mutated_bytes(data, rng)
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
-        if rng.random() < 0.5 and isinstance(header, dict):
+        if rng.random() < 0.1 and _has_network(header):
+            _draw_network(header, arrays, rng)
+        elif rng.random() < 0.5 and isinstance(header, dict):
             header = _mutated_json(header, rng)
         elif rng.random() < 0.1 and others:
             header, arrays = _crossed(header, arrays, rng.choice(others), rng)
@@ -149,6 +152,29 @@ def _crossed(header: Any, arrays: dict, other: bytes, rng: random.Random) -> tup
         key = rng.choice([*their_header])
         return header | {key: their_header[key]}, arrays
     return header, arrays | their_arrays
+
+
+def _has_network(header: Any) -> bool:
+    return isinstance(header, dict) and isinstance(header.get("parents"), list) and "schema" in header
+
+
+def _draw_network(header: dict, arrays: dict, rng: random.Random) -> None:
+    """Give a model another network, whose structure is any and whose tables are whole, some with impossible values."""
+    try:
+        schema = Schema.from_dict(header["schema"])
+    except Exception:
+        return
+    arity = [*schema.arity.tolist(), len(schema.classes)]
+    order = rng.sample(range(len(arity)), len(arity))
+    draws = np.random.default_rng(rng.randrange(2**32))
+    parents: list[list[int]] = [[] for _ in arity]
+    for at, node in enumerate(order):
+        parents[node] = rng.sample(order[:at], min(at, rng.randrange(4)))
+        table = draws.dirichlet(np.full(arity[node], rng.choice((0.01, 1.0))), [arity[p] for p in parents[node]])
+        with np.errstate(divide="ignore"):
+            arrays[f"log_table_{node}"] = np.log(table / table.sum(axis=-1, keepdims=True))
+        arrays.pop(f"keys_{node}", None)
+    header["parents"] = parents
 
 
 def _places(value: Any, path: tuple = ()) -> list[tuple]:
@@ -231,9 +257,9 @@ def _mutate_array(arrays: dict[str, np.ndarray], rng: random.Random) -> None:
         case 7:
             arrays[name] = arrays[rng.choice([*arrays])]
         case 8 if array.dtype.kind in "iuf":
-            factor = rng.choice((-1, 0, 2, 1000))
+            factor, more = (np.array(rng.choice(some)).astype(array.dtype) for some in ((-1, 0, 2, 1000), (0, 1, -1)))
             with np.errstate(all="ignore"):
-                arrays[name] = (array * factor + rng.choice((0, 1, -1))).astype(array.dtype)
+                arrays[name] = array * factor + more
         case _:
             arrays[name + rng.choice(("_0", "0", ""))] = array
             if rng.random() < 0.5:

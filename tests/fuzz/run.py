@@ -24,7 +24,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 NAMES = ("model", "command", "bif", "xmlbif", "csv", "arff", "jsonl", "parquet", "csv.gz", "arff.gz")
-NAMES += ("fit csv", "fit arff", "fit jsonl", "fit parquet")
+NAMES += ("ask csv", "ask jsonl", "ask parquet", "fit csv", "fit arff", "fit jsonl", "fit parquet")
 TOO_LONG = 60
 """So many seconds a file may take."""
 MOST_MEMORY = 12 * 2**30

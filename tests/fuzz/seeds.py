@@ -94,6 +94,8 @@ def models() -> dict[str, bytes]:
         chunked.chunk_ids_ = ("monday", "tuesday")
         made["naive-bayes of chunks"] = to_bytes(chunked)
         made["kdb of sparse tables"] = to_bytes(_sparse())
+        many = NaiveBayes(encoder=Encoder(max_levels=999)).fit(np.arange(600).astype(str)[:, None], np.arange(600) % 2)
+        made["naive-bayes of many levels"] = to_bytes(many)
     return made
 
 
@@ -115,6 +117,13 @@ def _thinned(network: tanbark.Network, node: int) -> np.ndarray | SparseTable:
     at = above.index(network.structure.of_class)
     rows = np.moveaxis(dense, at, -2).reshape(-1, dense.shape[at], dense.shape[-1])
     return SparseTable(dense.shape, at, np.array([0, len(rows) - 1]), rows[[0, -1]], rows[1])
+
+
+@cache
+def walker() -> bytes:
+    """Return the file of a model of what `tables` holds."""
+    X, y = table(40)
+    return to_bytes(TAN().fit(X, pd.Series(y, name="walk")))
 
 
 @cache

@@ -314,6 +314,18 @@ def fitting(kind: str) -> Callable[[bytes], bool]:
     return read
 
 
+def asking(kind: str) -> Callable[[bytes], bool]:
+    """Return a target that lets a model predict the rows of a table, or learn from them, on the command line."""
+
+    def read(data: bytes) -> bool:
+        path, model_path = written(data, kind), written(seeds.walker(), "tanbark")
+        if zlib.crc32(data) % 2:
+            return ran(["update", model_path, path])
+        return ran(["predict", model_path, path, "--output", path.with_name("predicted.parquet")])
+
+    return read
+
+
 def _models() -> Sequence[bytes]:
     return tuple(seeds.models().values())
 
@@ -330,5 +342,6 @@ TARGETS: dict[str, Target] = {
     "bif": Target(bif, lambda: seeds.networks("bif"), mutators.mutated_text),
     "xmlbif": Target(xmlbif, lambda: seeds.networks("xmlbif"), mutators.mutated_text),
     **{kind: _table_target(kind) for kind in ("csv", "arff", "jsonl", "parquet", "csv.gz", "arff.gz")},
+    **{f"ask {kind}": _table_target(kind, asking(kind)) for kind in ("csv", "jsonl", "parquet")},
     **{f"fit {kind}": _table_target(kind, fitting(kind)) for kind in ("csv", "arff", "jsonl", "parquet")},
 }

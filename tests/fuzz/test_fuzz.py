@@ -2,6 +2,7 @@
 
 import pytest
 
+from fuzz.run import NAMES
 from fuzz.targets import TARGETS
 
 CASES = {
@@ -15,6 +16,9 @@ CASES = {
     "parquet": 100,
     "csv.gz": 8,
     "arff.gz": 60,
+    "ask csv": 4,
+    "ask jsonl": 4,
+    "ask parquet": 4,
     "fit csv": 4,
     "fit arff": 4,
     "fit jsonl": 4,
@@ -31,4 +35,4 @@ def test_a_broken_file_is_refused_in_a_sentence_or_works(name):
 
 
 def test_every_target_is_attacked():
-    assert CASES.keys() == TARGETS.keys()
+    assert CASES.keys() == TARGETS.keys() == set(NAMES)
