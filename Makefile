@@ -5,7 +5,7 @@ BIN := .venv/bin
 PIP := --quiet --no-compile --disable-pip-version-check
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-min test-install laws long docs lock audit peers bench format clean
+.PHONY: demo test test-min test-install laws long mutants docs lock audit peers bench format clean
 
 demo: .venv/.installed
 	@$(BIN)/tanbark demo
@@ -31,6 +31,12 @@ laws: .venv/.developer
 # The tests that take minutes.
 long: .venv/.developer
 	$(BIN)/pytest -m long tests
+
+# Which small changes of the code that counts, searches and averages does no test notice? Takes an hour; a mutant may
+# want more memory than there is.
+mutants: .venv/.developer
+	$(BIN)/pip install $(PIP) 'mutmut==3.8.*'
+	ulimit -v 12000000 && $(BIN)/python tests/mutants.py --sample 450
 
 # The newest versions that pyproject.toml allows, for every system and Python; then `make test` and commit.
 lock: .venv/bin/python
@@ -85,4 +91,4 @@ format: .venv/.developer
 	@touch $@
 
 clean:
-	rm -rf .venv .venv-min site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-min mutants site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,81 @@
+"""Mutants of the code that computes: which small changes of it does no test notice?
+
+`python tests/mutants.py [--package counts] [--sample 400] [--seed 0]` draws mutants evenly over files, lets mutmut run
+each of them (it is set up in pyproject.toml), and prints those that survived, as changes, and how many met which end.
+Within mutmut's processes this file is a plugin of pytest that begins with the fastest tests.
+"""
+
+import argparse
+import json
+import random
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from pathlib import Path
+
+FOLDER = Path(__file__).parent.parent / "mutants"
+PACKAGES = ("counts", "averaging", "structure")
+ENDS = {0: "survived", 1: "killed", 3: "killed", 24: "timeout", 33: "no tests", 36: "timeout", -24: "timeout"}
+
+
+def pytest_collection_modifyitems(items):
+    """Begin with the fastest tests, since the first that fails is the last; give mutmut the name it asks for."""
+    stats = Path("mutmut-stats.json")
+    seconds = json.loads(stats.read_text())["duration_by_test"] if stats.exists() else {}
+    items.sort(key=lambda item: seconds.get(item.nodeid, 0.0))
+    for item in items:
+        if not hasattr(item, "_nodeid"):  # mutmut 3.8 reads what pytest 9 no longer has
+            item._nodeid = item.nodeid
+
+
+def mutmut(*words):
+    """Return what mutmut prints."""
+    command = [str(Path(sys.executable).with_name("mutmut")), *words]
+    return subprocess.run(command, cwd=FOLDER.parent, capture_output=True, text=True, check=True).stdout
+
+
+def ends(package):
+    """Return for every file of a package how its mutants ended, by name; None if they were not run."""
+    files = sorted((FOLDER / "src" / "tanbark" / package).glob("*.meta"))
+    return {file: json.loads(file.read_text())["exit_code_by_key"] for file in files}
+
+
+def drawn(mutants_of_files, sample, seed):
+    """Return about as many names as asked for, the same share of every file."""
+    share = sample / sum(map(len, mutants_of_files))
+    rng = random.Random(seed)
+    return [name for names in mutants_of_files for name in rng.sample(sorted(names), round(share * len(names)))]
+
+
+def main():
+    """Draw, run, report."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--package", choices=PACKAGES, action="append")
+    options.add_argument("--sample", type=int, help="how many mutants; all of them unless said")
+    options.add_argument("--seed", type=int, default=0)
+    chosen = options.parse_args()
+    packages = chosen.package or PACKAGES
+
+    # mutmut writes its mutants before it looks for the one that it shall run.
+    mutmut("run", "--max-children", "1", "tanbark.structure.rounding*")
+    files = [list(names) for package in packages for names in ends(package).values()]
+    names = drawn(files, chosen.sample or sum(map(len, files)), chosen.seed)
+    mutmut("run", "--max-children", "1", *names)
+
+    run = set(names)
+    table = defaultdict(Counter)
+    for package in packages:
+        for end_of in ends(package).values():
+            for name, code in end_of.items():
+                table[package]["made"] += 1
+                if name in run:
+                    end = ENDS.get(code, f"exit code {code}")
+                    table[package][end] += 1
+                    if end == "survived":
+                        print(mutmut("show", name))
+    for package, count in table.items():
+        print(package, dict(count))
+
+
+if __name__ == "__main__":
+    main()
