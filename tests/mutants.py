@@ -2,11 +2,14 @@
 
 `python tests/mutants.py [--package counts] [--sample 400] [--seed 0]` draws mutants evenly over files, lets mutmut run
 each of them (it is set up in pyproject.toml), and prints those that survived, as changes, and how many met which end.
-Within mutmut's processes this file is a plugin of pytest that begins with the fastest tests.
+Within mutmut's processes this file is a plugin of pytest that chooses the order of the tests.
 """
 
 import argparse
+import gc
+import itertools
 import json
+import os
 import random
 import subprocess
 import sys
@@ -15,17 +18,38 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent.parent / "mutants"
 PACKAGES = ("counts", "averaging", "structure")
+SECONDS = 8.0
+"""So long may the tests of a mutant take that survives."""
 ENDS = {0: "survived", 1: "killed", 3: "killed", 24: "timeout", 33: "no tests", 36: "timeout", -24: "timeout"}
 
 
-def pytest_collection_modifyitems(items):
-    """Begin with the fastest tests, since the first that fails is the last; give mutmut the name it asks for."""
+def pytest_collection_modifyitems(config, items):
+    """Begin with a mutant's own tests and the fastest of the others, and end where a mutant would take too long."""
     stats = Path("mutmut-stats.json")
     seconds = json.loads(stats.read_text())["duration_by_test"] if stats.exists() else {}
-    items.sort(key=lambda item: seconds.get(item.nodeid, 0.0))
+    name = os.environ.get("MUTANT_UNDER_TEST", "")
+    own = "/test_".join(name.split(".")[1:3]) + ".py" if "__mutmut_" in name else None
+    items.sort(key=lambda item: (own is not None and own not in item.nodeid, seconds.get(item.nodeid, 0.0)))
+    if own is not None:
+        until = itertools.accumulate(seconds.get(item.nodeid, 0.0) for item in items)
+        within = sum(total <= SECONDS for total in until) or 1
+        config.hook.pytest_deselected(items=items[within:])
+        del items[within:]
     for item in items:
         if not hasattr(item, "_nodeid"):  # mutmut 3.8 reads what pytest 9 no longer has
             item._nodeid = item.nodeid
+
+
+def pytest_collection_finish(session):
+    """Load every compiled kernel in the process that only collects tests: those that are forked off it have them."""
+    if not session.config.option.collectonly:
+        return
+    for module in [module for name, module in sys.modules.items() if name.startswith("tanbark.kernels.")]:
+        for kernel in vars(module).values():
+            cache = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
+            for signature, *_ in cache._load_index() if cache else ():
+                kernel.compile(signature)
+    gc.freeze()
 
 
 def mutmut(*words):

@@ -166,6 +166,18 @@ def test_fractional_counts_can_be_taken_out_again_but_not_more_of_them(random_ta
         part - whole
 
 
+def test_what_is_left_by_rounding_alone_is_nothing():
+    """0.3 + 0.2 + 0.1 is 0.6, but 0.1 + 0.2 + 0.3 is a bit more."""
+    schema = Schema([Category("a", (0, 1))], classes=(0, 1))
+    codes, y = np.zeros((1, 3), np.uint8), np.zeros(3, int)
+    less, more = (Counts.of(schema, codes, y, np.array(weights)) for weights in ([0.3, 0.2, 0.1], [0.1, 0.2, 0.3]))
+    assert less.class_counts[0] < more.class_counts[0]
+    assert ((less - more).table == 0).all()
+    assert ((less - more).class_counts == 0).all()
+    with pytest.raises(ValueError, match="more rows were subtracted"):
+        less - more * (1 + 1e-8)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -27,6 +27,7 @@ def test_a_family_is_counted_over_its_complete_rows(random_table, monkeypatch, c
     cells = [tuple(int(x) for x in np.unravel_index(key, counts.shape)) for key in counts.keys]
     assert dict(zip(cells, counts.counts.tolist())) == dict(expected)
     assert counts.dense().sum() == sum(expected.values())
+    assert counts.dense().dtype.kind == "i"
 
 
 def test_weights_are_summed_in_a_family(random_table):

@@ -400,3 +400,22 @@ def test_one_parent_that_says_it_all_is_taken_before_two_earlier_ones():
     rows = Rows(schema, np.array([one, two, 2 * one + two, one ^ two]).astype(schema.dtype), classes)
     found = exact_structure(Cases.of(rows), LogLikelihood(), Restrictions.of(names(5)))
     assert found.parents[3] == (2,)
+
+
+@pytest.mark.parametrize("arity", [2, 3])
+def test_as_many_parents_are_found_as_their_penalty_just_allows(arity):
+    """A sum of columns, modulo their arity, says nothing but to all of them together, and they tell it all."""
+    parents = 5 if arity == 2 else 3
+    columns = np.array(list(np.ndindex((arity,) * parents))).T
+    sums = columns.sum(axis=0) % arity
+    # N rows gain N log r, and pay half a log N for each of (r - 1) (r^p - 1) parameters.
+    many = 1
+    while len(sums) * many * np.log(arity) <= 0.5 * np.log(len(sums) * many) * (arity - 1) * (len(sums) - 1):
+        many += 1
+    codes = np.tile(np.vstack([columns, sums]), many).astype(np.uint8)
+    nodes = parents + 1
+    cases = Cases(codes, np.full(nodes, arity), np.ones(codes.shape[1]))
+    found = exact_structure(cases, BIC(), Restrictions.of(names(nodes)))
+    assert sorted(map(len, found.parents)) == [0] * parents + [parents]
+    fewer = Cases(codes[:, : len(sums)], np.full(nodes, arity), np.full(len(sums), many - 1.0))
+    assert exact_structure(fewer, BIC(), Restrictions.of(names(nodes))).parents == ((),) * nodes
