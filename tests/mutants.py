@@ -19,7 +19,7 @@ from pathlib import Path
 FOLDER = Path(__file__).parent.parent / "mutants"
 PACKAGES = ("counts", "averaging", "structure")
 SECONDS = 8.0
-"""So long may the tests of a mutant take that survives."""
+"""So long may the tests of others take that a mutant is given to."""
 ENDS = {0: "survived", 1: "killed", 3: "killed", 24: "timeout", 33: "no tests", 36: "timeout", -24: "timeout"}
 
 
@@ -31,8 +31,10 @@ def pytest_collection_modifyitems(config, items):
     own = "/test_".join(name.split(".")[1:3]) + ".py" if "__mutmut_" in name else None
     items.sort(key=lambda item: (own is not None and own not in item.nodeid, seconds.get(item.nodeid, 0.0)))
     if own is not None:
-        until = itertools.accumulate(seconds.get(item.nodeid, 0.0) for item in items)
-        within = sum(total <= SECONDS for total in until) or 1
+        # Its own tests are all run, whatever they take.
+        before = sum(own in item.nodeid for item in items)
+        until = itertools.accumulate(seconds.get(item.nodeid, 0.0) for item in items[before:])
+        within = before + sum(total <= SECONDS for total in until)
         config.hook.pytest_deselected(items=items[within:])
         del items[within:]
     for item in items:

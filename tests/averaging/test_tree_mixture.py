@@ -1,0 +1,77 @@
+"""The average over trees as a value: what it must be made of, and laws of its rows."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tanbark import Category, Schema
+from tanbark.averaging import TreeMixture, TreePosterior
+
+ARITY = (2, 2, 2, 40, 40)
+CLASSES = 2
+
+
+@pytest.fixture(scope="module")
+def mixture():
+    """All trees alike; two attributes almost never have their second value, and the third depends on the first."""
+    schema = Schema([Category(f"a{u}", tuple(range(r))) for u, r in enumerate(ARITY)], tuple(range(CLASSES)))
+    total = sum(ARITY)
+    values = np.concatenate([[1.0, 1e-300], [1.0, 1e-300], [0.5, 0.5], *[np.full(r, 1 / r) for r in ARITY[3:]]])
+    ratios = np.ones((total, total, CLASSES))
+    ratios[0:2, 4:6, 0] = ratios[4:6, 0:2, 0] = [[1.6, 0.4], [0.4, 1.6]]
+    return TreeMixture(
+        schema,
+        np.log([0.3, 0.7]),
+        np.tile(values[:, None], (1, CLASSES)),
+        ratios,
+        (TreePosterior(np.zeros((5, 5))),),
+        multinet=False,
+        root=0,
+        seed=0,
+    )
+
+
+def test_a_row_has_its_answers_whatever_other_rows_there_are(mixture):
+    likely, unlikely = [0, 0, 1, 255, 255], [1, 1, 0, 255, 255]
+    codes = np.array([likely, unlikely], np.uint8).T
+    assert mixture.is_drawn(codes).all()
+    assert np.ptp(mixture.log_joint(codes)[:, 0]) > 1000
+    for answer in (mixture.log_joint, mixture.standard_error):
+        alone = [answer(np.ascontiguousarray(codes[:, i : i + 1]))[0] for i in range(2)]
+        assert np.array_equal(answer(codes), alone)
+        assert (np.abs(alone) > 0).all()
+
+
+def nan_in(array):
+    array = array.copy()
+    array.flat[-1] = np.nan
+    return array
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda m: {"log_prior": m.log_prior[:1]}, "of another shape than the schema"),
+        (lambda m: {"values": m.values[1:]}, "of another shape than the schema"),
+        (lambda m: {"ratios": m.ratios[:, :, :1]}, "of another shape than the schema"),
+        (lambda m: {"posteriors": (TreePosterior(np.zeros((4, 4))),)}, "of another shape than the schema"),
+        (lambda m: {"posteriors": ()}, "too many or too few posteriors"),
+        (lambda m: {"posteriors": m.posteriors * 2}, "too many or too few posteriors"),
+        (lambda m: {"multinet": True}, "too many or too few posteriors"),
+        (lambda m: {"root": 5}, "a root that is no attribute"),
+        (lambda m: {"root": -1}, "a root that is no attribute"),
+        (lambda m: {"log_prior": nan_in(m.log_prior)}, "something that is no number"),
+        (lambda m: {"ratios": nan_in(m.ratios)}, "something that is no number"),
+        (lambda m: {"values": m.values.astype(np.float32)}, "something that is no number"),
+        (lambda m: {"posteriors": (TreePosterior(nan_in(np.zeros((5, 5)))),)}, "something that is no number"),
+    ],
+)
+def test_what_is_no_average_is_refused(mixture, change, words):
+    with pytest.raises(ValueError, match=words):
+        replace(mixture, **change(mixture))
+
+
+def test_each_class_of_a_multinet_has_a_posterior_and_the_last_attribute_may_be_on_top(mixture):
+    assert len(replace(mixture, multinet=True, posteriors=mixture.posteriors * CLASSES).posteriors) == CLASSES
+    assert replace(mixture, root=4).root == 4
