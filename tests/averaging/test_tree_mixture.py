@@ -43,6 +43,13 @@ def test_a_row_has_its_answers_whatever_other_rows_there_are(mixture):
         assert (np.abs(alone) > 0).all()
 
 
+def test_where_all_trees_agree_the_error_is_that_of_one_tree_that_was_missed(mixture):
+    """One draw in a thousand might have said the opposite: a class of probability p is then wrong by p or 1 - p."""
+    agreed = replace(mixture, ratios=np.ones_like(mixture.ratios))
+    codes = np.array([[0, 0, 1, 255, 255]], np.uint8).T
+    np.testing.assert_allclose(agreed.standard_error(codes), [[0.7 / 1000, 0.7 / 1000]], rtol=1e-9)
+
+
 def nan_in(array):
     array = array.copy()
     array.flat[-1] = np.nan

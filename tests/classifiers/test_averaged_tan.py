@@ -420,6 +420,10 @@ def test_rows_are_completed_a_part_at_a_time(random_table, monkeypatch):
     at_once = mixture.log_joint(rows)
     monkeypatch.setattr(tree_mixture, "AT_ONCE", 100)
     assert np.array_equal(mixture.log_joint(rows), at_once)
+    completions = mixture._completions(rows)
+    parts = [part for part, _ in mixture._holed(rows, None)]
+    assert np.array_equal(np.concatenate(parts), np.arange(rows.shape[1]))
+    assert max(completions[part].sum() for part in parts) <= 100 + completions.max()
     monkeypatch.setattr(tree_mixture, "COMPLETIONS", 1)
     drawn = mixture.log_joint(rows)
     monkeypatch.setattr(tree_mixture, "MARGINALS_AT_ONCE", 1)
@@ -469,9 +473,11 @@ def test_hundreds_of_missing_values_are_no_trouble():
 
 
 def test_samples_follow_the_joint_distribution(random_table):
-    schema, codes, y = random_table(2, 60, (3, 2, 2), 2)
+    schema, codes, y = random_table(2, 120, (3, 2, 2), 2)
+    kept = (y == 1) | (np.arange(120) % 3 == 0)  # one class is three times as frequent as the other
+    counts = Counts.of(schema, np.ascontiguousarray(codes[:, kept]), y[kept])
     for multinet in (False, True):
-        model = AveragedTAN(multinet=multinet).fit_counts(Counts.of(schema, codes, y))
+        model = AveragedTAN(multinet=multinet).fit_counts(counts)
         X, drawn = model.sample(40_000, random_state=1)
         rows = every_row((3, 2, 2))
         expected = np.exp(model.predict_joint_log_proba(frame(rows)))

@@ -220,6 +220,16 @@ def test_has_missing_names_the_columns_with_holes(random_table):
     assert Counts.of(schema, codes, y).has_missing().tolist() == [False, True, False]
 
 
+def test_weights_whose_sums_differ_by_rounding_leave_no_holes(random_table):
+    schema, codes, y = random_table(10, 500, (4, 3), 2)
+    counts = Counts.of(schema, codes, y, np.random.default_rng(0).random(500))
+    assert (counts.value(0).sum(axis=1) != counts.class_counts).any()
+    assert not counts.has_missing().any()
+    codes[1, 7] = schema.missing_code
+    weights = np.where(np.arange(500) == 7, 1e-3, 1e3)
+    assert Counts.of(schema, codes, y, weights).has_missing().tolist() == [False, True]
+
+
 def test_counts_cannot_be_changed_by_accident(random_table):
     schema, codes, y = random_table(11, 20, (2, 2), 2)
     with pytest.raises(ValueError, match="read-only"):

@@ -36,6 +36,14 @@ def test_distinct_rows_are_those_of_the_table_in_ascending_order_whatever_theirs
         assert np.array_equal(other.weights, distinct.weights)
 
 
+def test_weights_of_equal_rows_have_the_same_sum_in_any_order():
+    """0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1."""
+    schema = Schema([Category("a", (0, 1))], classes=(0, 1))
+    orders = ([0.1, 0.2, 0.3], [0.3, 0.2, 0.1], [0.2, 0.3, 0.1])
+    sums = [Rows(schema, np.zeros((1, 3), np.uint8), np.zeros(3, int), np.array(w)).distinct.weights for w in orders]
+    assert [s.tolist() for s in sums] == [[0.1 + 0.2 + 0.3]] * 3
+
+
 def test_no_rows_are_no_distinct_rows():
     schema = Schema([Category("a", (0, 1))], classes=(0, 1))
     none = Rows(schema, np.zeros((1, 0), schema.dtype), np.zeros(0, np.int64))
