@@ -49,6 +49,28 @@ def test_all_that_is_said_of_the_posterior_is_so_by_enumeration(all_trees, n, sp
         assert model.concentration == pytest.approx(2 / n)
 
 
+@pytest.mark.parametrize("unit", [1e9, 1e13, 1.3677887785310683e17, 1e50, 1e300, -1e17])
+def test_beside_weights_that_are_worlds_apart_ties_are_ties(all_trees, unit):
+    """The heaviest trees alone are probable, all of them alike, however many digits the weights have lost."""
+    for seed in range(5):
+        levels = np.random.default_rng(seed).integers(0, 3, (5, 5))
+        levels = np.triu(levels, 1) + np.triu(levels, 1).T
+        model = TreePosterior(unit * levels)
+        trees = np.array(all_trees(5))
+        totals = np.sign(unit) * levels[trees[:, :, 0], trees[:, :, 1]].sum(axis=1)
+        heaviest = trees[totals == totals.max()]
+        expected = np.zeros((5, 5))
+        np.add.at(expected, (heaviest[:, :, 0], heaviest[:, :, 1]), 1 / len(heaviest))
+        expected += expected.T
+        np.testing.assert_allclose(model.edge_probabilities, expected, rtol=1e-12)
+        logs = abs(unit) * totals.max() + math.log(len(heaviest))
+        assert model.log_total == pytest.approx(logs, rel=1e-12, abs=1e-6)
+        drawn = model.draw(2000, np.random.default_rng(seed))
+        seen = np.zeros((5, 5))
+        np.add.at(seen, (drawn[:, :, 0], drawn[:, :, 1]), 1 / len(drawn))
+        assert np.abs(seen + seen.T - expected).max() < 0.05
+
+
 @settings(max_examples=60, deadline=None)
 @given(n=st.integers(2, 40), spread=st.floats(0.0, 1e5), seed=st.integers(0, 1000), forbidden=st.floats(0.0, 0.6))
 def test_edge_probabilities_are_probabilities_and_make_one_tree(n, spread, seed, forbidden):

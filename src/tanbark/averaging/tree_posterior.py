@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
 from tanbark.kernels.edge_probabilities import edge_probabilities
 from tanbark.kernels.frozen import frozen
@@ -24,6 +24,10 @@ Trees = NDArray[np.int64]
 
 # The logarithm of two in two parts, the first with so few digits that its multiples up to 2**20 are exact.
 LOG_TWO_HIGH, LOG_TWO_LOW = float.fromhex("0x1.62e42feep-1"), float.fromhex("0x1.a39ef35793c76p-33")
+FAR = 2.0**40
+"""Log weights beyond have too few digits left to be added to logarithms of small numbers."""
+WORLDS = 2.0**20
+"""So much lighter in logarithms is as good as nothing beside all trees there can be."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,19 +64,33 @@ class TreePosterior:
             raise ValueError("the weights of edges allow no tree")
 
     @cached_property
-    def scaled(self) -> tuple[Array, Array]:
-        """The weights as mantissas and exponents of two, for the kernels."""
+    def near(self) -> Array:
+        """The log weights, or if some are `FAR` from zero others by which trees are as probable.
+
+        Which trees are heaviest depends on the order of the weights alone, and a tree that has a lighter edge than it
+        could is that much less probable: what lies between two weights next to each other may be cut to `WORLDS`.
+        """
         possible = np.isfinite(self.log_weights)
-        logs = np.where(possible, self.log_weights, 0.0)
+        np.fill_diagonal(possible, False)
+        levels, at = np.unique(self.log_weights[possible], return_inverse=True)
+        if np.abs(levels).max(initial=0.0) <= FAR:
+            return self.log_weights
+        logs = np.full_like(self.log_weights, -np.inf)
+        logs[possible] = np.append(0.0, np.cumsum(np.minimum(np.diff(levels), WORLDS)))[at]
+        return logs
+
+    @cached_property
+    def scaled(self) -> tuple[Array, Array]:
+        """The weights as mantissas and exponents of two, for the kernels; those of `near`."""
+        possible = np.isfinite(self.near)
+        logs = np.where(possible, self.near, 0.0)
         exponent = np.rint(logs / math.log(2.0))
-        # Logs beyond 1e15 are not known to a whole power of two; what is left of them is then no part of one.
-        rest = np.clip((logs - exponent * LOG_TWO_HIGH) - exponent * LOG_TWO_LOW, -0.5, 0.5)
-        mantissa: Array = np.exp(rest)
+        mantissa: Array = np.exp((logs - exponent * LOG_TWO_HIGH) - exponent * LOG_TWO_LOW)
         return frozen(mantissa), frozen(np.where(possible, exponent, NOTHING))
 
     @cached_property
     def scaled_total(self) -> tuple[float, float]:
-        """The sum over all trees of the product of their edges' weights, as a mantissa and an exponent of two."""
+        """The sum over all trees of the product of their edges' `scaled` weights, likewise."""
         mantissa, exponent = tree_sum(*self.scaled)
         return float(mantissa), float(exponent)
 
@@ -80,7 +98,13 @@ class TreePosterior:
     def log_total(self) -> float:
         """The logarithm of the sum over all trees of the product of their edges' weights."""
         mantissa, exponent = self.scaled_total
-        return math.log(mantissa) + exponent * math.log(2.0)
+        total = math.log(mantissa) + exponent * math.log(2.0)
+        if self.near is self.log_weights:
+            return total
+        # All trees that count are as much heavier than `near` has them as the heaviest is.
+        cost = np.where(np.isfinite(self.near), self.near.max() + 1.0 - self.near, 0.0)
+        tree = minimum_spanning_tree(cost).nonzero()
+        return total + float((self.log_weights[tree] - self.near[tree]).sum())
 
     @cached_property
     def edge_probabilities(self) -> Array:
@@ -105,7 +129,7 @@ class TreePosterior:
 
     @cached_property
     def _graphs(self) -> Array:
-        graphs: Array = reduced_graphs(self.log_weights)
+        graphs: Array = reduced_graphs(self.near)
         return graphs
 
     @property
