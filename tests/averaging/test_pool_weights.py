@@ -143,13 +143,14 @@ def test_one_class_or_one_member_needs_no_steps():
     assert found.gap == 0.0
 
 
-def test_the_gap_is_what_the_gradient_certifies():
+@pytest.mark.parametrize("fall", [100.0, 1e-6])
+def test_the_gap_is_what_the_gradient_certifies(fall):
     """Stopped before the first step, by a likelihood that only falls, the bound is that of the uniform weights."""
     slope = np.array([3.0, 1.0, -1.0])
     uniform = np.full(3, 1 / 3)
 
     def falling(pool):
-        return -2.0 - 100.0 * float(np.abs(pool - uniform).sum()), slope, np.eye(3)
+        return -2.0 - fall * float(np.abs(pool - uniform).sum()), slope, np.eye(3)
 
     found = best_pool(falling, 3)
     np.testing.assert_allclose(found.weights, uniform)
