@@ -8,12 +8,12 @@ from inspect import signature
 import numpy as np
 import pandas as pd
 import pytest
-from generated import CHOICES, encoders, settings_of, tables, tables_without_ties, tried
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.special import logsumexp, softmax
 
 import tanbark
+from laws.generated import CHOICES, encoders, settings_of, tables, tables_without_ties, tried
 from tanbark import Counts, Number
 from tanbark.classifiers import REGISTRY
 
