@@ -20,7 +20,7 @@ FOLDER = Path(__file__).parent.parent / "mutants"
 PACKAGES = ("counts", "averaging", "structure")
 SECONDS = 8.0
 """So long may the tests of others take that a mutant is given to."""
-ENDS = {0: "survived", 1: "killed", 3: "killed", 24: "timeout", 33: "no tests", 36: "timeout", -24: "timeout"}
+ENDS = {0: "survived", 1: "killed", 3: "killed", 33: "no tests"} | dict.fromkeys((24, -24, 36, 152, 255), "timed out")
 
 
 def pytest_collection_modifyitems(config, items):
@@ -34,7 +34,7 @@ def pytest_collection_modifyitems(config, items):
         # Its own tests are all run, whatever they take.
         before = sum(own in item.nodeid for item in items)
         until = itertools.accumulate(seconds.get(item.nodeid, 0.0) for item in items[before:])
-        within = before + sum(total <= SECONDS for total in until)
+        within = max(before + sum(total <= SECONDS for total in until), 1)
         config.hook.pytest_deselected(items=items[within:])
         del items[within:]
     for item in items:
@@ -95,7 +95,7 @@ def main():
             for name, code in end_of.items():
                 table[package]["made"] += 1
                 if name in run:
-                    end = ENDS.get(code, f"exit code {code}")
+                    end = ENDS.get(code, "crashed")
                     table[package][end] += 1
                     if end == "survived":
                         print(mutmut("show", name))

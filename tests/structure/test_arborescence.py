@@ -95,5 +95,6 @@ def test_cycles_within_cycles_are_undone():
     )
 
 
-def test_one_attribute_has_no_edges():
-    assert maximum_arborescence(np.zeros((1, 1))) == []
+@pytest.mark.parametrize("n", [0, 1])
+def test_one_attribute_or_none_has_no_edges(n):
+    assert maximum_arborescence(np.zeros((n, n))) == []
