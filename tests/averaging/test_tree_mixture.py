@@ -50,6 +50,20 @@ def test_where_all_trees_agree_the_error_is_that_of_one_tree_that_was_missed(mix
     np.testing.assert_allclose(agreed.standard_error(codes), [[0.7 / 1000, 0.7 / 1000]], rtol=1e-9)
 
 
+def test_the_error_is_that_of_a_ratio_of_means_over_the_drawn_trees(mixture):
+    codes = np.array([[0, 0, 1, 255, 255]], np.uint8).T
+    drawn = mixture.posteriors[0].draw(1000, np.random.default_rng(mixture.seed))
+    known = {tree.tobytes(): np.exp(mixture.network(tree).log_joint(codes)[0]) for tree in drawn}
+    joints = np.array([known[tree.tobytes()] for tree in drawn])
+    totals = joints.sum(axis=1, keepdims=True)
+    posterior = joints.mean(axis=0) / totals.mean()
+    # The delta method: what is left of the numerator when the denominator is taken off it, as often as it stands there.
+    variance = np.var(joints - posterior * totals, axis=0, ddof=1) / (1000 * totals.mean() ** 2)
+    missed = np.maximum(posterior, 1 - posterior) / 1000
+    assert (variance > missed**2).all()
+    np.testing.assert_allclose(mixture.standard_error(codes)[0], np.sqrt(variance + missed**2), rtol=1e-9)
+
+
 def nan_in(array):
     array = array.copy()
     array.flat[-1] = np.nan

@@ -15,6 +15,7 @@ def test_values_and_pairs_along_the_tree_are_those_of_all_pairs(random_table, ho
     weights = np.random.default_rng(1).random(300)
     few, all_pairs = count_tree(Rows(schema, codes, y), PARENT, weights), Counts.of(schema, codes, y, weights)
     np.testing.assert_allclose(few.values, all_pairs.values, rtol=1e-12)
+    assert few.order == 1  # pairs that are no edges take no room
     for u, v in [(0, 2), (2, 1), (3, 1)]:
         np.testing.assert_allclose(few.pair(u, v), all_pairs.pair(u, v), rtol=1e-12)
         np.testing.assert_allclose(few.pair(v, u), all_pairs.pair(v, u), rtol=1e-12)
