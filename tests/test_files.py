@@ -270,9 +270,9 @@ def nested(header, arrays):
         header["params"]["ess"] = [header["params"]["ess"]]
 
 
-# Each of these was once loaded and then made a kernel read beyond its tables, or failed in another way than a sentence.
+# Most of these were once loaded, and then a kernel read beyond an array or something failed without a sentence.
 TAMPERED = [
-    # A column with fewer codes than levels: kernels look up the last ones outside their tables.
+    # A column with fewer codes than levels: the last levels would be taken for missing.
     (TAN, setting("schema", "columns", 1, "other", to=-1), "other must be True or False, got -1"),
     (TAN, setting("schema", "columns", 1, "missing", to=-1), "missing must be True or False, got -1"),
     (TAN, setting("schema", "columns", 0, "missing", to=-1), "missing must be True or False, got -1"),
@@ -286,7 +286,7 @@ TAMPERED = [
     (TAN, setting("schema", "class_dtype", to="<M8[s]"), "cannot be of type"),
     (TAN, setting("schema", "class_dtype", to="|b1"), "are others in the type"),
     (TAN, of_no_columns, "no columns or no classes"),
-    (TAN, setting("params", "ess", to="x"), "ess must be a positive number"),
+    (TAN, setting("params", "n_jobs", to="x"), "n_jobs must be a whole number"),
     (TAN, setting("params", "encoder", to="x"), "encoder must be an Encoder"),
     (TAN, setting("state", "tree_edges", 0, 0, to=99), "an edge of an attribute that is none"),
     (TAN, setting("state", "tree_edges", 0, 0, to=float("inf")), "infinity"),

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import tanbark
-from tanbark.classifiers.base import CountsClassifier
+from tanbark.classifiers.base import CountsClassifier, check_jobs
 from tanbark.classifiers.registry import REGISTRY
 from tanbark.counts import Counts
 from tanbark.network import Network
@@ -165,7 +165,9 @@ def _restored(header: dict[str, Any], arrays: Arrays) -> CountsClassifier:
         state = state | {"members": members}
     params = {key: _parameter(key, value, arrays, state) for key, value in header["params"].items()}
     model = classifier(**params)
-    model._check_parameters()
+    # What decides how to learn may have been set since and is checked when it is used; these two serve predicting too.
+    model._check_encoder()
+    check_jobs(model.n_jobs)
     model._classes_listed = header.get("classes_listed", False)
     network = None if header["parents"] is None else network_from(schema, header["parents"], arrays)
     return model._restore(_counts(schema, arrays["class_counts"], arrays["table"]), network, state, arrays)

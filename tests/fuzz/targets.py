@@ -145,10 +145,9 @@ def check_model(fitted: Any, often: bool) -> None:
     assert before == [] or np.array_equal(again(fitted, X), before[0]), "saving changed what it says"
     if often:
         for write in (export.bif, export.xmlbif, export.dot):
-            # What is no one network is refused by a TypeError, as the wrong argument that it is.
-            refused(lambda write=write: exported(write, fitted))
+            refused(lambda write=write: typed(lambda: write(fitted)))
         refused(lambda: tanbark.write_report(fitted, Path(_FOLDER.name, "page.html"), (X, labels(fitted))))
-    if hasattr(fitted, "partial_fit") and not refused(lambda: fitted.partial_fit(X, labels(fitted))):
+    if hasattr(fitted, "partial_fit") and not refused(lambda: learn_more(fitted, X)):
         refused(lambda: probabilities(fitted, X))
 
 
@@ -156,9 +155,14 @@ def labels(fitted: Any) -> np.ndarray:
     return np.resize(fitted.classes_, ROWS)
 
 
-def exported(write: Callable[[Any], str], fitted: Any) -> None:
+def learn_more(fitted: Any, X: Any) -> None:
+    typed(lambda: fitted.partial_fit(X, labels(fitted)))
+
+
+def typed(call: Callable[[], Any]) -> None:
+    """Call what refuses a wrong setting, or a model that is no one network, by a TypeError."""
     try:
-        write(fitted)
+        call()
     except TypeError as error:
         raise ValueError(str(error)) from error
 
