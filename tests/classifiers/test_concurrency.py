@@ -5,6 +5,7 @@ import pickle
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import joblib
 import numpy as np
@@ -38,11 +39,8 @@ def fitted():
 def questions(model):
     """Return functions of no argument that ask a model something, each of which returns an array."""
     _, holed, _ = table()
-    asked = {
-        name: lambda ask=getattr(model, name): ask(holed)
-        for name in ("predict_proba", "predict_log_proba", "score_samples", "explain")
-        if hasattr(model, name)
-    }
+    names = ("predict_proba", "predict_log_proba", "score_samples", "explain")
+    asked = {name: partial(getattr(model, name), holed) for name in names if hasattr(model, name)}
     if hasattr(model, "sample"):
         asked["sample"] = lambda: np.column_stack(model.sample(20)).astype(float)
     if hasattr(model, "network_"):

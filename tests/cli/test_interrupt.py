@@ -1,0 +1,72 @@
+"""Ctrl-C during long work: it ends soon, with one word, and every file is as it was."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import psutil
+import pyarrow as pa
+import pytest
+
+import tanbark
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="there is no such signal")
+
+SOON = 10.0
+"""So many seconds a busy machine gets; an idle one takes below one."""
+ROWS, COLUMNS = 4000, 25
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with a table that is long to search, another with many rows, and a model."""
+    where = tmp_path_factory.mktemp("long")
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, (ROWS, COLUMNS))
+    y = (X[:, 0] + X[:, 1] + (rng.random(ROWS) < 0.2)) % 2
+    names = [f"x{u}" for u in range(COLUMNS)]
+    lines = [",".join(map(str, row)) for row in np.column_stack([X, y]).tolist()]
+    (where / "t.csv").write_text("\n".join([",".join([*names, "class"]), *lines, ""]))
+    (where / "many.csv").write_text("\n".join([",".join([*names, "class"]), *lines * 50, ""]))
+    tanbark.save(tanbark.AveragedTAN().fit(pa.table(dict(zip(names, X.T))), y), where / "m.tanbark")
+    return where
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize(
+    ("words", "work"),
+    [
+        ("fit t.csv -t class -m bayes-net --set search=exact --cv 0 -o m.tanbark", 4.0),
+        ("predict m.tanbark many.csv -o p.csv", 2.5),
+        ("compare many.csv -t class -m boosted-bn --jobs 1 -o c.html", 3.0),
+    ],
+)
+def test_a_command_stops_soon_with_one_word_and_changes_nothing(folder, words, work):
+    before = contents(folder)
+    started = subprocess.Popen(
+        [sys.executable, "-m", "tanbark", *words.split()],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    watched = psutil.Process(started.pid)
+    until = time.monotonic() + 120
+    # Seconds of work, so that it does not matter how busy the machine is.
+    while started.poll() is None and sum(watched.cpu_times()[:2]) < work and time.monotonic() < until:
+        time.sleep(0.02)
+    sent = time.monotonic()
+    started.send_signal(signal.SIGINT)
+    printed, said = started.communicate(timeout=60)
+    took = time.monotonic() - sent
+    assert (started.returncode, printed, said) == (130, "", "stopped\n")
+    assert took < SOON
+    assert contents(folder) == before
