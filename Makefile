@@ -5,7 +5,7 @@ BIN := .venv/bin
 PIP := --quiet --no-compile --disable-pip-version-check
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-min test-install laws long mutants docs lock audit peers bench format clean
+.PHONY: demo test test-min test-install laws long fuzz mutants coverage docs lock audit peers bench format clean
 
 demo: .venv/.installed
 	@$(BIN)/tanbark demo
@@ -31,6 +31,19 @@ laws: .venv/.developer
 # The tests that take minutes.
 long: .venv/.developer
 	$(BIN)/pytest -m long tests
+
+# Hostile files of every kind, guided by coverage where atheris can be had; files that break a promise are kept.
+fuzz: .venv/.developer
+	-$(BIN)/pip install $(PIP) 'atheris>=3'
+	$(BIN)/python tests/fuzz/run.py --minutes $(or $(MINUTES),1)
+
+# Kernels count as they are run without compiling: by the tests of what is small.
+coverage: .venv/.developer
+	rm -f .coverage .coverage.*
+	$(BIN)/coverage run -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -n 2 --dist loadfile -W default::RuntimeWarning -m 'not long and not compiled' tests/laws tests/kernels tests/averaging tests/parameters tests/network tests/scores tests/structure
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report --skip-covered --fail-under 95
 
 # Which small changes of the code that counts, searches and averages does no test notice? Takes an hour; a mutant may
 # want more memory than there is.

@@ -71,6 +71,7 @@ def test_beside_weights_that_are_worlds_apart_ties_are_ties(all_trees, unit):
         assert np.abs(seen + seen.T - expected).max() < 0.05
 
 
+@pytest.mark.compiled
 @settings(max_examples=60, deadline=None)
 @given(n=st.integers(2, 40), spread=st.floats(0.0, 1e5), seed=st.integers(0, 1000), forbidden=st.floats(0.0, 0.6))
 def test_edge_probabilities_are_probabilities_and_make_one_tree(n, spread, seed, forbidden):
@@ -154,6 +155,7 @@ def test_drawn_trees_come_as_often_as_they_are_probable(all_trees, spread):
     assert seen[~common].sum() < 10 * expected[~common].sum() + 20
 
 
+@pytest.mark.compiled
 def test_drawn_edges_come_as_often_as_edges_are_probable():
     model = posterior(25, 3.0, seed=1)
     many = 20_000

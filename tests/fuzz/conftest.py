@@ -1,7 +1,3 @@
-"""The parts of the fuzzer import one another as `fuzz.<part>`, here and in `run.py`."""
+"""What is run by hand is no test."""
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent.parent))
 collect_ignore = ["run.py"]

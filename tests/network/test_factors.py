@@ -134,6 +134,7 @@ def test_queries_are_conditional_sums_of_the_joint(seed):
         np.testing.assert_allclose(list(answer.values()), expected / expected.sum(), rtol=1e-11)
 
 
+@pytest.mark.compiled
 @pytest.mark.usefixtures("threads_for_few_rows")
 @pytest.mark.parametrize("max_table", [factors.MAX_TABLE, 0])
 @pytest.mark.filterwarnings("ignore:.*so many values")
@@ -252,6 +253,7 @@ def posteriors(network, rows, **settings):
     return softmax(network.log_joint(rows, **settings), axis=1)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("seed", [3, 11, 14])
 @pytest.mark.filterwarnings("ignore:.*so many values")
 def test_draws_are_as_far_from_the_truth_as_they_say(seed):
@@ -365,6 +367,7 @@ def test_shares_that_are_estimates_are_told():
     network.evidence(whole)
 
 
+@pytest.mark.compiled
 @pytest.mark.filterwarnings("ignore:.*so many values")
 def test_the_seed_decides_the_draws():
     network = random_network(11, n=6)
@@ -374,6 +377,7 @@ def test_the_seed_decides_the_draws():
     assert not np.array_equal(one, network.log_joint(rows, max_table=0, seed=8))
 
 
+@pytest.mark.compiled
 @pytest.mark.filterwarnings("ignore:.*so many values")
 def test_evidence_adds_up_where_values_are_drawn():
     network = random_network(11, n=6)
@@ -420,6 +424,7 @@ def sparse_pair(seed):
     return Network(dense.schema, dense.structure, tuple(tables)), Network(dense.schema, dense.structure, tuple(written))
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.filterwarnings("ignore:.*so many values")
 def test_a_sparse_table_is_the_table_written_out_bit_for_bit(seed):

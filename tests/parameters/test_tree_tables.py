@@ -74,6 +74,7 @@ def test_with_dirichlet_parameters_the_root_does_not_change_the_joint(random_tab
         np.testing.assert_allclose(other, joints[0], rtol=0, atol=1e-9)
 
 
+@pytest.mark.compiled
 def test_hypothyroid_has_no_complete_row_and_still_one_joint(read_text):
     X, y, names = read_text("hypothyroid")
     model = TAN(encoder=Encoder(categorical="all", max_levels=8))

@@ -159,6 +159,7 @@ def test_a_summit_is_left_for_a_higher_one():
     assert BDeu().total(cases, found) == pytest.approx(best, abs=1e-9)
 
 
+@pytest.mark.compiled
 @every_score
 @pytest.mark.usefixtures("threads_for_few_rows")
 def test_neither_the_order_of_rows_nor_the_number_of_threads_changes_anything(score):
