@@ -1,4 +1,4 @@
-"""A disk that is full, and folders that may not be written to: one sentence, the old file, and no litter."""
+"""A disk that is full: one sentence, the old file, and no litter."""
 
 from __future__ import annotations
 
