@@ -44,9 +44,9 @@ def contents(folder):
 @pytest.mark.parametrize(
     ("words", "work"),
     [
-        ("fit t.csv -t class -m bayes-net --set search=exact --cv 0 -o m.tanbark", 4.0),
+        ("fit t.csv -t class -m bayes-net --set search=exact --cv 0 -o m.tanbark", 3.0),
         ("predict m.tanbark many.csv -o p.csv", 2.5),
-        ("compare many.csv -t class -m boosted-bn --jobs 1 -o c.html", 3.0),
+        ("compare many.csv -t class -m boosted-bn --jobs 1 -o c.html", 2.5),
     ],
 )
 def test_a_command_stops_soon_with_one_word_and_changes_nothing(folder, words, work):
