@@ -98,21 +98,35 @@ def _answer(models, paths):
     return {name: (answers(pickle.loads(model)), answers(loaded[name])) for name, model in models.items()}
 
 
-@pytest.mark.parametrize(("how", "processes"), [("fork", 4), ("spawn", 1)])
-def test_processes_get_the_same_answers(fitted, expected, how, processes, tmp_path, monkeypatch):
-    paths = {name: tmp_path / name for name in fitted}
+def ask_processes(how, processes, fitted, expected, folder):
+    """Let processes answer with models that were pickled and that they load, and compare."""
+    paths = {name: folder / name for name in fitted}
     for name, path in paths.items():
         tanbark.save(pickle.loads(fitted[name]), path)
+    with multiprocessing.get_context(how).Pool(processes) as pool:
+        asked = [pool.apply_async(_answer, (fitted, paths)) for _ in range(processes)]
+        for one in asked:
+            for name, (pickled, loaded) in one.get(timeout=600).items():
+                assert agree(pickled, expected[name]), name
+                assert agree(loaded, expected[name]), name
+
+
+@pytest.mark.parametrize(
+    ("how", "processes"), [("fork", 4), ("spawn", 1), pytest.param("spawn", 4, marks=pytest.mark.long)]
+)
+def test_processes_get_the_same_answers(fitted, expected, how, processes, tmp_path, monkeypatch):
     # Whoever forks has used threads.
     monkeypatch.setattr(kernel_threads, "FEW_ROWS", 0)
     X, holed, y = table()
     tanbark.TAN(n_jobs=3).fit(X, y).predict_proba(holed)
-    with multiprocessing.get_context(how).Pool(processes) as pool:
-        asked = [pool.apply_async(_answer, (fitted, paths)) for _ in range(processes)]
-        for one in asked:
-            for name, (pickled, loaded) in one.get(timeout=120).items():
-                assert agree(pickled, expected[name]), name
-                assert agree(loaded, expected[name]), name
+    ask_processes(how, processes, fitted, expected, tmp_path)
+
+
+@pytest.mark.long
+def test_processes_that_start_at_once_with_an_empty_cache_are_all_right(fitted, expected, tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kernels"))
+    ask_processes("spawn", 6, fitted, expected, tmp_path)
+    assert list((tmp_path / "kernels").rglob("*.nbi"))
 
 
 def test_classifiers_are_fitted_in_threads_at_once(expected):
