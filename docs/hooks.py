@@ -26,9 +26,10 @@ FETCHED = re.compile(
 
 def on_files(files, config):
     """Add what lies beside the folder of pages and is linked from there, and a report to look at."""
-    for path in (ROOT / "CHANGELOG.md", *sorted(ROOT.glob("bench/results/*.md"))):
-        name = "changes.md" if path.name == "CHANGELOG.md" else f"measurements/{path.name}"
-        files.append(File.generated(config, name, content=path.read_text()))
+    beside = {"CHANGELOG.md": "changes.md", "SECURITY.md": "security.md"}
+    for path in (*(ROOT / name for name in beside), *sorted(ROOT.glob("bench/results/*.md"))):
+        name = beside.get(path.name, f"measurements/{path.name}")
+        files.append(File.generated(config, name, content=path.read_text().replace("](docs/", "](")))
     files.append(File.generated(config, "sample_report.html", content=sample.report()))
     return files
 
@@ -37,6 +38,7 @@ def on_page_markdown(markdown, page, config, files):
     """Put a page's parts in, and turn its links to measurements to where these are in the site."""
     to_root = "../" * page.file.src_uri.count("/")
     markdown = markdown.replace("](../bench/results/", f"]({to_root}measurements/")
+    markdown = markdown.replace("](../SECURITY.md)", f"]({to_root}security.md)")
     try:
         markdown = citations.cite(parts.expand(markdown), to_root)
     except KeyError as missing:
