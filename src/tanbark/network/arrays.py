@@ -44,15 +44,20 @@ def network_from(
         raise ValueError("its network has more or fewer nodes than its schema")
     log_tables: list[NDArray[np.float64] | SparseTable] = []
     for node, above in enumerate(structure.parents):
-        table = _normalised(arrays[f"{prefix}log_table_{node}"])
+        table = _checked(arrays[f"{prefix}log_table_{node}"])
         if f"{prefix}keys_{node}" in arrays:
             shape = (*(arity[p] for p in above), arity[node])
             class_axis = above.index(structure.of_class) if structure.of_class in above else None
-            default = _normalised(arrays[f"{prefix}default_{node}"])
+            default = _checked(arrays[f"{prefix}default_{node}"])
             log_tables.append(SparseTable(shape, class_axis, arrays[f"{prefix}keys_{node}"], table, default))
         else:
             log_tables.append(table)
-    return Network(schema, structure, tuple(log_tables))
+    network = Network(schema, structure, tuple(log_tables))
+    # Only now is it sure that the last axis of each table is of the node's own values.
+    for one in network.log_tables:
+        for part in (one.rows, one.default) if isinstance(one, SparseTable) else (one,):
+            _normalised(part)
+    return network
 
 
 def networks_arrays(networks: Sequence[Network], prefix: str) -> dict[str, NDArray[Any]]:
