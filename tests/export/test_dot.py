@@ -91,3 +91,12 @@ def test_a_class_prior_does_not_matter_to_a_drawing():
     X, y = lenses()
     model = BayesNet(class_prior=[0.2, 0.3, 0.5], required=[("x3", "class")]).fit(X, y)
     assert export.dot(model) == export.dot(model.network_)
+
+
+@pytest.mark.parametrize("multinet", [False, True])
+def test_an_average_is_drawn_as_it_was_learned_whatever_was_set_since(multinet):
+    model = AveragedTAN(multinet=multinet).fit(*lenses())
+    drawn = export.dot(model)
+    assert export.dot(model.set_params(multinet=not multinet)) == drawn
+    with pytest.raises(ValueError, match="a tree for each class" if multinet else "all trees"):
+        export.bif(model)

@@ -222,8 +222,7 @@ def test_infinity_in_a_row_without_a_class_does_not_matter():
 def test_what_is_no_value_is_refused_in_the_same_words(values):
     table = pa.table({"x": values, "y": ["a", "b"]})
     expected = whole(Encoder(), table)
-    assert issubclass(expected[0], TypeError)
-    assert issubclass(expected[0], ValueError)
+    assert expected[0] is TypeError
     assert surveyed(Encoder(), table.to_batches(), table.schema, 0, random.Random(0)) == expected
 
 

@@ -14,7 +14,9 @@ from tanbark.schema import Encoder, Schema
 from tanbark.schema.rows import warn_of_dropped
 from tanbark.schema.table import read_table
 from tanbark.schema.target import codes_among, read_labels
-from tanbark.sources import as_source
+from tanbark.sources import Source, as_source
+from tanbark.sources.errors import ColumnError
+from tanbark.sources.file_source import FileSource
 from tanbark.sources.gathering import gathered
 from tanbark.sources.learning import Progress, survey_rows
 
@@ -62,6 +64,25 @@ def count_source(
     """Return the counts of rows from anywhere, as `Counts.from_batches` describes it."""
     check_given(target, schema, encoder, ignore)
     rows = as_source(source)
+    try:
+        return _count_source(rows, target, schema, encoder, ignore, order, n_jobs, progress)
+    except TypeError as error:
+        if not isinstance(rows, FileSource):
+            raise
+        # Whoever gives a file gives no values of a wrong type: it is the file that is refused.
+        raise ColumnError(str(error)) from error
+
+
+def _count_source(
+    rows: Source,
+    target: str,
+    schema: Schema | None,
+    encoder: Encoder | None,
+    ignore: Sequence[str],
+    order: int,
+    n_jobs: int | None,
+    progress: Progress | None,
+) -> Counts:
     survey = None
     if schema is None:
         survey = survey_rows(rows, target, encoder, ignore, n_jobs, progress)

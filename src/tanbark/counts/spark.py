@@ -174,8 +174,7 @@ def _refusals() -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError) as error:
-        kind = "TypeError" if isinstance(error, TypeError) else "ValueError"
-        raise Refused(f"{kind}: {error}") from error
+        raise Refused(f"{type(error).__name__}: {error}") from error
 
 
 @contextmanager

@@ -82,10 +82,12 @@ def _average(model: AveragedTAN, threshold: float) -> Iterator[str]:
     said = f"edges with a probability below {threshold:g} are left out"
     yield f'graph [label="{said}", fontname="Helvetica,sans-serif"];'
     yield 'node [fontname="Helvetica,sans-serif"];'
-    if not model.multinet:
-        yield from _average_graph(names, model.edge_probabilities_, threshold, "n")
+    matrices = model.edge_probabilities_
+    # What was learned, whatever `multinet` has been set to since.
+    if matrices.ndim == 2:
+        yield from _average_graph(names, matrices, threshold, "n")
         return
-    for k, (label, matrix) in enumerate(zip(model.schema_.classes, model.edge_probabilities_)):
+    for k, (label, matrix) in enumerate(zip(model.schema_.classes, matrices)):
         yield f"subgraph cluster_{k} {{"
         yield f'  label="{_quoted(f"{names[-1]} = {label}")}";'
         for line in _average_graph(names, matrix, threshold, f"c{k}_"):

@@ -38,7 +38,8 @@ def drawn_network(model: Any, form: str) -> Network:
         network: Network = model.network_
         return network
     if isinstance(model, AveragedTAN):
-        many, best = ("a tree for each class", "map_tree_[0]") if model.multinet else ("all trees", "map_tree_")
+        multinet = isinstance(model.map_tree_, tuple)
+        many, best = ("a tree for each class", "map_tree_[0]") if multinet else ("all trees", "map_tree_")
         raise ValueError(
             f"AveragedTAN averages over {many}, and so is no single network that {form} could hold; "
             f"export the most probable one, in Python: tanbark.export.{form.lower()}(model.{best}, path)"

@@ -170,13 +170,9 @@ def complex_values(name: str) -> ValueError:
     return ValueError(f"column {name!r}: Complex data not supported; split it into real and imaginary columns")
 
 
-class ColumnTypeError(TypeError, ValueError):
-    """A column of values that are neither text nor numbers: a wrong type in a table, a wrong value in a file."""
-
-
-def dates(name: str) -> ColumnTypeError:
+def dates(name: str) -> TypeError:
     """Return the error of a column of dates or times."""
-    return ColumnTypeError(
+    return TypeError(
         f"column {name!r} holds dates or times; turn it into numbers (year, month, days since an event) or drop it"
     )
 
@@ -188,4 +184,4 @@ def not_a_value(value: Any, name: str) -> Exception:
     temporal = datetime.date | datetime.time | datetime.timedelta | np.datetime64 | np.timedelta64
     if isinstance(value, temporal) or type(value).__name__ == "Period":
         return dates(name)
-    return ColumnTypeError(f"column {name!r}: argument must be a string or a number, not {type(value).__name__!r}")
+    return TypeError(f"column {name!r}: argument must be a string or a number, not {type(value).__name__!r}")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.schema.columns import UNKNOWN
-from tanbark.schema.objects import ColumnTypeError, is_missing
+from tanbark.schema.objects import is_missing
 from tanbark.schema.raw import Labels, RawColumn
 from tanbark.schema.table import read_column
 
@@ -59,7 +59,7 @@ class SeenLabels:
         """Look at some rows of an Arrow array that stores its labels in another way, or holds no labels at all."""
         raw = read_column(values, self.name).keep(rows)
         if raw.measurable and not np.isnan(raw.floats()).all():
-            raise ColumnTypeError(f"column {self.name!r} holds numbers as {values.type}; cast it to numbers")
+            raise TypeError(f"column {self.name!r} holds numbers as {values.type}; cast it to a type of numbers")
         levels = raw.levels()
         counts = np.bincount(raw.index() + 1, minlength=len(levels) + 1).tolist()
         self.missing += counts[0]

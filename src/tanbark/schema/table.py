@@ -16,16 +16,7 @@ from tanbark.kernels.frozen import frozen
 from tanbark.kernels.narrow import narrow_integers
 from tanbark.kernels.threads import run, spans, thread_count
 from tanbark.schema.columns import UNKNOWN, plain
-from tanbark.schema.objects import (
-    EXACT,
-    ColumnTypeError,
-    Objects,
-    complex_values,
-    dates,
-    is_missing,
-    mixed,
-    not_a_value,
-)
+from tanbark.schema.objects import EXACT, Objects, complex_values, dates, is_missing, mixed, not_a_value
 from tanbark.schema.raw import CHUNK, HANDFUL, NARROW, Labels, Numbers, RawColumn, SmallIntegers
 
 FEW = 1000
@@ -216,7 +207,7 @@ def _read_vector(values: NDArray[Any], name: str) -> RawColumn:
         raise complex_values(name)
     if kind in "mM":
         raise dates(name)
-    raise ColumnTypeError(f"column {name!r}: argument must be a string or a number, not {values.dtype.type.__name__!r}")
+    raise TypeError(f"column {name!r}: argument must be a string or a number, not {values.dtype.type.__name__!r}")
 
 
 def _read_frame(X: Any, n_jobs: int | None) -> Table:

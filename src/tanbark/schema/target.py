@@ -13,7 +13,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import column_or_1d
 
 from tanbark.schema.columns import UNKNOWN
-from tanbark.schema.objects import ColumnTypeError, is_missing
+from tanbark.schema.objects import is_missing
 from tanbark.schema.raw import Labels, Numbers
 from tanbark.schema.table import read_column, unmasked
 from tanbark.schema.warn import warn
@@ -95,7 +95,7 @@ def read_labels(values: Any, name: str) -> tuple[list[Any], NDArray[np.int64]]:
     try:
         raw = read_column(values, name)
     except TypeError as error:
-        raise ColumnTypeError(f"the class {name!r} must be labels: text, whole numbers or booleans") from error
+        raise TypeError(f"the class {name!r} must be labels: text, whole numbers or booleans") from error
     except ValueError as error:
         raise ValueError(str(error).replace("column", "the class", 1)) from error
     if isinstance(raw, Numbers):

@@ -12,6 +12,10 @@ class SourceError(ValueError):
     """Rows that cannot be read, and why, in one sentence that names the file or the database."""
 
 
+class ColumnError(TypeError, SourceError):
+    """A column of a file whose values are neither text nor numbers: of a wrong type, and a file that is no good."""
+
+
 def check_names(source: Any, names: Sequence[str]) -> None:
     """Raise where two columns of a source have the same name, or there are too many of them."""
     if len(names) > MOST_COLUMNS:
