@@ -5,28 +5,17 @@ import pickle
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 
 import joblib
 import numpy as np
 import pytest
 
 import tanbark
+from classifiers.asking import answers, answers_of_all, questions, table, threads_used
 from tanbark.classifiers import REGISTRY
 from tanbark.kernels import threads as kernel_threads
 
-ROWS, COLUMNS, THREADS = 150, 6, 16
-
-
-def table():
-    """Return rows of which some depend on others, the same with holes, and classes."""
-    rng = np.random.default_rng(0)
-    X = rng.integers(0, 3, (ROWS, COLUMNS)).astype(float)
-    X[:, 3] = (X[:, 0] + X[:, 1]) % 3
-    y = (X[:, 3] + X[:, 4] + (rng.random(ROWS) < 0.2)) % 3
-    holed = X.copy()
-    holed[rng.random(X.shape) < 0.35] = np.nan
-    return X, holed, y
+THREADS = 16
 
 
 @pytest.fixture(scope="module")
@@ -34,22 +23,6 @@ def fitted():
     """All classifiers, fitted: pickled, so that each test has some that have answered nothing yet."""
     X, _, y = table()
     return {name: pickle.dumps(entry.classifier().fit(X, y)) for name, entry in REGISTRY.items()}
-
-
-def questions(model):
-    """Return functions of no argument that ask a model something, each of which returns an array."""
-    _, holed, _ = table()
-    names = ("predict_proba", "predict_log_proba", "score_samples", "explain")
-    asked = {name: partial(getattr(model, name), holed) for name in names if hasattr(model, name)}
-    if hasattr(model, "sample"):
-        asked["sample"] = lambda: np.column_stack(model.sample(20)).astype(float)
-    if hasattr(model, "network_"):
-        asked["query"] = lambda: np.array([*model.network_.query("x1", {"x0": 1.0}).values()])
-    return asked
-
-
-def answers(model):
-    return {name: ask() for name, ask in questions(model).items()}
 
 
 @pytest.fixture(scope="module")
@@ -93,18 +66,13 @@ def test_evidence_under_settings_of_ones_own_is_not_taken_away_by_other_threads(
     assert all(np.array_equal(found[i], alone[i % 4]) for i in range(80))
 
 
-def _answer(models, paths):
-    loaded = {name: tanbark.load(path) for name, path in paths.items()}
-    return {name: (answers(pickle.loads(model)), answers(loaded[name])) for name, model in models.items()}
-
-
 def ask_processes(how, processes, fitted, expected, folder):
     """Let processes answer with models that were pickled and that they load, and compare."""
     paths = {name: folder / name for name in fitted}
     for name, path in paths.items():
         tanbark.save(pickle.loads(fitted[name]), path)
     with multiprocessing.get_context(how).Pool(processes) as pool:
-        asked = [pool.apply_async(_answer, (fitted, paths)) for _ in range(processes)]
+        asked = [pool.apply_async(answers_of_all, (fitted, paths)) for _ in range(processes)]
         for one in asked:
             for name, (pickled, loaded) in one.get(timeout=600).items():
                 assert agree(pickled, expected[name]), name
@@ -140,23 +108,8 @@ def test_classifiers_are_fitted_in_threads_at_once(expected):
             assert agree(found, expected[name]), name
 
 
-def _threads_used(n_jobs):
-    """Return how many threads a fit and a prediction use at most."""
-    used = []
-    make = kernel_threads.ThreadPoolExecutor
-    few, kernel_threads.FEW_ROWS = kernel_threads.FEW_ROWS, 0
-    kernel_threads.ThreadPoolExecutor = lambda most: (used.append(most), make(most))[1]
-    try:
-        X, holed, y = table()
-        tanbark.TAN(n_jobs=n_jobs).fit(X, y).predict_proba(holed)
-        tanbark.BayesNet(n_jobs=n_jobs).fit(X[:, :4], y)
-    finally:
-        kernel_threads.FEW_ROWS, kernel_threads.ThreadPoolExecutor = few, make
-    return max(used, default=1)
-
-
 def test_alone_a_model_uses_as_many_threads_as_it_is_told_to():
-    assert [_threads_used(n_jobs) for n_jobs in (None, 2, 5)] == [1, 2, 5]
+    assert [threads_used(n_jobs) for n_jobs in (None, 2, 5)] == [1, 2, 5]
 
 
 @pytest.mark.parametrize("n_jobs", [-1, 64])
@@ -164,7 +117,7 @@ def test_in_workers_of_joblib_a_model_uses_no_more_than_the_share_of_one(n_jobs)
     cores = joblib.cpu_count()
     each = max(cores // 2, 1)
     # joblib has processes from now on, which `loky` lets go after a while.
-    found = joblib.Parallel(n_jobs=2)(joblib.delayed(_threads_used)(n_jobs) for _ in range(2))
+    found = joblib.Parallel(n_jobs=2)(joblib.delayed(threads_used)(n_jobs) for _ in range(2))
     assert max(found) <= each
-    found = joblib.Parallel(n_jobs=2, backend="threading")([joblib.delayed(_threads_used)(n_jobs)])
+    found = joblib.Parallel(n_jobs=2, backend="threading")([joblib.delayed(threads_used)(n_jobs)])
     assert found == [1]
