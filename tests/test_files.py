@@ -270,6 +270,11 @@ def nested(header, arrays):
         header["params"]["ess"] = [header["params"]["ess"]]
 
 
+def listing_counts(header, arrays):
+    header["params"]["prior"] = [{"counts": header["schema"]}]
+    arrays |= {"prior_class_counts": arrays["class_counts"], "prior_table": arrays["table"]}
+
+
 # Most of these were once loaded, and then a kernel read beyond an array or something failed without a sentence.
 TAMPERED = [
     # A column with fewer codes than levels: the last levels would be taken for missing.
@@ -303,6 +308,7 @@ TAMPERED = [
     (AODE, filling("log_prior", slice(None), -np.inf), "do not sum to 1"),
     (KDB, setting("state", "seed", to=-1), "its seed must be a whole number"),
     (KDB, setting("state", "seed", to=float("inf")), "its seed must be a whole number"),
+    (AveragedTAN, listing_counts, "lists counts"),
     # Weights of edges under which draws take the numbers of attributes from memory that nobody has written.
     (AveragedTAN, filling("log_weights", np.s_[:, 0], -np.inf), "not the same in both directions"),
     (AveragedTAN, filling("log_weights", slice(None), -np.inf), "allow no tree"),
@@ -352,3 +358,14 @@ def test_what_is_said_of_a_file_is_one_short_line_whatever_the_file_says(saved, 
         with_header(path, tmp_path / "old", lambda header, form=form: header.update(format=form))
         with pytest.raises(ModelFileError, match="its header names no format"):
             tanbark.load(tmp_path / "old")
+
+
+def test_a_prior_without_a_ratio_to_the_learned_one_is_not_taken(tmp_path):
+    """It would not be saved again, so that the copy of a model would answer otherwise."""
+    model = TAN().fit(*table())
+
+    def change(header, arrays):
+        arrays |= {"prior_ratio": np.zeros(3), "log_prior": np.log([0.8, 0.1, 0.1])}
+
+    loaded = tanbark.load(rewritten(model, tmp_path / "m", change))
+    assert np.array_equal(loaded.class_log_prior_, model.class_log_prior_)

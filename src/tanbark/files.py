@@ -251,6 +251,9 @@ def _parameter(name: str, value: Any, arrays: Arrays, state: dict[str, Any]) -> 
     """Return the parameter that plain values, arrays and fitted members describe."""
     from sklearn.base import clone
 
+    several = value if isinstance(value, list) else value.get("tuple") if isinstance(value, dict) else None
+    if isinstance(several, list) and any(isinstance(one, dict) and "counts" in one for one in several):
+        raise ValueError(f"its parameter {name!r} lists counts, whose arrays have the name of one")
     if isinstance(value, list):
         return [_parameter(name, v, arrays, state) for v in value]
     if not isinstance(value, dict):

@@ -119,7 +119,11 @@ def rows_of(schema: tanbark.Schema) -> Any:
         for row in range(ROWS):
             cells[row, u] = values[(row + u) % len(values)]
     cells[1] = None
-    return pd.DataFrame(cells, columns=list(schema.names), dtype=object) if schema.named else cells
+    # A frame of pandas cannot bear a name that is no valid Unicode, a schema can.
+    nameable = schema.named and all(
+        name.encode(errors="replace") == name.encode(errors="ignore") for name in schema.names
+    )
+    return pd.DataFrame(cells, columns=list(schema.names), dtype=object) if nameable else cells
 
 
 def check_model(fitted: Any, often: bool) -> None:

@@ -65,6 +65,7 @@ class NetworkClassifier(CountsClassifier):
         self._prior_ratio = np.zeros_like(self.class_log_prior_)
         if "prior_ratio" in arrays:
             self._prior_ratio = prior_ratio(arrays, len(counts.class_counts))
+        if self._prior_ratio.any():
             self.class_log_prior_ = log_prior(arrays, "log_prior", len(self._prior_ratio))
         return super()._restore(counts, network, state, arrays)
 
