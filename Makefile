@@ -78,6 +78,7 @@ bench: .venv/.developer
 	$(BIN)/python -m bench.streams
 	$(BIN)/python -m bench.evaluate
 	$(BIN)/python -m bench.report
+	$(BIN)/python -m bench.load
 	$(BIN)/python -m bench.scale --rows 5000000
 	$(BIN)/python -m bench.engines
 
