@@ -11,7 +11,7 @@ import pytest
 from safetensors.numpy import load, load_file, save_file
 
 import tanbark
-from tanbark import AODE, KDB, TAN, AdditiveBN, AveragedTAN, Encoder, NaiveBayes
+from tanbark import AODE, KDB, TAN, AdditiveBN, AveragedTAN, BoostedBN, Encoder, NaiveBayes
 from tanbark.classifiers import REGISTRY
 from tanbark.files import ModelFileError, _digest, to_bytes
 
@@ -309,6 +309,9 @@ TAMPERED = [
     (KDB, setting("state", "seed", to=-1), "its seed must be a whole number"),
     (KDB, setting("state", "seed", to=float("inf")), "its seed must be a whole number"),
     (AveragedTAN, listing_counts, "lists counts"),
+    # Each weight is finite, but not their sum.
+    (BoostedBN, filling("estimator_weights", slice(None), 1e308), "weights that cannot be"),
+    (BoostedBN, filling("prior_ratio", slice(None), 1e308), "ratio of priors cannot be"),
     # Weights of edges under which draws take the numbers of attributes from memory that nobody has written.
     (AveragedTAN, filling("log_weights", np.s_[:, 0], -np.inf), "not the same in both directions"),
     (AveragedTAN, filling("log_weights", slice(None), -np.inf), "allow no tree"),

@@ -30,6 +30,9 @@ from tanbark.schema.target import Target, read_known_target, read_target
 
 Array = NDArray[np.float64]
 
+MOST_RATIO = 1e4
+"""Of the logarithm of one probability divided by another, neither of which is zero; floats have none beyond 750."""
+
 
 class offered_unless:
     """A method that is there unless a function of the estimator gives a reason, which is then the error's message.
@@ -436,6 +439,6 @@ def check_flag(name: str, value: Any) -> None:
 def prior_ratio(arrays: dict[str, NDArray[Any]], classes: int) -> Array:
     """Return the log of what posteriors are multiplied by, as a model file has it."""
     ratio: Array = arrays["prior_ratio"]
-    if ratio.shape != (classes,) or ratio.dtype != np.float64 or not (ratio < np.inf).all():
+    if ratio.shape != (classes,) or ratio.dtype != np.float64 or not (ratio < MOST_RATIO).all():
         raise ValueError("its ratio of priors cannot be")
     return ratio

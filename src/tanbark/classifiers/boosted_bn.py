@@ -27,6 +27,9 @@ from tanbark.schema import Encoder, Schema
 from tanbark.schema.columns import Codes
 from tanbark.structure import EDGE_WEIGHTS, maximum_spanning_tree, most_telling, rooted, settled
 
+MOST_VOTES = 1e300
+"""The weights of all votes sum to less, so that shares of them are finite."""
+
 Learner = Callable[[Rows, Array], Network]
 
 
@@ -270,7 +273,7 @@ class BoostedBN(CountsClassifier):
         weights, many = self.estimator_weights_, len(self.networks_)
         if not many or weights.shape != (many,) or self.estimator_errors_.shape != (many,):
             raise ValueError("its networks are more or fewer than their weights")
-        if weights.dtype != np.float64 or not (np.isfinite(weights) & (weights > 0)).all():
+        if weights.dtype != np.float64 or not (weights > 0).all() or not weights.max() * len(weights) < MOST_VOTES:
             raise ValueError("its votes have weights that cannot be")
         self.held_out_losses_ = arrays["held_out_losses"]
         self._committee = Committee.of(self.networks_, self.estimator_weights_)
