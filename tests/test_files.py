@@ -11,7 +11,7 @@ import pytest
 from safetensors.numpy import load, load_file, save_file
 
 import tanbark
-from tanbark import AODE, KDB, TAN, AdditiveBN, AveragedTAN, BoostedBN, Encoder, NaiveBayes
+from tanbark import AODE, KDB, TAN, AdditiveBN, AveragedTAN, BoostedBN, Encoder, NaiveBayes, SuperParent
 from tanbark.classifiers import REGISTRY
 from tanbark.files import ModelFileError, _digest, to_bytes
 
@@ -372,3 +372,20 @@ def test_a_prior_without_a_ratio_to_the_learned_one_is_not_taken(tmp_path):
 
     loaded = tanbark.load(rewritten(model, tmp_path / "m", change))
     assert np.array_equal(loaded.class_log_prior_, model.class_log_prior_)
+
+
+def test_another_prior_is_saved_whatever_the_classifier(tmp_path):
+    """A file may give a super-parent's network a class that has a parent, where a prior is no table of the network."""
+    model = SuperParent().fit(*table())
+
+    def change(header, arrays):
+        header["parents"] = [[], [], [], [], [3]]
+        for node, values in enumerate(model.schema_.arity):
+            arrays[f"log_table_{node}"] = np.full(values, -np.log(values))
+        arrays["log_table_4"] = np.log(np.tile([0.2, 0.3, 0.5], (model.schema_.arity[3], 1)))
+        arrays |= {"prior_ratio": np.array([1.0, 0.0, -1.0]), "log_prior": np.log([0.5, 0.3, 0.2])}
+
+    loaded = tanbark.load(rewritten(model, tmp_path / "m", change))
+    tanbark.save(loaded, tmp_path / "again")
+    X, _ = table()
+    assert np.array_equal(tanbark.load(tmp_path / "again").predict_proba(X), loaded.predict_proba(X))

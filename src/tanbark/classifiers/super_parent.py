@@ -111,8 +111,9 @@ class SuperParent(NetworkClassifier):
         return {"parent": self.parent_}
 
     def _arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the accuracies that decided."""
-        return {"accuracies": self.accuracies_} if hasattr(self, "accuracies_") else {}
+        """Return the accuracies that decided, and what every network has."""
+        accuracies = {"accuracies": self.accuracies_} if hasattr(self, "accuracies_") else {}
+        return {**super()._arrays(), **accuracies}
 
     def _restore(
         self, counts: Counts, network: Network | None, state: dict[str, Any], arrays: dict[str, NDArray[Any]]
