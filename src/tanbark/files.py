@@ -33,8 +33,6 @@ from tanbark.schema.columns import plain
 from tanbark.writing import replacing
 
 FORMAT = 1
-MOST_ROWS = 2.0**53
-"""So many rows can be counted by whole numbers that floats hold exactly."""
 MOST_SAID = 500
 """How much is told of what is wrong, which may name things as long as the file."""
 SHARED = ("class_counts", "table")
@@ -202,16 +200,19 @@ def _counts(schema: Schema, class_counts: NDArray[Any], table: NDArray[Any]) -> 
             raise ValueError("the counts are not finite numbers")
         if (array < 0).any():
             raise ValueError("a count is negative")
-    if class_counts.dtype.kind == "i" and class_counts.sum(dtype=np.float64) > MOST_ROWS:
-        raise ValueError("the counts are of more rows than can be counted")
+    if table.dtype != class_counts.dtype:
+        raise ValueError("the counts of classes and those of values are of different types")
     single = table if table.ndim == 2 else np.diagonal(table, axis1=1, axis2=2)
-    slack = 1e-9 * class_counts.max() if table.dtype.kind == "f" else 0
+    # Sums of whole counts are exact up to 2**53, where a unit is more than this.
+    slack = (1e-9 if table.dtype.kind == "f" else 1e-16) * class_counts.max()
     if (single > class_counts[:, None] + slack).any():
         raise ValueError("a value was seen more often than its class")
     if table.ndim == 3 and (table > single[:, :, None] + slack).any():
         raise ValueError("two values were seen together more often than each of them")
     if (np.add.reduceat(single, schema.offset[:-1], axis=1, dtype=np.float64) > class_counts[:, None] + slack).any():
         raise ValueError("the values of a column were seen more often than their class")
+    if table.ndim == 3 and not np.array_equal(table, table.transpose(0, 2, 1)):
+        raise ValueError("two values were seen together more often than the other way round")
     return Counts(schema, class_counts, table)
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import tanbark
 from tanbark import TAN, AveragedTAN, Category, Counts, NaiveBayes, Schema
 
 MANY = 10**7
@@ -50,6 +51,12 @@ def test_counts_are_exact_up_to_the_last_integer_and_refused_beyond(few):
         with pytest.raises(ValueError, match=r"beyond 2\*\*63 rows; multiply them by 1\.0 first"):
             one_more()
     assert (full * 1.0 + row).class_counts.sum() == 2.0**63
+
+
+@pytest.mark.parametrize("times", [2**40, 2**46, 2**50, (2**63 - 1) // 60])
+def test_a_model_of_so_many_rows_is_loaded_as_it_was_saved(few, times, tmp_path):
+    tanbark.save(TAN().fit_counts(few * times), tmp_path / "m")
+    assert tanbark.load(tmp_path / "m").counts_ == few * times
 
 
 @pytest.mark.parametrize("classifier", [NaiveBayes, TAN, AveragedTAN])

@@ -85,6 +85,7 @@ PARAMETERS = [
     ("ess", -1.0, ValueError),
     ("ess", math.nan, ValueError),
     ("ess", math.inf, ValueError),
+    ("ess", 10**150, ValueError),
     ("ess", "10", ValueError),
     ("ess", None, ValueError),
     ("ess", True, ValueError),
@@ -419,3 +420,10 @@ def test_counts_that_cannot_be_learned_from_are_refused(kind):
     refused(kind(), lambda m: m.fit_counts(Counts.zero(schema)), ValueError, "the counts are all zero")
     refused(kind(), lambda m: m.fit_counts(None), TypeError, "counts must be")
     refused(kind(), lambda m: m.fit_counts(NUMBERS), TypeError, "counts must be")
+
+
+@pytest.mark.parametrize("weight", [1e101, 10**400, 1e308, -1.0, math.nan])
+def test_weights_beyond_all_measure_are_refused_in_a_sentence(kind, weight):
+    with pytest.raises(ValueError, match=r"^sample_weight must ") as caught:
+        kind().fit([[0], [1]], [0, 1], [weight, 1])
+    assert one_sentence(str(caught.value))

@@ -253,3 +253,19 @@ def test_rows_without_a_class_are_dropped_aloud(classifier):
 @every
 def test_settings_survive_the_representation(classifier):
     assert repr(classifier(ess=3.0)) == f"{classifier.__name__}(ess=3.0)"
+
+
+@every
+def test_the_largest_weights_there_may_be_give_probabilities(classifier):
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 3, (40, 4)).astype(float)
+    X[rng.random(X.shape) < 0.5] = np.nan
+    weights = rng.random(40)
+    model = classifier().fit(X, rng.integers(0, 3, 40), weights * (1e100 / weights.sum()) * 0.999)
+    assert np.isfinite(model.predict_proba(X)).all()
+
+
+@every
+def test_a_prior_beyond_all_measure_is_refused_in_a_sentence(classifier):
+    with pytest.raises(ValueError, match=r"^class_prior must be 2 probabilities"):
+        classifier(class_prior=[10**400, 1]).fit([[0], [1]], [0, 1])

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 
 import tanbark
@@ -121,3 +122,13 @@ def test_one_column_has_no_edges_to_show(run, write, tmp_path):
     said = run("fit", "one.csv", "--model", "averaged-tan", "--cv", 0).stdout
     assert "most probable" not in said
     assert "most probable" not in run("show", "one.tanbark").stdout
+
+
+def test_names_tell_the_terminal_nothing(run):
+    """A stranger's file may name a column so that a terminal obeys it."""
+    command = "\x1b]0;title\x07\x1b[2J\x9b2J"
+    X = pd.DataFrame({f"a{command}": ["x", f"y{command}"] * 4, "b": [0, 0, 1, 1] * 2})
+    tanbark.save(tanbark.TAN().fit(X, [f"c{command}", "d"] * 4), "strange.tanbark")
+    said = run("show", "strange.tanbark").stdout
+    assert not set(said) & {"\x1b", "\x07", "\x9b"}
+    assert "a\ufffd]0;title" in said

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import tanbark
 from tanbark import Category, Counts, Number, Schema
 from tanbark.counts import tally as module
 
@@ -269,3 +270,28 @@ def test_rows_may_be_added_to_counts_of_any_type(random_table):
 def test_no_rows_may_be_added_to_counts_of_no_classes():
     schema = Schema([Category("a", (0, 1))], classes=())
     assert Counts.zero(schema).plus(np.empty((1, 0), np.uint8), np.empty(0, np.int64)) == Counts.zero(schema)
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-12, 1.0, 1e12])
+def test_what_is_missing_is_so_however_little_rows_weigh(random_table, unit):
+    schema, codes, y = random_table(3, 200, (3, 2), 2, 0.1)
+    counts = Counts.of(schema, codes, y, np.full(200, unit))
+    assert counts.has_missing().all()
+    assert not Counts.of(schema, codes % 2, y, np.full(200, unit)).has_missing().any()
+    with pytest.raises(ValueError, match="more rows were subtracted"):
+        counts - counts * 2
+
+
+def test_a_difference_of_weighed_counts_is_counts_that_a_file_can_hold(random_table, tmp_path):
+    """What rounding leaves of rows that weighed more is no more often seen than its class."""
+    schema, codes, y = random_table(3, 200, (3, 2, 4), 2, 0.1)
+    rng = np.random.default_rng(0)
+    heavy, light = (Counts.of(schema, codes, y, rng.random(200) * size) for size in (1e9, 1.0))
+    left = (heavy + light) - heavy
+    single = np.diagonal(left.table, axis1=1, axis2=2)
+    assert (left.table <= single[:, :, None]).all()
+    assert (left.table <= single[:, None, :]).all()
+    assert (np.add.reduceat(single, schema.offset[:-1], axis=1) <= left.class_counts[:, None]).all()
+    np.testing.assert_allclose(left.table, light.table, atol=1e-5)
+    tanbark.save(tanbark.TAN().fit_counts(left), tmp_path / "m")
+    assert tanbark.load(tmp_path / "m").counts_ == left

@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 import tanbark
+from tanbark.kernels import compiling
 from tanbark.kernels.compiling import njit
 
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
@@ -138,3 +140,24 @@ def test_without_a_folder_to_write_to_the_library_works_and_says_so_once(tmp_pat
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == [str(tmp_path / "tanbark" / "__init__.py"), "1", "1", "2", "0"]
     assert done.stderr.count("there is no folder to keep compiled kernels in") == 1
+
+
+def test_an_interrupt_waits_until_a_kernel_is_compiled():
+    """It would be lost, or leave the compiler in disorder."""
+    compiled = []
+
+    def compiler(signature):
+        signal.raise_signal(signal.SIGINT)
+        compiled.append(signature)
+        return "kernel"
+
+    usual = signal.getsignal(signal.SIGINT)
+    for handler in (signal.default_int_handler, usual):
+        signal.signal(signal.SIGINT, handler)
+        with pytest.raises(KeyboardInterrupt):
+            compiling._uninterrupted(compiler)("int64")
+        assert signal.getsignal(signal.SIGINT) is handler
+    # One that is compiled for another is within it.
+    with pytest.raises(KeyboardInterrupt):
+        compiling._uninterrupted(lambda signature: compiling._uninterrupted(compiler)(signature))("float64")
+    assert compiled == ["int64", "int64", "float64"]

@@ -6,9 +6,10 @@ import signal
 import threading
 import time
 
+import joblib
 import pytest
 
-from tanbark.kernels.threads import feed, run
+from tanbark.kernels.threads import MOST_OF_A_CORE, feed, jobs, run
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
@@ -91,3 +92,13 @@ def test_an_error_ends_the_feeding(workers):
     with pytest.raises(ValueError, match="five"):
         list(feed(work, items(), [None] * workers))
     assert len(taken) < 20
+
+
+def test_no_number_of_jobs_is_a_crowd():
+    assert jobs(10**40) == jobs(10**9) <= MOST_OF_A_CORE * os.cpu_count()
+
+
+@pytest.mark.parametrize("told", ["8", "", "many"])
+def test_threads_of_joblib_get_one_each_whatever_numba_is_told(told, monkeypatch):
+    monkeypatch.setenv("NUMBA_NUM_THREADS", told)
+    assert joblib.Parallel(2, backend="threading")(joblib.delayed(jobs)(8) for _ in range(2)) == [1, 1]

@@ -178,6 +178,6 @@ def _weights(kind, rows, rng):
     elif kind == "real":
         weights = rng.uniform(0.0, 3.0, rows)
     else:
-        weights = 10.0 ** rng.integers(-9, 9, rows)
+        weights = 10.0 ** rng.integers(-30, 30, rows)
     weights[:1] = 1.0
     return weights

@@ -113,7 +113,7 @@ def test_a_whole_weight_is_a_repetition(classifier, data):
 @given(data=st.data())
 def test_weights_times_a_whole_number_are_rows_that_often(classifier, data):
     table = data.draw(tables(least_rows=1, most_rows=100, weights=("whole", "real")))
-    settings, times = data.draw(settings_of(classifier)), data.draw(st.sampled_from([2, 4]))
+    settings, times = data.draw(settings_of(classifier)), data.draw(st.sampled_from([2, 3, 7]))
     scaled = classifier(**settings).fit(table.X, table.y, table.weights * times)
     repeated = fitted(classifier, settings, table.take(np.tile(np.arange(len(table.y)), times)))
     assert scaled.schema_ == repeated.schema_

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from numbers import Real
 from typing import Any, Self
@@ -101,7 +100,7 @@ class AODE(CountsClassifier):
         super()._check_parameters()
         check_choice("parameters", self.parameters, PARAMETERS)
         least = self.min_frequency
-        if isinstance(least, bool) or not isinstance(least, Real) or not 0 <= least < math.inf:
+        if isinstance(least, bool) or not isinstance(least, Real) or not 0 <= least <= 1e100:
             raise ValueError(f"min_frequency must be a number of at least 0, got {least!r}")
 
     def _learn(self, counts: Counts, rows: Rows | None) -> None:

@@ -148,7 +148,7 @@ class AveragedTAN(CountsClassifier):
         super()._check_parameters()
         squeeze = self.stubbornness
         if squeeze is not None and (
-            isinstance(squeeze, bool) or not isinstance(squeeze, Real) or not 0 < squeeze < math.inf
+            isinstance(squeeze, bool) or not isinstance(squeeze, Real) or not 0 < squeeze <= 1e100
         ):
             raise ValueError(f"stubbornness must be a positive number or None, got {squeeze!r}")
         if not isinstance(self.multinet, bool | np.bool_):

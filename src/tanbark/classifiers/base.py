@@ -113,7 +113,7 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
     def _check_parameters(self) -> None:
         """Raise a sentence that names the parameter whose value cannot be."""
         ess = self.ess
-        if isinstance(ess, bool) or not isinstance(ess, Real) or not 1e-100 <= float(ess) <= 1e100:
+        if isinstance(ess, bool) or not isinstance(ess, Real) or not 1e-100 <= ess <= 1e100:
             raise ValueError(f"ess must be a positive number (from 1e-100 to 1e100), got {ess!r}")
         self._check_encoder()
         check_jobs(self.n_jobs)
@@ -306,7 +306,7 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
             return None
         try:
             prior = np.asarray(self.class_prior, np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             prior = np.empty(0)
         if prior.shape != (classes,) or not (prior >= 0).all() or not np.isclose(prior.sum(), 1.0):
             raise ValueError(

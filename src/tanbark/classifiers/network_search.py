@@ -130,5 +130,5 @@ def check_search(search: Any, criterion: Any, ess: float) -> None:
 def check_memory_limit(max_memory: Any) -> None:
     """Raise a sentence where the limit is no number of bytes."""
     number = isinstance(max_memory, Real | np.number) and not isinstance(max_memory, bool)
-    if max_memory is not None and not (number and max_memory > 0):
+    if max_memory is not None and not (number and 0 < max_memory <= 1e100):
         raise ValueError(f"max_memory must be a number of bytes above 0, or None, got {max_memory!r}")

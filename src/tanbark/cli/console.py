@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 WIDTH_OF_NO_TERMINAL = 100
 
+COMMANDS = {code: "\ufffd" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
+"""What a terminal obeys instead of showing it."""
+
 QUIET: ContextVar[bool] = ContextVar("quiet", default=False)
 """Whether a person wants to see nothing but results and errors."""
 
@@ -56,9 +59,15 @@ def _plain(value: Any) -> Any:
 
 
 def _console(stderr: bool, quiet: bool) -> Console:
-    from rich.console import Console
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.segment import Segment
 
     class Terminal(Console):
+        def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+            """Yield what is printed, without what a name in a stranger's file might tell the terminal to do."""
+            for segment in super().render(renderable, options):
+                yield segment if segment.control else segment._replace(text=segment.text.translate(COMMANDS))
+
         def on_broken_pipe(self) -> None:
             """Say that nobody reads any more, where rich would end the program with a code of its own."""
             raise BrokenPipeError

@@ -17,6 +17,7 @@ from tanbark.kernels.further_rows import add_rows
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.columns import Codes
 from tanbark.schema.growth import places_in, positions
+from tanbark.schema.rows import MOST_WEIGHT
 from tanbark.sources.learning import Progress
 
 FEW = 1000
@@ -62,9 +63,9 @@ class Counts:
             object.__setattr__(self, name, frozen(getattr(self, name)))
         if self.table.dtype.kind == "f":
             with np.errstate(over="ignore"):
-                finite = np.isfinite(self.class_counts.sum()) and np.isfinite(self.table).all()
-            if not finite:
-                raise ValueError("the counts have grown beyond what a float holds; use smaller weights")
+                sensible = self.class_counts.sum() <= MOST_WEIGHT and np.isfinite(self.table).all()
+            if not sensible:
+                raise ValueError(f"the counts have grown beyond {MOST_WEIGHT:g}; use smaller weights")
         else:
             # No cell exceeds its class, and a sum that has run over is negative.
             seen = self.class_counts.tolist()
@@ -177,7 +178,7 @@ class Counts:
     @cached_property
     def _holes(self) -> NDArray[np.bool_]:
         short = np.add.reduceat(self.values, self.schema.offset[:-1], axis=1) - self.class_counts[:, None]
-        slack = 1e-9 * np.maximum(self.class_counts[:, None], 1) if short.dtype.kind == "f" else 0
+        slack = 1e-9 * self.class_counts.max(initial=0) if short.dtype.kind == "f" else 0
         holes: NDArray[np.bool_] = (np.abs(short) > slack).any(axis=0)
         return holes
 
@@ -193,10 +194,13 @@ class Counts:
             return NotImplemented
         a, b = _aligned(self, other)
         class_counts, table = a.class_counts - b.class_counts, a.table - b.table
-        slack = 1e-9 * max(float(a.class_counts.max(initial=0)), 1.0) if table.dtype.kind == "f" else 0
+        slack = 1e-9 * a.class_counts.max(initial=0) if table.dtype.kind == "f" else 0
         if min(class_counts.min(initial=0), table.min(initial=0)) < -slack:
             raise ValueError("more rows were subtracted than had been counted")
-        return Counts(a.schema, np.maximum(class_counts, 0), np.maximum(table, 0))
+        class_counts, table = np.maximum(class_counts, 0), np.maximum(table, 0)
+        if table.dtype.kind == "f":
+            _round_off(a.schema, class_counts, table)
+        return Counts(a.schema, class_counts, table)
 
     def __mul__(self, factor: float) -> Counts:
         if not isinstance(factor, Real) or not 0 <= factor < np.inf:
@@ -249,6 +253,17 @@ class Counts:
         class_counts[rows] = self.class_counts
         table[np.ix_(rows, *[places] * self.order)] = self.table
         return Counts(schema, class_counts, table)
+
+
+def _round_off(schema: Schema, class_counts: Array, table: Array) -> None:
+    """Let no pair of values be seen more often than either, and no column's values than their class, by rounding."""
+    single = table
+    if table.ndim == 3:
+        single = np.diagonal(table, axis1=1, axis2=2).copy()
+        np.minimum(table, single[:, :, None], out=table)
+        np.minimum(table, single[:, None, :], out=table)
+    seen = np.add.reduceat(single, schema.offset[:-1], axis=1).max(axis=1)
+    np.maximum(class_counts, seen, out=class_counts)
 
 
 def _check_whole(rows: int) -> None:

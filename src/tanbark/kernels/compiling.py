@@ -8,9 +8,13 @@ kernels are compiled anew.
 
 from __future__ import annotations
 
+import signal
+import threading
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from functools import wraps
+from types import FrameType
 from typing import Any
 
 import numba
@@ -23,6 +27,8 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
     def compiled(function: Callable[..., Any]) -> Any:
         kernel = numba.njit(**options)(function)
+        if hasattr(kernel, "compile"):
+            kernel.compile = _uninterrupted(kernel.compile)
         if cached and hasattr(kernel, "enable_caching"):
             try:
                 kernel._cache = _Cache(function)
@@ -34,6 +40,31 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
                     stacklevel=1,
                 )
         return kernel
+
+    return compiled
+
+
+def _uninterrupted(compiler: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a function that compiles as another does, and lets an interrupt wait until that is done.
+
+    One that comes in the midst of it may be lost, or leave the compiler's memory in disorder.
+    """
+
+    @wraps(compiler)
+    def compiled(signature: Any) -> Any:
+        if threading.current_thread() is not threading.main_thread():
+            return compiler(signature)
+        usual = signal.getsignal(signal.SIGINT)
+        if not callable(usual):
+            return compiler(signature)
+        waiting: list[tuple[int, FrameType | None]] = []
+        signal.signal(signal.SIGINT, lambda number, frame: waiting.append((number, frame)))
+        try:
+            return compiler(signature)
+        finally:
+            signal.signal(signal.SIGINT, usual)
+            if waiting:
+                usual(*waiting[0])
 
     return compiled
 

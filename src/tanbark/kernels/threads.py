@@ -20,6 +20,10 @@ MOST_STEPS = 2**27
 """So many steps take some tenths of a second, for which an interrupt can wait: no signal reaches a kernel."""
 
 
+MOST_OF_A_CORE = 8
+"""More threads for each core help nobody, whatever `n_jobs` says, or a file has it say."""
+
+
 def thread_count(n_jobs: int | None, rows: int) -> int:
     """Return how many threads to use: as `n_jobs` says in scikit-learn, one where the rows are few."""
     return 1 if rows < FEW_ROWS else jobs(n_jobs)
@@ -33,10 +37,12 @@ def jobs(n_jobs: int | None) -> int:
     >>> jobs(None), jobs(3)
     (1, 3)
     """
-    wanted = int(effective_n_jobs(n_jobs))
-    if not get_active_backend()[0].nesting_level:
+    wanted = min(int(effective_n_jobs(n_jobs)), MOST_OF_A_CORE * (os.cpu_count() or 1))
+    backend = get_active_backend()[0]
+    if not backend.nesting_level:
         return wanted
-    return min(wanted, int(os.environ.get("NUMBA_NUM_THREADS", "1")))
+    share = "1" if backend.uses_threads else os.environ.get("NUMBA_NUM_THREADS", "1")
+    return min(wanted, int(share)) if share.isdecimal() else 1
 
 
 def run(tasks: Iterable[Callable[[], object]], threads: int) -> None:

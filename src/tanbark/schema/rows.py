@@ -13,6 +13,9 @@ from tanbark.schema.warn import warn
 
 Weights = NDArray[np.float64]
 
+MOST_WEIGHT = 1e100
+"""So much may all rows weigh: squares of sums are then still numbers."""
+
 
 def usable_rows(
     table: Table, target: Target, sample_weight: Any, some: bool = True
@@ -50,14 +53,14 @@ def _checked(sample_weight: Any, rows: int) -> Weights:
     given = np.asarray(sample_weight)
     try:
         weights = given.astype(np.float64) if given.dtype.kind in "biufO" else None
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         weights = None
     if weights is None:
         raise ValueError("sample_weight must be numbers, one for each row")
     if weights.shape != (rows,):
         raise ValueError(f"sample_weight has shape {weights.shape}, expected ({rows},): one weight a row")
     with np.errstate(over="ignore"):
-        finite = np.isfinite(weights).all() and np.isfinite(weights.sum() * rows)
-    if not finite or (weights < 0).any():
-        raise ValueError("sample_weight must be finite, in sum too, and not negative")
+        sensible = (weights >= 0).all() and weights.sum() <= MOST_WEIGHT
+    if not sensible:
+        raise ValueError(f"sample_weight must not be negative, nor NaN, nor exceed {MOST_WEIGHT:g} in sum")
     return weights

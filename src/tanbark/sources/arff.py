@@ -108,7 +108,10 @@ def _rows(path: Path, header: Header) -> Iterator[list[str | None]]:
             raise SourceError(f"{path}, line {number}: this is a sparse ARFF file; convert it to a dense one")
         values: list[str | None]
         if "'" in text or '"' in text:
-            values = _split(text)
+            try:
+                values = _split(text)
+            except SourceError as error:
+                raise SourceError(f"{path}, line {number}: {error}") from None
         else:
             values = [None if v == "?" else v for v in map(str.strip, text.split(","))]
         if len(values) != wanted:
@@ -126,6 +129,8 @@ def _split(text: str) -> list[str | None]:
     for match in _VALUE.finditer(text):
         quoted, plain, more = match.groups()
         value = quoted or plain.strip()
+        if not quoted and value[:1] in ("'", '"'):
+            raise SourceError(f"a quote is not closed, or is followed by more, in the row {text[:60]!r}")
         values.append(None if value == "?" else _unquoted(value))
         if not more:
             break

@@ -46,8 +46,9 @@ MOST_STEPS = 2**29
 MOST_SET_STEPS = 2**26
 """So many sets times cases are walked through in one go: it takes some tenths of a second."""
 PREFIXES = 8
+"""The walk over all subsets is split by which of so many columns they have, at least."""
 MOST_PREFIXES = 16
-"""The walk over all subsets is split by which of so many columns they have."""
+"""It is split by no more than so many columns, however many cases there are."""
 FEWEST_FREE = 5
 """So many further columns are walked through at least, else what is split would all be done anew."""
 
