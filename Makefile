@@ -37,11 +37,11 @@ fuzz: .venv/.developer
 	-$(BIN)/pip install $(PIP) 'atheris>=3'
 	$(BIN)/python tests/fuzz/run.py --minutes $(or $(MINUTES),1)
 
-# Kernels count as they are run without compiling: by the tests of what is small.
+# Kernels count as they are run without compiling: by the laws, whose tables are small.
 coverage: .venv/.developer
 	rm -f .coverage .coverage.*
 	$(BIN)/coverage run -m pytest -n 2 --dist loadfile --no-loadscope-reorder
-	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -n 2 --dist loadfile -W default::RuntimeWarning -m 'not long and not compiled' tests/laws tests/kernels tests/averaging tests/parameters tests/network tests/scores tests/structure
+	NUMBA_DISABLE_JIT=1 LAW_EXAMPLES=2 $(BIN)/coverage run -m pytest -W default::RuntimeWarning tests/laws
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --skip-covered --fail-under 95
 
