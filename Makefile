@@ -37,11 +37,11 @@ fuzz: .venv/.developer
 	-$(BIN)/pip install $(PIP) 'atheris>=3'
 	$(BIN)/python tests/fuzz/run.py --minutes $(or $(MINUTES),1)
 
-# Kernels count as they are run without compiling: by the laws, whose tables are small.
+# Kernels count as they are run without compiling: by laws and tests of what is small.
 coverage: .venv/.developer
 	rm -f .coverage .coverage.*
 	$(BIN)/coverage run -m pytest -n 2 --dist loadfile --no-loadscope-reorder
-	NUMBA_DISABLE_JIT=1 LAW_EXAMPLES=2 $(BIN)/coverage run -m pytest -W default::RuntimeWarning tests/laws
+	NUMBA_DISABLE_JIT=1 LAW_EXAMPLES=2 $(BIN)/coverage run -m pytest -W default::RuntimeWarning -m 'not long and not compiled' tests/laws tests/parameters tests/scores tests/structure/test_edge_weights.py tests/structure/test_gains.py tests/kernels/test_pairs.py tests/kernels/test_narrow.py
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --skip-covered --fail-under 95
 
