@@ -339,7 +339,10 @@ def _models() -> Sequence[bytes]:
 
 
 def _table_target(kind: str, read: Callable[[bytes], bool] | None = None) -> Target:
-    by_bytes = lambda data, rng, others: mutators.mutated_bytes(data, rng)  # noqa: E731
+
+    def by_bytes(data, rng, others):
+        return mutators.mutated_bytes(data, rng)
+
     mutate = mutators.mutated_gzip if kind.endswith(".gz") else by_bytes if kind == "parquet" else mutators.mutated_text
     return Target(read or table(kind), lambda: seeds.tables(kind), mutate)
 
