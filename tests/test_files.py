@@ -11,7 +11,7 @@ import pytest
 from safetensors.numpy import load, load_file, save_file
 
 import tanbark
-from tanbark import AODE, KDB, TAN, AdditiveBN, AveragedTAN, BoostedBN, Encoder, NaiveBayes, SuperParent
+from tanbark import AODE, KDB, TAN, AdditiveBN, AveragedTAN, BayesNet, BoostedBN, Encoder, NaiveBayes, SuperParent
 from tanbark.classifiers import REGISTRY
 from tanbark.files import ModelFileError, _digest, to_bytes
 
@@ -292,10 +292,10 @@ TAMPERED = [
     (TAN, setting("schema", "class_dtype", to="|b1"), "are others in the type"),
     (TAN, of_no_columns, "no columns or no classes"),
     (TAN, setting("params", "n_jobs", to="x"), "n_jobs must be a whole number"),
-    (TAN, setting("params", "encoder", to="x"), "encoder must be an Encoder"),
+    (TAN, setting("params", "encoder", to="x"), "describes no model"),
     (TAN, setting("state", "tree_edges", 0, 0, to=99), "an edge of an attribute that is none"),
-    (TAN, setting("state", "tree_edges", 0, 0, to=float("inf")), "infinity"),
-    (TAN, nested, "recursion"),
+    (TAN, setting("state", "tree_edges", 0, 0, to=float("inf")), "describes no model"),
+    (TAN, nested, "describes no model"),
     (TAN, of_single_values, "counts are of single values"),
     (TAN, filling("class_counts", slice(None), 1), "a value was seen more often than its class"),
     (TAN, filling("table", np.s_[:, 0, 1], 9), "two values were seen together more often than each of them"),
@@ -320,6 +320,16 @@ TAMPERED = [
     (AveragedTAN, filling("ratios", slice(None), 1e300), "sum to more than 1"),
     (AveragedTAN, filling("values", slice(None), 1e-3), "do not sum to 1"),
     (AveragedTAN, filling("log_prior", slice(None), -np.inf), "do not sum to 1"),
+    (AveragedTAN, setting("state", "log_evidence", to=float("nan")), "its log_evidence is no number"),
+    (AveragedTAN, setting("state", "root", to=-1), "a root that is no attribute"),
+    (AveragedTAN, setting("state", "root", to=True), "a root that is no attribute"),
+    (AveragedTAN, setting("state", "root", to=10**9), "a root that is no attribute"),
+    (AveragedTAN, setting("state", "multinet", to=0), "neither of one tree nor of several"),
+    (AdditiveBN, setting("state", "optimality_gap", to="1e-9"), "its optimality_gap is no number"),
+    (BayesNet, setting("state", "log_score", to=None), "its log_score is no number"),
+    (NaiveBayes, setting("classes_listed", to="yes"), "whether its classes were listed"),
+    # In Python's words: 'int' object has no attribute 'items'.
+    (NaiveBayes, setting("params", to=5), "its header describes no model"),
 ]
 
 

@@ -123,8 +123,15 @@ def load(path: str | os.PathLike[str]) -> CountsClassifier:
         model.chunk_ids_ = _chunk_ids(header.get("chunks", []))
         return model
     except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
-        why = " ".join((f"it lacks {error}" if isinstance(error, KeyError) else str(error)).split())[:MOST_SAID]
+        why = " ".join(_reason(error).split())[:MOST_SAID]
         raise ModelFileError(f"{path} is damaged ({why}); take another copy or fit the model again") from error
+
+
+def _reason(error: Exception) -> str:
+    """Return what is wrong with a file in words of ours; Python's own are of no use to who has it."""
+    if isinstance(error, KeyError):
+        return f"it lacks {error}"
+    return str(error) if isinstance(error, ValueError) else "its header describes no model"
 
 
 def _read(path: Path) -> tuple[dict[str, Any], Arrays]:
@@ -167,6 +174,8 @@ def _restored(header: dict[str, Any], arrays: Arrays) -> CountsClassifier:
     model._check_encoder()
     check_jobs(model.n_jobs)
     model._classes_listed = header.get("classes_listed", False)
+    if not isinstance(model._classes_listed, bool):
+        raise ValueError("it does not say whether its classes were listed")
     network = None if header["parents"] is None else network_from(schema, header["parents"], arrays)
     return model._restore(_counts(schema, arrays["class_counts"], arrays["table"]), network, state, arrays)
 

@@ -12,7 +12,7 @@ LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_by
 USED = ("/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory/memory.usage_in_bytes")
 DETAILS = ("/sys/fs/cgroup/memory.stat", "/sys/fs/cgroup/memory/memory.stat")
 UNCHECKED = 64 * 2**20
-"""So little is there."""
+"""So little there always is: what needs no more is not compared with what is free, which takes a moment to find."""
 
 
 def most_of_free() -> float:

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from contextlib import suppress
 
 import pytest
@@ -62,6 +63,19 @@ def test_debug_shows_the_traceback_before_the_sentence_wherever_it_stands(monkey
     assert done.stderr.startswith("Traceback")
     assert done.stderr.endswith("error: there is no file gone.csv\n")
     assert CliRunner().invoke(app, ["fit", "gone.csv"]).stderr == "error: there is no file gone.csv\n"
+
+
+@pytest.mark.parametrize("words", [[], ["--quiet"]])
+def test_a_warning_is_a_note_said_once(monkeypatch, words):
+    def load(path):
+        for _ in range(2):
+            warnings.warn("the moon is full; wait", stacklevel=1)
+        raise ValueError("no model")
+
+    monkeypatch.setattr("tanbark.files.load", load)
+    warnings.simplefilter("default")
+    said = CliRunner().invoke(app, ["show", "m.tanbark", *words]).stderr
+    assert said == ("" if words else "note: the moon is full; wait\n") + "error: no model\n"
 
 
 @pytest.mark.parametrize("words", [["-q", "fit", "t.csv"], ["fit", "t.csv", "--quiet"]])

@@ -139,6 +139,16 @@ def steps(model, row, order):
     return weights
 
 
+@pytest.mark.filterwarnings("ignore:.*drawn trees")
+def test_trees_of_edges_that_are_worlds_apart_are_as_probable_as_python_has_them(opened):
+    X, y = table()
+    model = AveragedTAN().fit(X, y, sample_weight=np.full(len(y), 1e15))
+    page = opened(model)
+    rows = partly_known(model.schema_.arity, 24, 7)
+    found = [one["posterior"] for one in answers(page, rows, [*range(6)])]
+    np.testing.assert_allclose(found, model._log_posteriors(codes_of(model, rows)), rtol=0, atol=1e-7)
+
+
 def test_wide_tables_of_trees_keep_their_digits(opened):
     rng = np.random.default_rng(2)
     X = rng.integers(0, 4, (3000, 24))

@@ -37,6 +37,18 @@ def test_cmi_with_holes_is_that_of_the_rows_that_have_both_times_their_share(ran
             assert weights[u, v] == pytest.approx(own * both.mean(), rel=1e-10)
 
 
+@pytest.mark.parametrize("arities", [(1, 1, 3, 1), (5, 7, 30), (60, 50, 2)])
+@pytest.mark.parametrize("weight", [1.0, 7.3, 1e60])
+def test_what_says_nothing_weighs_nothing_however_sums_are_rounded(arities, weight):
+    schema = Schema([Category(f"x{u}", tuple(range(arity))) for u, arity in enumerate(arities)], (0, 1, 2))
+    *codes, y = np.indices((*arities, 3)).reshape(len(arities) + 1, -1)
+    shares = [np.random.default_rng(u).integers(1, 9, arity) for u, arity in enumerate(arities)]
+    each = weight * np.prod([share[code] for share, code in zip(shares, codes)], axis=0)
+    counts = Counts.of(schema, np.array(codes, np.uint8), y, each)
+    assert not EDGE_WEIGHTS["cmi"](counts, 10.0)[~np.eye(len(arities), dtype=bool)].any()
+    assert not class_information(counts).any()
+
+
 @pytest.mark.parametrize("criterion", ["cmi", "bdeu", "acll"])
 def test_holes_alone_make_no_edge_wonderful(criterion):
     """A column missing nearly everywhere is independent of all: its edges must weigh less than a real dependence."""

@@ -82,6 +82,8 @@ class TreeMixture:
     def check(self) -> None:
         """Raise where the arrays, as a file has them, are no distributions, or weights that no trees have."""
         first = self.schema.offset[:-1]
+        if type(self.multinet) is not bool or type(self.root) is not int:
+            raise ValueError("the average has a root that is no attribute, or is neither of one tree nor of several")
         if not (np.isfinite(self.ratios).all() and (self.ratios >= 0).all() and (self.values >= 0).all()):
             raise ValueError("the average holds something that is no probability")
         if not np.allclose(np.add.reduceat(self.values, first), 1.0, rtol=0.0, atol=ROUNDING):

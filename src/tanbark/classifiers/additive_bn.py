@@ -28,16 +28,16 @@ from tanbark.classifiers.base import (
     check_flag,
     check_number,
     offered_unless,
-    prior_ratio,
 )
 from tanbark.classifiers.fitted_members import Classifiers
+from tanbark.classifiers.kept import kept_number, kept_seed, prior_ratio
 from tanbark.classifiers.network_classifier import centred
-from tanbark.classifiers.seeds import check_seed, kept_seed, seed_of
+from tanbark.classifiers.seeds import check_seed, seed_of
 from tanbark.counts import Counts, Rows
-from tanbark.counts.tally import MOST_BYTES
 from tanbark.kernels.frozen import frozen
 from tanbark.kernels.pooling import pooled_scores, to_log_posteriors
 from tanbark.kernels.threads import run, spans, thread_count
+from tanbark.memory import check_free
 from tanbark.network import Network
 from tanbark.network.arrays import log_prior, log_table, networks_arrays, networks_from
 from tanbark.parameters import PARAMETERS, class_table, estimated_networks
@@ -266,11 +266,8 @@ class AdditiveBN(CountsClassifier):
 
     def _check_memory(self, rows: int, members: int) -> None:
         needed = 16 * rows * len(self.class_log_prior_) * members
-        if needed > MOST_BYTES:
-            fewer = "fit fewer rows, or lower max_members" if self.weak == "superparent" else "fit fewer rows"
-            raise ValueError(
-                f"pooling {members:,} members over {rows:,} distinct rows needs {needed / 2**30:,.0f} GiB; {fewer}"
-            )
+        fewer = "fit fewer rows, or lower max_members" if self.weak == "superparent" else "fit fewer rows"
+        check_free(needed, f"pooling {members:,} members over {rows:,} distinct rows", fewer)
 
     def _say(self, words: str) -> None:
         if self.verbose:
@@ -379,7 +376,8 @@ class AdditiveBN(CountsClassifier):
         self._learned_prior = log_prior(arrays, "learned_prior", classes)
         self.class_log_prior_ = log_prior(arrays, "log_prior", classes)
         self._prior_ratio = prior_ratio(arrays, classes)
-        self.optimality_gap_, self.log_likelihood_ = float(state["optimality_gap"]), float(state["log_likelihood"])
+        self.optimality_gap_ = kept_number(state, "optimality_gap")
+        self.log_likelihood_ = kept_number(state, "log_likelihood")
         members: SuperParents | Networks | Classifiers
         if "members" in state:
             members = Classifiers(tuple(state["members"]))

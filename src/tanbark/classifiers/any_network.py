@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.classifiers.base import Array
+from tanbark.classifiers.kept import kept_seed
 from tanbark.classifiers.network_classifier import NetworkClassifier
-from tanbark.classifiers.seeds import check_seed, kept_seed, seed_of
+from tanbark.classifiers.seeds import check_seed, seed_of
 from tanbark.counts import Counts, Rows
 from tanbark.network import Network
 

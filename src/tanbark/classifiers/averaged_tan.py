@@ -18,7 +18,8 @@ from tanbark.averaging.plot import plot_edge_probabilities
 from tanbark.averaging.tree_mixture import DRAWS
 from tanbark.averaging.tree_posterior import Trees
 from tanbark.classifiers.base import Array, CountsClassifier, check_number
-from tanbark.classifiers.seeds import check_seed, kept_seed, seed_of
+from tanbark.classifiers.kept import kept_number, kept_seed
+from tanbark.classifiers.seeds import check_seed, seed_of
 from tanbark.counts import Counts, Rows
 from tanbark.network import Network
 from tanbark.network.arrays import log_prior
@@ -243,15 +244,15 @@ class AveragedTAN(CountsClassifier):
     ) -> Self:
         """Become the fitted classifier that had these counts and this average."""
         self.class_log_prior_ = log_prior(arrays, "log_prior", len(counts.class_counts))
-        self.log_evidence_ = float(state["log_evidence"])
+        self.log_evidence_ = kept_number(state, "log_evidence")
         self._mixture = TreeMixture(
             counts.schema,
             self.class_log_prior_,
             arrays["values"],
             arrays["ratios"],
             tuple(TreePosterior(weights) for weights in arrays["log_weights"]),
-            bool(state["multinet"]),
-            int(state["root"]),
+            state["multinet"],
+            state["root"],
             kept_seed(state),
         )
         self._mixture.check()

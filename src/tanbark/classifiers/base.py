@@ -30,9 +30,6 @@ from tanbark.schema.target import Target, read_known_target, read_target
 
 Array = NDArray[np.float64]
 
-MOST_RATIO = 1e4
-"""Of the logarithm of one probability divided by another, neither of which is zero; floats have none beyond 750."""
-
 
 class offered_unless:
     """A method that is there unless a function of the estimator gives a reason, which is then the error's message.
@@ -434,11 +431,3 @@ def check_flag(name: str, value: Any) -> None:
     """Raise a sentence naming the parameter where its value is neither true nor false."""
     if not isinstance(value, bool | int | np.bool_) or value not in (0, 1):
         raise TypeError(f"{name} must be True or False, got {value!r}")
-
-
-def prior_ratio(arrays: dict[str, NDArray[Any]], classes: int) -> Array:
-    """Return the log of what posteriors are multiplied by, as a model file has it."""
-    ratio: Array = arrays["prior_ratio"]
-    if ratio.shape != (classes,) or ratio.dtype != np.float64 or not (ratio < MOST_RATIO).all():
-        raise ValueError("its ratio of priors cannot be")
-    return ratio

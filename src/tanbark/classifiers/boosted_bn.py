@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from tanbark.averaging import Committee
-from tanbark.classifiers.base import Array, CountsClassifier, check_choice, check_flag, check_number, prior_ratio
+from tanbark.classifiers.base import Array, CountsClassifier, check_choice, check_flag, check_number
 from tanbark.classifiers.held_out import held_out
+from tanbark.classifiers.kept import kept_number, prior_ratio
 from tanbark.classifiers.samme import Round, Votes, boost
 from tanbark.classifiers.seeds import check_seed, seed_of
 from tanbark.classifiers.tan import TAN
@@ -277,7 +278,7 @@ class BoostedBN(CountsClassifier):
             raise ValueError("its votes have weights that cannot be")
         self.held_out_losses_ = arrays["held_out_losses"]
         self._committee = Committee.of(self.networks_, self.estimator_weights_)
-        self.temperature_ = float(state["temperature"])
+        self.temperature_ = kept_number(state, "temperature")
         if not 0 < self.temperature_ < np.inf:
             raise ValueError("its temperature cannot be")
         classes = len(counts.class_counts)

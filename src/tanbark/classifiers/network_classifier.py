@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from tanbark.classifiers.base import Array, CountsClassifier, check_choice, offered_unless, prior_ratio
+from tanbark.classifiers.base import Array, CountsClassifier, check_choice, offered_unless
+from tanbark.classifiers.kept import prior_ratio
 from tanbark.counts import Counts, Rows
 from tanbark.network import Network
 from tanbark.network.arrays import log_prior

@@ -8,6 +8,7 @@ from typing import Any, Self
 from numpy.typing import NDArray
 
 from tanbark.classifiers.any_network import AnyNetworkClassifier
+from tanbark.classifiers.kept import kept_number
 from tanbark.counts import Counts, Rows
 from tanbark.network import Network, Structure
 from tanbark.parameters import estimated_networks
@@ -39,5 +40,5 @@ class SearchedNetworkClassifier(AnyNetworkClassifier):
         self, counts: Counts, network: Network | None, state: dict[str, Any], arrays: dict[str, NDArray[Any]]
     ) -> Self:
         """Become the fitted classifier that had these counts, this network, this seed and this score."""
-        self.log_score_ = float(state["log_score"])
+        self.log_score_ = kept_number(state, "log_score")
         return super()._restore(counts, network, state, arrays)

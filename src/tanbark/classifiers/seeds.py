@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -25,9 +24,3 @@ def seed_of(random_state: Any) -> int:
     if isinstance(random_state, int | np.integer):
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))
-
-
-def kept_seed(state: Mapping[str, Any]) -> int:
-    """Return the seed that a model file has."""
-    check_number("its seed", state["seed"], 0)
-    return int(state["seed"])

@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 import traceback
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import copy_context
@@ -15,6 +16,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from tanbark.cli.console import err
 from tanbark.cli.errors import CommandError, sentence
 from tanbark.cli.options import DEBUG
 from tanbark.cli.stdin import spooling
@@ -49,7 +51,7 @@ class Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
-        with _sentences(), _terminable(), spooling():
+        with _sentences(), _terminable(), _notes(), spooling():
             if sys.stdout is None:
                 raise CommandError("standard output is closed; name a file to write to, or /dev/null")
             result = super().invoke(ctx)
@@ -96,6 +98,14 @@ def _usage(error: Any) -> str:
     said = " ".join(error.format_message().split()).rstrip(".")
     command = "tanbark" if error.ctx is None else error.ctx.command_path
     return f"{said[:1].lower()}{said[1:]} ({command} --help says more)"
+
+
+@contextmanager
+def _notes() -> Iterator[None]:
+    """Show a warning that no command has taken up as a note, in one sentence."""
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_: err().print(f"note: {message}", style="yellow", soft_wrap=True)
+        yield
 
 
 @contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from tanbark.export.errors import NetworkFileError
 from tanbark.export.variables import Variable, class_name_of, schema_of
+from tanbark.names import first_repeated
 from tanbark.network import Network, SparseTable, Structure
 
 Array = NDArray[np.float64]
@@ -50,8 +50,8 @@ class Description:
             raise NetworkFileError(f"{name!r} is declared twice", line)
         if not labels:
             raise NetworkFileError(f"{name!r} has no values", line)
-        if len(set(labels)) < len(labels) and "tanbark_kinds" not in variable.properties:
-            twice = Counter(labels).most_common(1)[0][0]
+        twice = first_repeated(labels)
+        if twice is not None and "tanbark_kinds" not in variable.properties:
             raise NetworkFileError(f"{name!r} has the value {twice!r} twice", line)
         self.variables[name] = variable
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.averaging import TreePosterior
 from tanbark.averaging.members import Networks
 from tanbark.averaging.super_parents import SuperParents
 from tanbark.averaging.tree_mixture import COMPLETIONS
@@ -199,13 +200,14 @@ def _averaged_tan(model: AveragedTAN) -> Carried:
             joint = mixture.ratios[mine, theirs] * values[mine, None] * values[None, theirs]
             blocks.append(joint.ravel())
     _, parent, times = mixture._trees
+    posteriors = [TreePosterior(posterior.near) for posterior in mixture.posteriors]
     return {
         "kind": "tree-average",
         "values": packed(values),
         "pairs": packed(np.concatenate([*blocks, np.empty(0)])),
         "logPrior": packed(mixture.log_prior),
-        "logWeights": [packed(posterior.log_weights) for posterior in mixture.posteriors],
-        "logTotals": packed([posterior.log_total for posterior in mixture.posteriors]),
+        "logWeights": [packed(posterior.log_weights) for posterior in posteriors],
+        "logTotals": packed([posterior.log_total for posterior in posteriors]),
         "trees": [packed(trees) for trees in parent],
         "times": packed(times),
         "completions": COMPLETIONS,

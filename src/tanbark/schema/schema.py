@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from tanbark.kernels.frozen import frozen
 from tanbark.kernels.threads import run, thread_count
+from tanbark.names import first_repeated
 from tanbark.schema.columns import UNKNOWN, Category, Codes, Column, Label, Number, column_from_dict, plain, union
 from tanbark.schema.raw import RawColumn
 from tanbark.schema.table import Table, read_table
@@ -63,8 +63,8 @@ class Schema:
         object.__setattr__(self, "class_dtype", "|O" if dtype == "O" else dtype)
         object.__setattr__(self, "classes", tuple(plain(c) for c in self.classes))
         names = [c.name for c in self.columns]
-        if len(set(names)) != len(names):
-            twice = Counter(names).most_common(1)[0][0]
+        twice = first_repeated(names)
+        if twice is not None:
             raise ValueError(f"two columns are named {twice!r}; rename one")
         if self.class_name in names:
             raise ValueError(f"the class is named {self.class_name!r} like one of the columns; rename one")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from tanbark.names import first_repeated
 from tanbark.schema.encoder import Encoder
 from tanbark.schema.rows import warn_of_dropped
 from tanbark.schema.schema import Schema
@@ -155,8 +155,8 @@ class Survey:
 def _attributes(columns: pa.Schema, target: str, ignore: Sequence[str]) -> tuple[str, ...]:
     """Return the names of the columns beside the class and those that are ignored."""
     names = columns.names
-    if len(set(names)) < len(names):
-        twice = Counter(names).most_common(1)[0][0]
+    twice = first_repeated(names)
+    if twice is not None:
         raise ValueError(f"the table has two columns named {twice!r}; rename one")
     for name in (target, *ignore):
         if name not in names:

@@ -9,7 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tanbark.sources.errors import SourceError, check_names, first_repeated
+from tanbark.names import first_repeated
+from tanbark.sources.errors import SourceError, check_names
 from tanbark.sources.text_files import lines, open_text, reading_text
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tanbark.sources.errors import SourceError, first_repeated
+from tanbark.names import first_repeated
+from tanbark.sources.errors import SourceError
 from tanbark.sources.interrupts import each, interruptible
 from tanbark.sources.rows import Rows, arrow_reader, connect, first_line, identifier
 from tanbark.sources.source import Source, batch_rows

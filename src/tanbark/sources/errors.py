@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
+
+from tanbark.names import first_repeated
 
 MOST_COLUMNS = 100_000
 
@@ -23,17 +25,3 @@ def check_names(source: Any, names: Sequence[str]) -> None:
     twice = first_repeated(names)
     if twice is not None:
         raise SourceError(f"{source} has two columns named {twice!r}; rename one")
-
-
-def first_repeated(names: Iterable[str]) -> str | None:
-    """Return the first name that has come before, None where none has.
-
-    >>> first_repeated(["a", "b", "a", "b"])
-    'a'
-    """
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            return name
-        seen.add(name)
-    return None

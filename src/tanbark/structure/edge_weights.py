@@ -21,6 +21,8 @@ Matrix = NDArray[np.float64]
 
 MOST_LOOKED_UP = 2**20
 """Where every class has fewer rows, the information is made of looked-up terms; else each is calculated."""
+LEAST_INFORMATION = 1e-13
+"""In nats a row: what is less comes of rounding, by which attributes that say nothing are not told apart."""
 
 
 def count_products(counts: Counts) -> tuple[NDArray[np.int64], float]:
@@ -54,7 +56,7 @@ def cmi_weights(counts: Counts, ess: float) -> Matrix:
     products, units = count_products(counts)
     holes = counts.has_missing()
     conditional_information(counts.table, counts.class_counts, counts.schema.offset, holes, products, units, out)
-    return out / (units * (float(counts.class_counts.sum()) or 1.0))
+    return _heard(out / (units * (float(counts.class_counts.sum()) or 1.0)))
 
 
 def bdeu_weights(counts: Counts, ess: float) -> Matrix:
@@ -102,4 +104,8 @@ def class_information(counts: Counts) -> Matrix:
     """Return ``I(X; C)`` in nats of each attribute, over the rows that have it, times their share of all rows."""
     gain = np.empty(len(counts.schema.columns))
     class_gains(frozen(counts.values), counts.schema.offset, gain)
-    return gain / (float(counts.class_counts.sum()) or 1.0)
+    return _heard(gain / (float(counts.class_counts.sum()) or 1.0))
+
+
+def _heard(information: Matrix) -> Matrix:
+    return np.where(np.abs(information) < LEAST_INFORMATION, 0.0, information)
