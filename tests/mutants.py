@@ -55,9 +55,12 @@ def pytest_collection_finish(session):
 
 
 def mutmut(*words):
-    """Return what mutmut prints."""
+    """Return what mutmut prints, or end with it where mutmut could not do what it was told."""
     command = [str(Path(sys.executable).with_name("mutmut")), *words]
-    return subprocess.run(command, cwd=FOLDER.parent, capture_output=True, text=True, check=True).stdout
+    done = subprocess.run(command, cwd=FOLDER.parent, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"{done.stdout[-10_000:]}\n{done.stderr[-10_000:]}")
+    return done.stdout
 
 
 def ends(package):
