@@ -256,6 +256,15 @@ def filling(name, at, value):
     return change
 
 
+def cutting_off(u):
+    """Return a change by which no edge leads to an attribute."""
+
+    def change(header, arrays):
+        arrays["log_weights"][:, u] = arrays["log_weights"][:, :, u] = -np.inf
+
+    return change
+
+
 def of_single_values(header, arrays):
     arrays["table"] = np.ascontiguousarray(np.diagonal(arrays["table"], axis1=1, axis2=2))
 
@@ -315,6 +324,7 @@ TAMPERED = [
     # Weights of edges under which draws take the numbers of attributes from memory that nobody has written.
     (AveragedTAN, filling("log_weights", np.s_[:, 0], -np.inf), "not the same in both directions"),
     (AveragedTAN, filling("log_weights", slice(None), -np.inf), "allow no tree"),
+    (AveragedTAN, cutting_off(1), "allow no tree"),
     (AveragedTAN, filling("log_weights", slice(None), np.inf), "infinite"),
     (AveragedTAN, filling("ratios", slice(None), -1.0), "no probability"),
     (AveragedTAN, filling("ratios", slice(None), 1e300), "sum to more than 1"),

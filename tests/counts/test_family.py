@@ -30,9 +30,11 @@ def test_a_family_is_counted_over_its_complete_rows(random_table, monkeypatch, c
     assert counts.dense().dtype.kind == "i"
 
 
-def test_weights_are_summed_in_a_family(random_table):
-    schema, codes, y = random_table(2, 300, (3, 4, 2), 2, 0.1)
-    weights = np.random.default_rng(0).random(300)
+@pytest.mark.parametrize(("rows", "most_cells"), [(300, family.MOST_CELLS), (6, 0)])
+def test_weights_are_summed_in_a_family(random_table, monkeypatch, rows, most_cells):
+    monkeypatch.setattr(family, "MOST_CELLS", most_cells)
+    schema, codes, y = random_table(2, rows, (3, 4, 2), 2, 0.1)
+    weights = np.random.default_rng(0).random(rows)
     dense = count_family(schema, codes, y, (0, 1, 2), weights).dense()
     for cell, weight in by_definition(schema, codes, y, (0, 1, 2), weights).items():
         assert dense[cell] == pytest.approx(weight, rel=1e-12)

@@ -3,7 +3,7 @@ import pytest
 from sklearn.metrics import mutual_info_score
 
 from tanbark import Counts
-from tanbark.structure import k_dependence
+from tanbark.structure import WEAK_STRUCTURES, k_dependence
 
 
 def by_hand(codes, y, k):
@@ -35,3 +35,10 @@ def test_ties_go_to_column_order(random_table):
     schema, codes, y = random_table(0, 60, (3, 3, 3, 3), 2)
     codes[:] = codes[0]
     assert k_dependence(Counts.of(schema, codes, y), 2).parents == ((4,), (0, 4), (0, 1, 4), (0, 1, 4), ())
+
+
+@pytest.mark.parametrize(("n", "most"), [(1, 0), (2, 1), (3, 2), (4, 3), (6, 3)])
+def test_a_pool_has_each_structure_once_from_naive_bayes_on(random_table, n, most):
+    schema, codes, y = random_table(0, 100, (3,) * n, 2)
+    found = WEAK_STRUCTURES["kdb"](Counts.of(schema, codes, y))
+    assert [structure.parents for structure in found] == [by_hand(codes, y, k) for k in range(most + 1)]

@@ -35,7 +35,7 @@ def best_trees(weights: Weights, k: int) -> list[list[Edge]]:
     found = [_edges(tree)]
     waiting: list[_Exchange] = []
     if k > 1:
-        _push(waiting, weights, tree, none, forbidden | np.eye(n, dtype=np.bool_))
+        _push(waiting, weights, tree, none, none)
     while waiting and len(found) < k:
         best = heappop(waiting)
         tree = best.tree.copy()
