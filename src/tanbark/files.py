@@ -25,7 +25,9 @@ from numpy.typing import NDArray
 import tanbark
 from tanbark.classifiers.base import CountsClassifier, check_jobs
 from tanbark.classifiers.registry import REGISTRY
+from tanbark.classifiers.state import as_it_is
 from tanbark.counts import Counts
+from tanbark.counts.counts import ROUNDING
 from tanbark.network import Network
 from tanbark.network.arrays import network_arrays, network_from
 from tanbark.schema import Encoder, Schema
@@ -68,6 +70,8 @@ def to_bytes(model: CountsClassifier) -> bytes:
     """Return what the file of a fitted classifier holds."""
     from safetensors.numpy import save as packed
 
+    _registered(model)
+    model = as_it_is(model)
     content, arrays = _content(model)
     header = {"format": FORMAT, "version": tanbark.__version__, **content}
     if model.chunk_ids_:
@@ -80,9 +84,7 @@ def _content(model: CountsClassifier) -> tuple[dict[str, Any], Arrays]:
     """Return the header, but for what is of the file itself, and the arrays that describe a classifier."""
     from sklearn.utils.validation import check_is_fitted
 
-    name = next((entry.name for entry in REGISTRY.values() if entry.classifier is type(model)), None)
-    if name is None:
-        raise TypeError(f"only tanbark's classifiers can be saved, not {type(model).__name__!r}")
+    name = _registered(model)
     check_is_fitted(model)
     network: Network | None = getattr(model, "network_", None)
     arrays = {
@@ -111,6 +113,14 @@ def _content(model: CountsClassifier) -> tuple[dict[str, Any], Arrays]:
     if model._classes_listed:
         content["classes_listed"] = True
     return content, {key: np.ascontiguousarray(array) for key, array in arrays.items()}
+
+
+def _registered(model: CountsClassifier) -> str:
+    """Return the name that the registry has for a classifier, or raise where it has none."""
+    name = next((entry.name for entry in REGISTRY.values() if entry.classifier is type(model)), None)
+    if name is None:
+        raise TypeError(f"only tanbark's classifiers can be saved, not {type(model).__name__!r}")
+    return name
 
 
 def load(path: str | os.PathLike[str]) -> CountsClassifier:
@@ -200,7 +210,7 @@ def _of_member(i: int, arrays: Arrays) -> Arrays:
 
 
 def _counts(schema: Schema, class_counts: NDArray[Any], table: NDArray[Any]) -> Counts:
-    """Return counts that are of the schema's shape, finite and not negative."""
+    """Return counts that rows under the schema can have, as far as sums tell."""
     classes, total = len(schema.classes), int(schema.offset[-1])
     if table.shape not in ((classes, total), (classes, total, total)) or class_counts.shape != (classes,):
         raise ValueError("the counts are of another shape than the schema")
@@ -213,10 +223,10 @@ def _counts(schema: Schema, class_counts: NDArray[Any], table: NDArray[Any]) -> 
         raise ValueError("the counts of classes and those of values are of different types")
     single = table if table.ndim == 2 else np.diagonal(table, axis1=1, axis2=2)
     # Sums of whole counts are exact up to 2**53, where a unit is more than this.
-    slack = (1e-9 if table.dtype.kind == "f" else 1e-16) * class_counts.max()
+    slack = (ROUNDING if table.dtype.kind == "f" else 1e-16) * class_counts[:, None]
     if (single > class_counts[:, None] + slack).any():
         raise ValueError("a value was seen more often than its class")
-    if table.ndim == 3 and (table > single[:, :, None] + slack).any():
+    if table.ndim == 3 and (table > single[:, :, None] + slack[:, :, None]).any():
         raise ValueError("two values were seen together more often than each of them")
     if (np.add.reduceat(single, schema.offset[:-1], axis=1, dtype=np.float64) > class_counts[:, None] + slack).any():
         raise ValueError("the values of a column were seen more often than their class")

@@ -57,6 +57,64 @@ def test_threads_that_ask_at_once_get_the_same_answers(fitted, expected, name):
     assert all(agree(one, expected[name]) for one in found)
 
 
+ASKED = ("predict", "predict_proba", "predict_log_proba", "score_samples", "predict_joint_log_proba", "explain")
+ASKED += ("standard_error",)
+
+
+def other_table():
+    """Return rows of fewer columns, other levels and more classes."""
+    X, _, y = table()
+    return X[:, 1:] + 7.0, np.where(X[:, 0] == 0, 9.0, y)
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_who_asks_while_a_model_learns_is_answered_from_what_it_was(fitted, monkeypatch, name):
+    _, holed, _ = table()
+    model = pickle.loads(fitted[name])
+    right = {method: getattr(model, method)(holed) for method in ASKED if hasattr(model, method)}
+    found = []
+    take = type(model)._take
+
+    def asked_in_the_midst(self, counts):
+        found.append({method: getattr(model, method)(holed) for method in right})
+        take(self, counts)
+
+    monkeypatch.setattr(type(model), "_take", asked_in_the_midst)
+    model.fit(*other_table())
+    assert len(model.classes_) == 4
+    assert agree(found[-1], right)
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_a_model_that_learns_while_it_is_asked_answers_from_what_it_was(fitted, monkeypatch, name):
+    _, holed, _ = table()
+    alone = pickle.loads(fitted[name])
+    encode = type(alone)._encode
+    for method in (method for method in ASKED if hasattr(alone, method)):
+        right, model = getattr(alone, method)(holed), pickle.loads(fitted[name])
+
+        def learning(self, X, model=model):
+            codes = encode(self, X)
+            model.fit(*other_table())
+            return codes
+
+        with monkeypatch.context() as patched:
+            patched.setattr(type(model), "_encode", learning)
+            assert np.array_equal(getattr(model, method)(holed), right), method
+        assert len(model.classes_) == 4
+
+
+def test_a_stream_that_cannot_learn_a_chunk_leaves_its_model_alone():
+    X, holed, y = table()
+    stream = tanbark.Stream(tanbark.TAN()).partial_fit(X, y)
+    model, right = stream.model_, stream.predict_proba(holed)
+    with pytest.raises(ValueError, match="X has 150, y has 149"):
+        stream.partial_fit(X, y[:-1])
+    assert stream.model_ is model
+    stream.partial_fit(X + 1.0, y)
+    assert np.array_equal(model.predict_proba(holed), right)
+
+
 def test_evidence_under_settings_of_ones_own_is_not_taken_away_by_other_threads(fitted):
     network = pickle.loads(fitted["k2"]).network_
     codes = network.schema.encode(table()[1])

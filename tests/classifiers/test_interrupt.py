@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tanbark import BayesNet
-from tanbark.classifiers.base import unchanged_on_error
+from tanbark.classifiers.state import learning
 
 SOON = 10.0
 """So many seconds a busy machine gets; an idle one takes below one."""
@@ -50,5 +50,5 @@ def test_an_interrupt_that_a_kernel_was_given_is_one():
         # So Python words it where a function returns although a signal has raised.
         raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
 
-    with pytest.raises(KeyboardInterrupt), unchanged_on_error(Model()):
+    with pytest.raises(KeyboardInterrupt), learning(Model()):
         called_by_numba()

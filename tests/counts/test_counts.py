@@ -117,11 +117,12 @@ def test_taking_out_more_than_there_is_is_refused(random_table):
         whole - whole * 2
 
 
-@pytest.mark.parametrize("factor", [-1, np.nan, np.inf])
+@pytest.mark.parametrize("factor", [-1, np.nan, np.inf, 1e101, 10**400])
 def test_counts_are_multiplied_by_sensible_numbers_only(random_table, factor):
     schema, codes, y = random_table(9, 20, (2, 2), 2)
-    with pytest.raises(ValueError, match="finite number"):
-        Counts.of(schema, codes, y) * factor
+    for weights in (None, np.full(20, 0.5)):
+        with pytest.raises(ValueError, match=r"by a number from 0 to 1e\+100"):
+            Counts.of(schema, codes, y, weights) * factor
 
 
 def test_counts_of_different_schemas_are_aligned_by_label():
@@ -231,6 +232,16 @@ def test_weights_whose_sums_differ_by_rounding_leave_no_holes(random_table):
     assert Counts.of(schema, codes, y, weights).has_missing().tolist() == [False, True]
 
 
+@pytest.mark.parametrize("times", [1.5, 1e9, 1e30])
+def test_a_hole_in_a_class_is_one_however_heavy_another_is(random_table, times):
+    schema, codes, y = random_table(10, 100, (2, 3), 2)
+    codes[0, np.flatnonzero(y == 0)[0]] = schema.missing_code
+    counts = Counts.of(schema, codes, y, np.where(y == 0, 1.0, times))
+    assert counts.has_missing().tolist() == [True, False]
+    with pytest.raises(ValueError, match="more rows were subtracted"):
+        counts - Counts.of(schema, codes, y, np.where(y == 0, 2.0, times))
+
+
 def test_counts_cannot_be_changed_by_accident(random_table):
     schema, codes, y = random_table(11, 20, (2, 2), 2)
     with pytest.raises(ValueError, match="read-only"):
@@ -247,7 +258,7 @@ def test_counts_leave_the_arrays_they_are_made_of_writable():
 def test_counts_beyond_what_a_float_holds_are_refused(random_table):
     schema, codes, y = random_table(11, 20, (2, 2), 2)
     with pytest.raises(ValueError, match="grown beyond"):
-        Counts.of(schema, codes, y) * 1e308 * 10
+        Counts.of(schema, codes, y) * 1e99 * 10
     with pytest.raises(ValueError, match="grown beyond"):
         Counts.of(schema, codes, y, np.full(20, np.inf))
 

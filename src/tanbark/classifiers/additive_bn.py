@@ -33,6 +33,7 @@ from tanbark.classifiers.fitted_members import Classifiers
 from tanbark.classifiers.kept import kept_number, kept_seed, prior_ratio
 from tanbark.classifiers.network_classifier import centred
 from tanbark.classifiers.seeds import check_seed, seed_of
+from tanbark.classifiers.state import of_one_state
 from tanbark.counts import Counts, Rows
 from tanbark.kernels.frozen import frozen
 from tanbark.kernels.pooling import pooled_scores, to_log_posteriors
@@ -296,6 +297,7 @@ class AdditiveBN(CountsClassifier):
         return out + self._prior_ratio
 
     @property
+    @of_one_state
     def members_(self) -> list[Any]:
         """What is pooled: networks, or the classifiers that were given, fitted."""
         check_is_fitted(self)
@@ -306,6 +308,7 @@ class AdditiveBN(CountsClassifier):
         return [self._members.network(self.schema_, self._learned_prior, u) for u in range(len(self.schema_.columns))]
 
     @offered_unless(_why_not_explained)
+    @of_one_state
     def explain(self, X: Any) -> Array:
         """Return how much each attribute speaks for each class: weights of evidence in nats.
 

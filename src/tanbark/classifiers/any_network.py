@@ -11,6 +11,7 @@ from tanbark.classifiers.base import Array
 from tanbark.classifiers.kept import kept_seed
 from tanbark.classifiers.network_classifier import NetworkClassifier
 from tanbark.classifiers.seeds import check_seed, seed_of
+from tanbark.classifiers.state import of_one_state
 from tanbark.counts import Counts, Rows
 from tanbark.network import Network
 
@@ -39,6 +40,7 @@ class AnyNetworkClassifier(NetworkClassifier):
         self._seed = kept_seed(state)
         return super()._restore(counts, network, state, arrays)
 
+    @of_one_state
     def standard_error(self, X: Any) -> Array:
         """Return the standard error of `predict_proba`: zero, but for rows that lack too much to be summed out."""
         codes = self._encode(X)

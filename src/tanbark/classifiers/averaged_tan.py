@@ -20,6 +20,7 @@ from tanbark.averaging.tree_posterior import Trees
 from tanbark.classifiers.base import Array, CountsClassifier, check_number
 from tanbark.classifiers.kept import kept_number, kept_seed
 from tanbark.classifiers.seeds import check_seed, seed_of
+from tanbark.classifiers.state import of_one_state
 from tanbark.counts import Counts, Rows
 from tanbark.network import Network
 from tanbark.network.arrays import log_prior
@@ -266,11 +267,13 @@ class AveragedTAN(CountsClassifier):
             warn(DrawnTreesWarning(drawn))
         return self._mixture.log_joint(codes, self.n_jobs)
 
+    @of_one_state
     def standard_error(self, X: Any) -> Array:
         """Return the standard error of `predict_proba`: zero, but for rows that lack many values."""
         codes = self._encode(X)
         return self._mixture.standard_error(codes, self.n_jobs)
 
+    @of_one_state
     def sample(self, n: int = 1, random_state: Any = 0) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return `n` rows drawn from the average distribution, and their classes."""
         check_is_fitted(self)
@@ -282,12 +285,14 @@ class AveragedTAN(CountsClassifier):
     # The posterior over trees
 
     @property
+    @of_one_state
     def edge_probabilities_(self) -> Array:
         """How probable each edge is."""
         check_is_fitted(self)
         matrices = np.stack([posterior.edge_probabilities for posterior in self._mixture.posteriors])
         return matrices if self._mixture.multinet else matrices[0]
 
+    @of_one_state
     def plot_edge_probabilities(self, ax: Any = None, *, of_class: Any = None) -> Any:
         """Return matplotlib axes with a square for every two attributes, dark where the edge between them is probable.
 
@@ -309,6 +314,7 @@ class AveragedTAN(CountsClassifier):
         return plot_edge_probabilities(matrices, self.schema_.names, ax)
 
     @property
+    @of_one_state
     def map_tree_(self) -> Any:
         """The most probable tree."""
         return self.k_best_trees(1)[0][1]
@@ -319,6 +325,7 @@ class AveragedTAN(CountsClassifier):
         check_is_fitted(self)
         return float(np.mean([posterior.concentration for posterior in self._mixture.posteriors]))
 
+    @of_one_state
     def sample_trees(self, n: int = 1, random_state: Any = 0) -> list[Any]:
         """Return `n` trees drawn exactly from the posterior, as Networks (with `multinet` tuples of them)."""
         check_is_fitted(self)
@@ -327,6 +334,7 @@ class AveragedTAN(CountsClassifier):
         drawn = [posterior.draw(int(n), rng) for posterior in self._mixture.posteriors]
         return [self._networks(trees) for trees in zip(*drawn)]
 
+    @of_one_state
     def k_best_trees(self, k: int) -> list[tuple[float, Any]]:
         """Return the `k` most probable trees, each as its log probability and its Network, the most probable first.
 

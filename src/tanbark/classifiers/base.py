@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial, update_wrapper
 from numbers import Real
 from types import MethodType
@@ -16,6 +15,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tanbark.classifiers.encoding import EncodingEstimator
+from tanbark.classifiers.state import learning, of_one_state
 from tanbark.counts import Counts, Rows
 from tanbark.kernels.frozen import frozen
 from tanbark.kernels.posterior import log_evidence, log_posterior, posterior
@@ -130,10 +130,10 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
         sample_weight : array of shape (rows,), optional
             A weight of three is the row three times; a weight of zero is no row.
         """
-        with unchanged_on_error(self):
-            self._check_parameters()
-            self._start(X, y, sample_weight, classes=None)
-            self.chunk_ids_ = ()
+        with learning(self) as draft:
+            draft._check_parameters()
+            draft._start(X, y, sample_weight, classes=None)
+            draft.chunk_ids_ = ()
         return self
 
     @offered_unless(_needs_rows)
@@ -153,17 +153,17 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
             All classes that there may be.
         sample_weight : array of shape (rows,), optional
         """
-        with unchanged_on_error(self):
-            self._check_parameters()
+        with learning(self) as draft:
+            draft._check_parameters()
             if has_no_rows(X) and has_no_rows(y):
                 return self
-            if not hasattr(self, "counts_"):
-                self._start(X, y, sample_weight, classes)
+            if not hasattr(draft, "counts_"):
+                draft._start(X, y, sample_weight, classes)
                 return self
-            self._check_classes(classes)
-            rows = self._further_rows(X, y, sample_weight)
+            draft._check_classes(classes)
+            rows = draft._further_rows(X, y, sample_weight)
             if len(rows.classes):
-                self._set(self._with_rows(self.counts_, rows), None)
+                draft._set(draft._with_rows(draft.counts_, rows), None)
         return self
 
     def _check_classes(self, classes: Any) -> None:
@@ -209,24 +209,24 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
 
     def _learn_further(self, counts: Counts, kept: float = 1.0) -> None:
         """Learn from the counts of further rows and those so far, of which a share may be kept only."""
-        with unchanged_on_error(self):
-            self._check_parameters()
-            so_far = self.counts_ if kept == 1.0 else self.counts_ * kept
-            self._set(so_far + counts, None)
+        with learning(self) as draft:
+            draft._check_parameters()
+            so_far = draft.counts_ if kept == 1.0 else draft.counts_ * kept
+            draft._set(so_far + counts, None)
 
     @offered_unless(_needs_rows)
     def fit_counts(self, counts: Counts) -> Self:
         """Learn from counts, wherever they were counted."""
-        with unchanged_on_error(self):
-            self._check_parameters()
+        with learning(self) as draft:
+            draft._check_parameters()
             if not isinstance(counts, Counts):
                 raise TypeError(f"counts must be Counts, got {type(counts).__name__!r}")
-            if counts.order < self._order:
+            if counts.order < draft._order:
                 raise ValueError(f"{type(self).__name__} learns from counts of pairs; count with order=2")
             if not counts.class_counts.sum() > 0:
                 raise ValueError("the counts are all zero; there is nothing to learn")
-            self._fit_rows(counts, None)
-            self.chunk_ids_ = ()
+            draft._fit_rows(counts, None)
+            draft.chunk_ids_ = ()
         return self
 
     def _fit_rows(self, counts: Counts, rows: Rows | None) -> Self:
@@ -334,11 +334,13 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
         return self.schema_.encode_table(self._read(X, reset=False), self.n_jobs)
 
     @offered_unless(_lacks_joint)
+    @of_one_state
     def predict_joint_log_proba(self, X: Any) -> Array:
         """Return ``log P(row, class)``, one column per class; what is missing or was never seen is summed out."""
         return self._log_scores(self._encode(X))
 
     @offered_unless(_lacks_joint)
+    @of_one_state
     def score_samples(self, X: Any) -> Array:
         """Return ``log P(row)`` over the levels and intervals of the schema, -inf for a row that cannot be."""
         joint = self.predict_joint_log_proba(X)
@@ -347,6 +349,7 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
         run([partial(log_evidence, joint, *span, out) for span in spans(len(joint), threads)], threads)
         return out
 
+    @of_one_state
     def predict_proba(self, X: Any) -> Array:
         """Return the posterior probability of each class, one column per class in the order of `classes_`.
 
@@ -358,6 +361,7 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
         run([partial(posterior, joint, prior, *span, joint) for span in spans(len(joint), threads)], threads)
         return joint
 
+    @of_one_state
     def predict_log_proba(self, X: Any) -> Array:
         """Return the logarithm of the posterior probability of each class, exact where the probability underflows."""
         return self._log_posteriors(self._encode(X))
@@ -369,6 +373,7 @@ class CountsClassifier(ClassifierMixin, EncodingEstimator, metaclass=ABCMeta):
         run([partial(log_posterior, joint, prior, *span, joint) for span in spans(len(joint), threads)], threads)
         return joint
 
+    @of_one_state
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row."""
         best = self.predict_proba(X).argmax(axis=1)
@@ -391,21 +396,6 @@ def has_no_rows(X: Any) -> bool:
     if shape is not None:
         return bool(shape) and not shape[0]
     return hasattr(X, "__len__") and not len(X)
-
-
-@contextmanager
-def unchanged_on_error(estimator: Any) -> Iterator[None]:
-    """Leave an estimator as it was if what is inside fails."""
-    before = dict(estimator.__dict__)
-    try:
-        yield
-    except BaseException as error:
-        estimator.__dict__.clear()
-        estimator.__dict__.update(before)
-        # So Python calls an interrupt that comes while a kernel is handed its arguments.
-        if isinstance(error, SystemError) and isinstance(error.__cause__, KeyboardInterrupt):
-            raise error.__cause__ from None
-        raise
 
 
 def check_choice(name: str, value: Any, allowed: Any) -> None:

@@ -17,6 +17,7 @@ from tanbark.classifiers.held_out import held_out
 from tanbark.classifiers.kept import kept_number, prior_ratio
 from tanbark.classifiers.samme import Round, Votes, boost
 from tanbark.classifiers.seeds import check_seed, seed_of
+from tanbark.classifiers.state import of_one_state
 from tanbark.classifiers.tan import TAN
 from tanbark.classifiers.temperature import fitted_temperature, log_loss, usual_temperature
 from tanbark.counts import Counts, Rows, count_tree
@@ -295,6 +296,7 @@ class BoostedBN(CountsClassifier):
         scores: Array = self.temperature_ * shares + self._prior_ratio
         return scores
 
+    @of_one_state
     def staged_predict_proba(self, X: Any) -> Iterator[Array]:
         """Yield the posterior probability of each class after one round, after two, and so on to the last."""
         codes = self._encode(X)
@@ -303,6 +305,7 @@ class BoostedBN(CountsClassifier):
             votes.add(network, weight)
             yield softmax(self._scores_of(votes.shares), axis=1)
 
+    @of_one_state
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
         """Yield the most probable class of each row after one round, after two, and so on to the last."""
         for proba in self.staged_predict_proba(X):

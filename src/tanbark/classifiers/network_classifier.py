@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tanbark.classifiers.base import Array, CountsClassifier, check_choice, offered_unless
 from tanbark.classifiers.kept import prior_ratio
+from tanbark.classifiers.state import of_one_state
 from tanbark.counts import Counts, Rows
 from tanbark.network import Network
 from tanbark.network.arrays import log_prior
@@ -80,6 +81,7 @@ class NetworkClassifier(CountsClassifier):
         scores = self.network_.log_joint(codes, self.n_jobs, seed=self._seed)
         return scores + self._prior_ratio if self._prior_ratio.any() else scores
 
+    @of_one_state
     def explain(self, X: Any) -> Array:
         """Return how much each attribute speaks for each class: weights of evidence in nats.
 
@@ -99,6 +101,7 @@ class NetworkClassifier(CountsClassifier):
         return centred(parts)
 
     @offered_unless(_has_another_prior)
+    @of_one_state
     def sample(self, n: int = 1, random_state: Any = 0) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return `n` rows drawn from the learned distribution, and their classes."""
         check_is_fitted(self)

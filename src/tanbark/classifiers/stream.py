@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from contextlib import ExitStack
 from copy import copy
 from numbers import Real
 from typing import Any, Self
@@ -13,7 +12,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from tanbark.classifiers.base import Array, CountsClassifier, check_number, has_no_rows, unchanged_on_error
+from tanbark.classifiers.base import Array, CountsClassifier, check_number, has_no_rows
+from tanbark.classifiers.state import learning
 from tanbark.classifiers.surprise import Surprise
 from tanbark.counts import Counts, Rows
 from tanbark.schema.growth import codes_before
@@ -78,9 +78,9 @@ class Stream(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, and learn from a table whose rows are in the order in which they came."""
-        with unchanged_on_error(self):
-            self._check_parameters()
-            self._begin(X, y, None, sample_weight)
+        with learning(self) as draft:
+            draft._check_parameters()
+            draft._begin(X, y, None, sample_weight)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -88,23 +88,21 @@ class Stream(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
         The parameters are those of the classifier's own `partial_fit`.
         """
-        with ExitStack() as stack:
-            stack.enter_context(unchanged_on_error(self))
-            self._check_parameters()
+        with learning(self) as draft:
+            draft._check_parameters()
             if has_no_rows(X) and has_no_rows(y):
                 return self
-            if not hasattr(self, "model_"):
-                if not hasattr(self.model, "counts_"):
-                    self._begin(X, y, classes, sample_weight)
+            if not hasattr(draft, "model_"):
+                if not hasattr(draft.model, "counts_"):
+                    draft._begin(X, y, classes, sample_weight)
                     return self
-                self._go_on()
-            model = self.model_
-            stack.enter_context(unchanged_on_error(model))
+                draft._go_on()
+            model = draft.model_ = copy(draft.model_)
             model._check_classes(classes)
             rows = model._further_rows(X, y, sample_weight)
             if len(rows.classes):
-                self._foresee(rows)
-                self._learn(model.counts_, rows)
+                draft._foresee(rows)
+                draft._learn(model.counts_, rows)
         return self
 
     def _check_parameters(self) -> None:

@@ -22,6 +22,8 @@ from tanbark.sources.learning import Progress
 
 FEW = 1000
 """Up to so many rows are quicker added to counts than counted first."""
+ROUNDING = 1e-9
+"""By what share of a class sums of its weights may differ: each class has its own, since one may be far heavier."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +180,7 @@ class Counts:
     @cached_property
     def _holes(self) -> NDArray[np.bool_]:
         short = np.add.reduceat(self.values, self.schema.offset[:-1], axis=1) - self.class_counts[:, None]
-        slack = 1e-9 * self.class_counts.max(initial=0) if short.dtype.kind == "f" else 0
+        slack = ROUNDING * self.class_counts[:, None] if short.dtype.kind == "f" else 0
         holes: NDArray[np.bool_] = (np.abs(short) > slack).any(axis=0)
         return holes
 
@@ -194,8 +196,9 @@ class Counts:
             return NotImplemented
         a, b = _aligned(self, other)
         class_counts, table = a.class_counts - b.class_counts, a.table - b.table
-        slack = 1e-9 * a.class_counts.max(initial=0) if table.dtype.kind == "f" else 0
-        if min(class_counts.min(initial=0), table.min(initial=0)) < -slack:
+        slack = ROUNDING * a.class_counts if table.dtype.kind == "f" else 0
+        least = table.min(axis=tuple(range(1, table.ndim)), initial=0)
+        if (np.minimum(class_counts, least) < -slack).any():
             raise ValueError("more rows were subtracted than had been counted")
         class_counts, table = np.maximum(class_counts, 0), np.maximum(table, 0)
         if table.dtype.kind == "f":
@@ -203,8 +206,8 @@ class Counts:
         return Counts(a.schema, class_counts, table)
 
     def __mul__(self, factor: float) -> Counts:
-        if not isinstance(factor, Real) or not 0 <= factor < np.inf:
-            raise ValueError(f"counts can be multiplied by a finite number of at least 0, got {factor!r}")
+        if not isinstance(factor, Real) or not 0 <= factor <= MOST_WEIGHT:
+            raise ValueError(f"counts can be multiplied by a number from 0 to {MOST_WEIGHT:g}, got {factor!r}")
         if self.table.dtype.kind == "i" and isinstance(factor, int | np.integer):
             _check_whole(sum(self.class_counts.tolist()) * int(factor))
         else:

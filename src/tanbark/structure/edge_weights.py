@@ -22,7 +22,7 @@ Matrix = NDArray[np.float64]
 MOST_LOOKED_UP = 2**20
 """Where every class has fewer rows, the information is made of looked-up terms; else each is calculated."""
 LEAST_INFORMATION = 1e-13
-"""In nats a row: what is less comes of rounding, by which attributes that say nothing are not told apart."""
+"""In nats a row: what is less, and no nat for all rows together, has come of rounding and does not count."""
 
 
 def count_products(counts: Counts) -> tuple[NDArray[np.int64], float]:
@@ -56,7 +56,7 @@ def cmi_weights(counts: Counts, ess: float) -> Matrix:
     products, units = count_products(counts)
     holes = counts.has_missing()
     conditional_information(counts.table, counts.class_counts, counts.schema.offset, holes, products, units, out)
-    return _heard(out / (units * (float(counts.class_counts.sum()) or 1.0)))
+    return _heard(out / (units * (float(counts.class_counts.sum()) or 1.0)), counts)
 
 
 def bdeu_weights(counts: Counts, ess: float) -> Matrix:
@@ -104,8 +104,10 @@ def class_information(counts: Counts) -> Matrix:
     """Return ``I(X; C)`` in nats of each attribute, over the rows that have it, times their share of all rows."""
     gain = np.empty(len(counts.schema.columns))
     class_gains(frozen(counts.values), counts.schema.offset, gain)
-    return _heard(gain / (float(counts.class_counts.sum()) or 1.0))
+    return _heard(gain / (float(counts.class_counts.sum()) or 1.0), counts)
 
 
-def _heard(information: Matrix) -> Matrix:
-    return np.where(np.abs(information) < LEAST_INFORMATION, 0.0, information)
+def _heard(information: Matrix, counts: Counts) -> Matrix:
+    """Return information in nats a row without what is but rounding, by which no attribute shall be preferred."""
+    least = min(LEAST_INFORMATION, 1.0 / max(float(counts.class_counts.sum()), 1.0))
+    return np.where(np.abs(information) < least, 0.0, information)
