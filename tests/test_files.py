@@ -335,6 +335,7 @@ TAMPERED = [
     (AveragedTAN, setting("state", "root", to=True), "a root that is no attribute"),
     (AveragedTAN, setting("state", "root", to=10**9), "a root that is no attribute"),
     (AveragedTAN, setting("state", "multinet", to=0), "neither of one tree nor of several"),
+    (AODE, lambda header, arrays: arrays.update(votes=arrays["votes"] * np.nan), "neither true nor false"),
     (AdditiveBN, setting("state", "optimality_gap", to="1e-9"), "its optimality_gap is no number"),
     (BayesNet, setting("state", "log_score", to=None), "its log_score is no number"),
     (NaiveBayes, setting("classes_listed", to="yes"), "whether its classes were listed"),
@@ -350,6 +351,19 @@ def test_a_file_that_was_tampered_with_and_signed_is_refused_in_one_sentence(cla
         tanbark.load(path)
     assert sentence in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("kind", "size"), [("BF16", 2), ("F8_E4M3", 1), ("F8_E5M2", 1), ("C64", 8), ("F16", 2)])
+def test_arrays_of_types_that_are_never_written_are_refused(kind, size, tmp_path):
+    written = to_bytes(NaiveBayes().fit(*table()))
+    length = int.from_bytes(written[:8], "little")
+    said = json.loads(written[8 : 8 + length])
+    start, end = said["table"]["data_offsets"]
+    said["table"] |= {"dtype": kind, "shape": [(end - start) // size]}
+    header = json.dumps(said).encode()
+    (tmp_path / "m").write_bytes(len(header).to_bytes(8, "little") + header + written[8 + length :])
+    with pytest.raises(ModelFileError, match=r"^[^\n]*take another copy[^\n]*$"):
+        tanbark.load(tmp_path / "m")
 
 
 def test_members_of_another_schema_than_the_whole_are_refused(tmp_path):

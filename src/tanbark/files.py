@@ -156,13 +156,15 @@ def _read(path: Path) -> tuple[dict[str, Any], Arrays]:
         with safe_open(str(path), "np") as file:
             header = json.loads((file.metadata() or {})["tanbark"])
             arrays = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a dict)
-    except (SafetensorError, KeyError, ValueError, OSError, RecursionError) as error:
+    # numpy has no word for some types that such a file may have, and says so by TypeError or AttributeError.
+    except (SafetensorError, KeyError, ValueError, OSError, RecursionError, TypeError, AttributeError) as error:
         raise ModelFileError(f"{path} is not a tanbark model, or is cut short; take another copy") from error
     form = header.get("format") if isinstance(header, dict) else None
     if not isinstance(form, int) or form < 1:
         raise ModelFileError(f"{path} is damaged (its header names no format); take another copy")
     if form > FORMAT:
-        version = " ".join(str(header.get("version")).split())[:40]
+        version = "".join(letter if letter.isprintable() else " " for letter in str(header.get("version")))
+        version = " ".join(version.split())[:40]
         raise ModelFileError(
             f"{path} was written by tanbark {version} in format {form}, but this is tanbark "
             f"{tanbark.__version__}, which reads format {FORMAT}; upgrade tanbark"

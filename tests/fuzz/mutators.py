@@ -34,6 +34,8 @@ ODD_VALUES: tuple[Any, ...] = (
 ODD_NUMBERS = (0.0, -0.0, 1.0, -1.0, 0.5, 1e-9, -1e-9, 5e-324, -5e-324, 700.0, -700.0, -746.0, 1e15, -1e15, 1e300)
 ODD_NUMBERS += (-1e300, 1.7e308, -1.7e308, float("inf"), float("-inf"), float("nan"))
 ODD_INTEGERS = (0, 1, -1, 2, 255, 10**6, 2**31, 2**53, 2**62, 2**63 - 1, -(2**63))
+OTHER_TYPES = {"BF16": 2, "F8_E4M3": 1, "F8_E5M2": 1, "F8_E8M0": 1, "U64": 8, "C64": 8, "F16": 2, "I8": 1, "BOOL": 1}
+"""Types of arrays that a file may name, of which numpy lacks some, and their bytes."""
 DTYPES = ("f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u1", "?")
 
 
@@ -139,7 +141,22 @@ def mutated_model(data: bytes, rng: random.Random, others: Sequence[bytes] = ())
             header, arrays = _crossed(header, arrays, rng.choice(others), rng)
         elif arrays:
             _mutate_array(arrays, rng)
-    return packed(header, arrays, rng.random() < 0.98)
+    whole = packed(header, arrays, rng.random() < 0.98)
+    return _of_other_types(whole, rng) if rng.random() < 0.02 else whole
+
+
+def _of_other_types(data: bytes, rng: random.Random) -> bytes:
+    """Return a model file that says of the bytes of an array that they are of another type."""
+    length = int.from_bytes(data[:8], "little")
+    said = json.loads(data[8 : 8 + length])
+    names = [name for name in said if name != "__metadata__"]
+    if not names:
+        return data
+    array, kind = said[rng.choice(names)], rng.choice([*OTHER_TYPES])
+    start, end = array["data_offsets"]
+    array |= {"dtype": kind, "shape": [(end - start) // OTHER_TYPES[kind]]}
+    written = json.dumps(said).encode()
+    return len(written).to_bytes(8, "little") + written + data[8 + length :]
 
 
 def _crossed(header: Any, arrays: dict, other: bytes, rng: random.Random) -> tuple[Any, dict]:

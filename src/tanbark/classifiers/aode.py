@@ -133,12 +133,12 @@ class AODE(CountsClassifier):
         self._tables = {
             "own": log_table(arrays, "own", (values, classes)),
             "pairs": log_table(arrays, "pairs", (values, classes, values)),
-            "votes": arrays["votes"].astype(np.bool_),
+            "votes": arrays["votes"],
             "log_prior": log_prior(arrays, "log_prior", classes),
             "alone": log_table(arrays, "alone", (values, classes)),
         }
-        if self._tables["votes"].shape != (values,):
-            raise ValueError("its votes are of another shape than its schema")
+        if self._tables["votes"].shape != (values,) or self._tables["votes"].dtype != np.bool_:
+            raise ValueError("its votes are of another shape than its schema, or neither true nor false")
         self.class_log_prior_ = self._tables["log_prior"]
         return super()._restore(counts, network, state, arrays)
 

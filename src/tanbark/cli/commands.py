@@ -16,7 +16,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from tanbark.cli.console import err
+from tanbark.cli.console import COMMANDS, err
 from tanbark.cli.errors import CommandError, sentence
 from tanbark.cli.options import DEBUG
 from tanbark.cli.stdin import spooling
@@ -127,7 +127,7 @@ def _end(*_: Any) -> None:
 
 def _say(line: str) -> None:
     # After the progress bar, which may have left the cursor inside a line, and whatever stdout still holds.
-    print(line, file=sys.stderr, flush=True)
+    print(line.translate(COMMANDS), file=sys.stderr, flush=True)
 
 
 def _forget_stdout() -> None:

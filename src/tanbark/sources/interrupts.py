@@ -36,7 +36,7 @@ def interruptible(call: Callable[[], Found], cancel: Callable[[], object] | None
         while not done.done():
             with suppress(Empty):
                 ended.get(timeout=OFTEN)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit):
         if cancel is not None:
             cancel()
             with suppress(Empty):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 from typing import Any
 
-from tanbark.sources.errors import SourceError
+from tanbark.sources.errors import SourceError, check_names
 from tanbark.sources.file_source import DuckFiles, reading_files
 from tanbark.sources.interrupts import interruptible
 from tanbark.sources.rows import Rows, connect, quoted
@@ -29,6 +29,7 @@ class JsonFiles(DuckFiles):
         with errors:
             found = interruptible(lambda: connection.sql(f"SELECT * FROM {relation}"), connection.interrupt)
         names, types = tuple(found.columns), tuple(map(str, found.types))
+        check_names(self.name, names)
         columns = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind in zip(names, types))
         each = [f"read_json({quoted(glob.escape(str(p)))}, {lines}, columns={{{columns}}})" for p in self.paths]
         return Rows(self, connection, relation, names, types, errors, tuple(each) if len(each) > 1 else ())
