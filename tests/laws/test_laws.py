@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp, softmax
 
 import tanbark
-from laws.generated import CHOICES, encoders, settings_of, tables, tables_without_ties, tried
+from laws.generated import CHOICES, NOT_DRAWN, encoders, settings_of, tables, tables_without_ties, tried
 from tanbark import Counts, Number
 from tanbark.classifiers import REGISTRY
 
@@ -353,3 +353,9 @@ def test_every_kind_of_column_is_drawn():
     assert max(rows) > 300
     assert max(arities) > 100
     assert max(classes) > 20
+
+
+@every
+def test_every_setting_is_drawn_or_left_out_for_a_reason(classifier):
+    drawn = {*CHOICES.get(classifier.__name__, ()), "parameters", "ess"}
+    assert {*signature(classifier).parameters} <= drawn | {*" ".join(NOT_DRAWN).split()}

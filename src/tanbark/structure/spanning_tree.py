@@ -30,14 +30,15 @@ def maximum_spanning_tree(weights: NDArray[np.float64]) -> list[Edge]:
 
 
 def settled(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the weights without their last few bits, so that what is equal but for rounding is equal.
+    """Return the weights in whole units of 1e-12 of the greatest, so that what is equal but for rounding is equal.
 
-    >>> a, b = settled(np.array([0.1 + 0.2, 0.3]))
-    >>> bool(a == b)
-    True
+    Sums of them are exact, so that trees of equal weight are equal too.
+
+    >>> settled(np.array([0.1 + 0.2, 0.3, -0.15])).tolist()
+    [1000000000000.0, 1000000000000.0, -500000000000.0]
     """
     unit = float(np.abs(weights).max(initial=0.0)) * 1e-12
-    return np.round(weights / unit) * unit if unit > 0 else weights
+    return np.round(weights / unit) if unit > 0 else weights
 
 
 def rooted(n: int, edges: Sequence[Edge], roots: Sequence[int]) -> tuple[int, ...]:
