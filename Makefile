@@ -45,8 +45,8 @@ coverage: .venv/.developer
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --skip-covered --fail-under 95
 
-# Which small changes of the code that counts, searches and averages does no test notice? Takes an hour; a mutant may
-# want more memory than there is.
+# Which small changes of the code that counts, searches and averages does no test notice? A mutant may want more
+# memory than there is.
 mutants: .venv/.developer
 	$(BIN)/pip install $(PIP) 'mutmut==3.8.*'
 	ulimit -v 12000000 && $(BIN)/python tests/mutants.py --sample 450
