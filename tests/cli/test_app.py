@@ -78,6 +78,15 @@ def test_a_warning_is_a_note_said_once(monkeypatch, words):
     assert said == ("" if words else "note: the moon is full; wait\n") + "error: no model\n"
 
 
+def test_an_error_does_not_command_the_terminal(run, monkeypatch):
+    def load(path):
+        raise ValueError("written by \x1b]0;title\x07\x1b[31mred; upgrade")
+
+    monkeypatch.setattr("tanbark.files.load", load)
+    said = run("show", "m.tanbark", code=1).stderr
+    assert said == "error: written by \ufffd]0;title\ufffd\ufffd[31mred; upgrade\n"
+
+
 @pytest.mark.parametrize("words", [["-q", "fit", "t.csv"], ["fit", "t.csv", "--quiet"]])
 def test_quiet_tells_nothing_but_errors_wherever_it_stands(run, write, table, tmp_path, words):
     write(table, tmp_path / "t.csv")
