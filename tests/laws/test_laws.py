@@ -20,6 +20,9 @@ from tanbark.classifiers import REGISTRY
 FEW_VALUES = tanbark.Encoder(max_levels=3, n_bins=3)
 CLASSIFIERS = [entry.classifier for entry in REGISTRY.values()]
 every = pytest.mark.parametrize("classifier", CLASSIFIERS, ids=lambda c: c.__name__)
+WITHOUT_TIES = [classifier for classifier in CLASSIFIERS if classifier is not tanbark.BNC2P]
+"""BNC2P climbs, and to a climb an edge and the same edge turned round are equally good at first."""
+every_without_ties = pytest.mark.parametrize("classifier", WITHOUT_TIES, ids=lambda c: c.__name__)
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 
@@ -243,7 +246,7 @@ def prefixed(column):
     return column.map(lambda value: value if value is None or value != value else f"zz {value}").astype(object)
 
 
-@every
+@every_without_ties
 @tried
 @given(data=st.data())
 def test_names_of_levels_and_classes_in_another_order_are_only_names(classifier, data):
@@ -280,7 +283,9 @@ def all_members_decided(model, X):
     """Of which rows no member of a committee finds two classes equally probable: it votes for the first of them."""
     decided = np.ones(len(X), bool)
     for network in getattr(model, "networks_", ()):
-        decided &= np.ptp(np.sort(network.log_joint(model.schema_.encode(X)))[:, -2:], axis=1) > 1e-9
+        with np.errstate(invalid="ignore"):
+            posterior = softmax(network.log_joint(model.schema_.encode(X)), axis=1)
+        decided &= np.ptp(np.sort(posterior)[:, -2:], axis=1) > 1e-9
     return decided
 
 
@@ -289,7 +294,7 @@ def mirrored(value):
     return "".join(chr(1200 - ord(letter)) for letter in value)
 
 
-@every
+@every_without_ties
 @tried
 @given(data=st.data())
 def test_the_order_of_columns_changes_nothing_where_no_tie_is_broken(classifier, data):
