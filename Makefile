@@ -18,7 +18,7 @@ test: .venv/.developer
 # With every package as old as pyproject.toml allows, but for Spark, Dask, River and ONNX. What old packages warn of is
 # not our fault, and the pages show what new ones print.
 test-min: .venv-min/.installed
-	NUMBA_CACHE_DIR=.venv-min/kernels .venv-min/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder -W default --ignore src/tanbark/river.py --ignore src/tanbark/counts/dask.py --ignore tests/test_river.py --ignore tests/test_docs.py
+	NUMBA_CACHE_DIR=$(CURDIR)/.venv-min/kernels .venv-min/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder -W default --ignore src/tanbark/river.py --ignore src/tanbark/counts/dask.py --ignore tests/test_river.py --ignore tests/test_docs.py
 
 # The wheel and the source distribution in an empty environment and an empty folder.
 test-install: .venv/bin/python

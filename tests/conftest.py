@@ -5,6 +5,7 @@ import gzip
 import itertools
 import json
 import os
+import signal
 from pathlib import Path
 
 # Without it scikit-learn skips one of its estimator checks; scipy reads it when it is imported.
@@ -19,6 +20,10 @@ from tanbark.kernels import threads
 
 HERE = Path(__file__).parent
 DATA = HERE.parent.parent / "shared" / "data"
+
+# Tests interrupt themselves, which a process that was started in the background would not notice.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Laws do not depend on how busy the machine is.
 hypothesis.settings.register_profile("unhurried", deadline=None)

@@ -48,6 +48,7 @@ def command(words, output, most_bytes):
     """Run a command in this process, and end it."""
     sys.stdout = sys.stderr = os.fdopen(output, "w")
     if most_bytes is not None:
+        sys.dont_write_bytecode = True
         resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
     code = 0
     try:

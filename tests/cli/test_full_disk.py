@@ -43,15 +43,20 @@ def folder(write, table, tmp_path, monkeypatch):
 def no_room(most):
     """Let no file grow beyond some bytes, as where a quota or the disk ends."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    # Python keeps a module that it has compiled even where not all of it could be written.
+    wrote, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     resource.setrlimit(resource.RLIMIT_FSIZE, (most, before[1]))
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        sys.dont_write_bytecode = wrote
 
 
 @pytest.mark.parametrize("name", WRITING)
 def test_the_old_file_stays_and_nothing_else(folder, name):
+    if name == "e.onnx":
+        pytest.importorskip("onnx")
     (folder / name).write_bytes(b"old")
     before = sorted(os.listdir(folder))
     words = [name if word == "OUT" else word for word in WRITING[name]]
