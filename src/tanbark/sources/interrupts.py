@@ -12,7 +12,7 @@ from typing import TypeVar
 Found = TypeVar("Found")
 
 OFTEN = 0.2
-LONG = 2.0
+LONG = 5.0
 
 
 def interruptible(call: Callable[[], Found], cancel: Callable[[], object] | None = None) -> Found:
@@ -31,7 +31,8 @@ def interruptible(call: Callable[[], Found], cancel: Callable[[], object] | None
         except BaseException as error:
             done.set_exception(error)
 
-    Thread(target=run, daemon=True).start()
+    thread = Thread(target=run, daemon=True)
+    thread.start()
     try:
         while not done.done():
             with suppress(Empty):
@@ -39,8 +40,8 @@ def interruptible(call: Callable[[], Found], cancel: Callable[[], object] | None
     except (KeyboardInterrupt, SystemExit):
         if cancel is not None:
             cancel()
-            with suppress(Empty):
-                ended.get(timeout=LONG)
+            # A process that ends while a thread is still inside the database may be aborted.
+            thread.join(LONG)
         raise
     return done.result()
 
