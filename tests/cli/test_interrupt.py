@@ -78,7 +78,7 @@ def test_a_command_stops_soon_with_one_word_and_changes_nothing(folder, words, w
     printed, said = started.communicate(timeout=60)
     took = time.monotonic() - sent
     # Python ends by the signal where some library let the interrupt pass through it; a shell says 130 of both.
-    assert started.returncode in (130, -signal.SIGINT)
+    assert started.returncode in (130, -signal.SIGINT), said
     assert (printed, said) == ("", "stopped\n")
     assert took < SOON
     assert contents(folder) == before
