@@ -50,7 +50,7 @@ def test_what_says_nothing_weighs_nothing_however_sums_are_rounded(arities, weig
 
 
 def test_what_few_of_very_many_rows_say_is_heard():
-    """400 rows in which all is the same, beside 10^15 of each class that say nothing: some 200 nats for all."""
+    """400 rows in which all is the same, beside 10^15 of each class that say nothing: 200 log 2 nats for all."""
     schema = Schema([Category("x0", (0, 1)), Category("x1", (0, 1)), Category("x2", (0, 1))], (0, 1))
     codes = np.array([[0, 0, 0, 1], [0, 0, 0, 1], [0, 0, 0, 0]], np.uint8)
     counts = Counts.of(schema, codes, np.array([0, 1, 0, 1]), np.array([1e15, 1e15, 200.0, 200.0]))

@@ -40,7 +40,7 @@ def interruptible(call: Callable[[], Found], cancel: Callable[[], object] | None
     except (KeyboardInterrupt, SystemExit):
         if cancel is not None:
             cancel()
-            # A process that ends while a thread is still inside the database may be aborted.
+            # Not only its answer is awaited: nothing shall be inside the database when the process ends.
             thread.join(LONG)
         raise
     return done.result()
