@@ -18,6 +18,7 @@ from typer.core import TyperGroup
 
 from tanbark.cli.console import COMMANDS, err
 from tanbark.cli.errors import CommandError, sentence
+from tanbark.cli.interrupts import heeding
 from tanbark.cli.options import DEBUG
 from tanbark.cli.stdin import spooling
 
@@ -51,7 +52,7 @@ class Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
-        with _sentences(), _terminable(), _notes(), spooling():
+        with _sentences(), _terminable(), heeding(), _notes(), spooling():
             if sys.stdout is None:
                 raise CommandError("standard output is closed; name a file to write to, or /dev/null")
             result = super().invoke(ctx)

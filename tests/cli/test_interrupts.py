@@ -1,4 +1,4 @@
-"""Ctrl-C during long work: it ends soon, with one word, and every file is as it was."""
+"""Ctrl-C: a command ends soon, with one word, and every file is as it was."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 import tanbark
+from tanbark.cli.interrupts import heeding
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="there is no such signal")
 
@@ -82,3 +83,87 @@ def test_a_command_stops_soon_with_one_word_and_changes_nothing(folder, words, w
     assert (printed, said) == ("", "stopped\n")
     assert took < SOON
     assert contents(folder) == before
+
+
+LOST_WHILE_IMPORTING = """
+import signal, sys
+from tanbark.cli import app
+
+class Forgotten:
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+class Finder:
+    def find_spec(self, name, *_):
+        if name == "numpy":
+            sys.meta_path.remove(self)
+            Forgotten()
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.meta_path.insert(0, Finder())
+app(sys.argv[1:], prog_name="tanbark")
+"""
+
+
+class Forgotten:
+    """Something whose end is interrupted."""
+
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+
+class SlowlyForgotten:
+    """Something that is still being cleared away when the interrupt is sent again."""
+
+    def __del__(self):
+        time.sleep(20)
+
+
+@pytest.fixture(autouse=True)
+def interruptible():
+    """Also where what runs in the background ignores interrupts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupt_that_was_lost_is_sent_again_until_it_is_heeded():
+    def work():
+        Forgotten()
+        SlowlyForgotten()
+        time.sleep(20)
+
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt), heeding():
+        work()
+    assert time.monotonic() - began < SOON
+
+
+def test_what_was_lost_at_the_end_does_not_come_after_it():
+    handler, hook = signal.getsignal(signal.SIGALRM), sys.unraisablehook
+    with heeding():
+        Forgotten()
+    time.sleep(0.2)
+    assert signal.getsignal(signal.SIGALRM) == handler
+    assert sys.unraisablehook == hook
+
+
+def test_other_errors_that_nobody_can_raise_are_told_as_before(monkeypatch):
+    told = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda lost: told.append(lost.exc_type))
+
+    class Broken:
+        def __del__(self):
+            raise ZeroDivisionError
+
+    with heeding():
+        Broken()
+    assert told == [ZeroDivisionError]
+
+
+def test_a_command_whose_interrupt_was_lost_stops_all_the_same(tmp_path):
+    (tmp_path / "t.csv").write_text("a,class\n" + "x,0\ny,1\n" * 50)
+    words = [sys.executable, "-c", LOST_WHILE_IMPORTING, "fit", "t.csv", "--target", "class"]
+    ended = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=100)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "stopped\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
