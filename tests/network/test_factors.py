@@ -1,56 +1,14 @@
 """Inference in networks of any shape against plain sums over the whole joint distribution."""
 
-import pickle
-
 import numpy as np
 import pytest
-from scipy.special import log_softmax, softmax
+from scipy.special import log_softmax
 
+from network.networks import hung, network_with, random_network, rows_with_every_pattern, whole_joint
 from tanbark import Category, Network, Schema
-from tanbark.network import DrawnAnswerWarning, DrawnValuesWarning, SparseTable, Structure, factors
-from tanbark.network.estimates import standard_errors
+from tanbark.network import Structure, factors
 
 SEEDS = range(40)
-
-
-def random_network(seed, n=5, classes=3, zeros=0.0, most=3):
-    """A random graph in which the class is a node like any other, with random tables."""
-    rng = np.random.default_rng(seed)
-    order = rng.permutation(n + 1).tolist()
-    parents = [()] * (n + 1)
-    for place, node in enumerate(order):
-        many = int(rng.integers(0, min(place, most) + 1))
-        parents[node] = tuple(rng.permutation(order[:place])[:many].tolist())
-    return network_with(parents, [*rng.integers(2, 4, n).tolist(), classes], rng, zeros)
-
-
-def network_with(parents, arity, rng, zeros=0.0):
-    schema = Schema([Category(f"a{u}", tuple(range(r))) for u, r in enumerate(arity[:-1])], tuple(range(arity[-1])))
-    tables = []
-    for node, above in enumerate(parents):
-        table = rng.dirichlet(np.ones(arity[node]), tuple(arity[p] for p in above))
-        table = np.where(rng.random(table.shape) < zeros, 0.0, table)
-        table[..., 0] += table.sum(axis=-1) == 0
-        with np.errstate(divide="ignore"):
-            tables.append(np.log(table / table.sum(axis=-1, keepdims=True)))
-    return Network(schema, Structure(tuple(parents)), tuple(tables))
-
-
-def whole_joint(network):
-    """P(row, class) by multiplying the tables as they are: an axis for each attribute, the class last."""
-    nodes = len(network.names)
-    letters = [chr(ord("a") + node) for node in range(nodes)]
-    terms = ["".join(letters[v] for v in (*above, node)) for node, above in enumerate(network.structure.parents)]
-    tables = [network.table(name) for name in network.names]
-    return np.einsum(f"{','.join(terms)}->{''.join(letters)}", *tables)
-
-
-def rows_with_every_pattern(schema, seed=0):
-    rng = np.random.default_rng(seed)
-    n = len(schema.columns)
-    rows = np.array([rng.integers(0, r, 2**n) for r in schema.arity], schema.dtype)
-    hidden = np.arange(2**n)[None, :] >> np.arange(n)[:, None] & 1
-    return np.where(hidden, schema.missing_code, rows).astype(schema.dtype)
 
 
 def summed(joint, row, arity):
@@ -153,13 +111,6 @@ def test_a_rows_answer_depends_neither_on_its_batch_nor_on_threads(max_table):
         assert np.array_equal(whole[i], network.log_joint(rows[:, [i]], max_table=max_table)[0])
 
 
-def hung(n, seed):
-    """A random tree under the class, of n attributes."""
-    rng = np.random.default_rng(seed)
-    parents = [(n,) if not u else (int(rng.integers(0, u)), n) for u in range(n)]
-    return network_with([*parents, ()], [*rng.integers(2, 6, n).tolist(), 3], rng)
-
-
 @pytest.mark.parametrize("n", [4, 31, 32, 70])
 def test_a_tree_in_the_general_layout_answers_as_a_tree(n):
     network = hung(n, n)
@@ -246,85 +197,6 @@ def test_queries_equal_pyagrums_propagation(name, reference):
         np.testing.assert_allclose(list(answer.values()), case["proba"], rtol=1e-9)
 
 
-# Draws
-
-
-def posteriors(network, rows, **settings):
-    return softmax(network.log_joint(rows, **settings), axis=1)
-
-
-@pytest.mark.compiled
-@pytest.mark.parametrize("seed", [3, 11, 14])
-@pytest.mark.filterwarnings("ignore:.*so many values")
-def test_draws_are_as_far_from_the_truth_as_they_say(seed):
-    network = random_network(seed, n=6)
-    rows = rows_with_every_pattern(network.schema, seed)
-    exact, exact_joint = posteriors(network, rows), network.log_joint(rows)
-    apart = []
-    for draw in range(8):
-        error = network.standard_error(rows, max_table=0, seed=draw)
-        drawn = posteriors(network, rows, max_table=0, seed=draw)
-        assert (np.abs(drawn - exact) < 5 * error + 1e-12).all()
-        joint, _, variance = network.factors.log_joint(rows, None, 0, draw)
-        assert (np.abs(np.expm1(joint - exact_joint)) < 5 * np.sqrt(variance) + 1e-12).all()
-        large = error > 0.004
-        apart.append((drawn - exact)[large] / error[large])
-    apart = np.concatenate(apart)
-    assert len(apart) > 120
-    assert 0.7 < np.sqrt((apart**2).mean()) < 1.2
-
-
-def test_the_size_of_the_largest_table_decides_who_is_drawn():
-    """Without a0 and a1, of three values each, a2 and a3 hold them together: nine cells."""
-    network = network_with([(4,), (4,), (0, 1, 4), (0, 1, 4), ()], [3, 3, 2, 2, 2], np.random.default_rng(0))
-    rows = np.array([[255, 0], [255, 255], [1, 1], [0, 0]], np.uint8)
-    exact = network.log_joint(rows, max_table=9)
-    assert (network.standard_error(rows, max_table=9) == 0).all()
-    assert np.array_equal(exact, network.log_joint(rows))
-    with pytest.warns(DrawnValuesWarning, match=r"^1 row lacks so many values .* drawn 1,000 times") as caught:
-        drawn = network.log_joint(rows, max_table=8)
-    assert len(caught) == 1
-    assert caught[0].filename == __file__
-    assert np.array_equal(drawn[1], exact[1])
-    assert not np.array_equal(drawn[0], exact[0])
-    error = network.standard_error(rows, max_table=8)
-    assert (error[0] > 0).all()
-    assert (error[1] == 0).all()
-    for answer in (network.log_joint, network.evidence):
-        with pytest.warns(DrawnValuesWarning, match="2 rows lack"):
-            answer(rows, max_table=2)
-    with pytest.warns(DrawnAnswerWarning, match=r"estimated from 1,000 draws, with a standard error of up to 0\.0"):
-        answer = network.query("a3", {"a2": 1}, max_table=8, seed=4)
-    assert answer == pytest.approx(network.query("a3", {"a2": 1}), abs=0.1)
-    assert answer != network.query("a3", {"a2": 1})
-
-
-def test_an_answers_standard_error_is_that_of_its_spread_over_seeds():
-    network = network_with([(4,), (4,), (0, 1, 4), (0, 1, 4), ()], [3, 3, 2, 2, 2], np.random.default_rng(0))
-    exact = network.query("a3", {"a2": 1})[0]
-    apart, told = [], []
-    for seed in range(60):
-        with pytest.warns(DrawnAnswerWarning) as caught:
-            apart.append(network.query("a3", {"a2": 1}, max_table=8, seed=seed)[0] - exact)
-        told.append(caught[0].message.standard_error)
-    assert 0.3 < np.std(apart) / np.mean(told) < 1.3
-    assert np.abs(apart).max() < 5 * np.mean(told)
-
-
-def test_values_that_no_draw_met_are_part_of_the_standard_error():
-    found = standard_errors(np.log([[[0.9], [0.1]]]), np.zeros((1, 2, 1)))
-    np.testing.assert_allclose(found, [[0.9 / 1000, 0.9 / 1000]])
-
-
-@pytest.mark.parametrize("setting", [{"max_table": -1}, {"max_table": "a"}, {"seed": -1}, {"seed": 1.5}])
-def test_bad_settings_of_draws_get_a_sentence(setting):
-    network = random_network(0)
-    name = next(iter(setting))
-    for call in (lambda: network.query("a0", {}, **setting), lambda: network.log_joint(network._unknown(), **setting)):
-        with pytest.raises(ValueError, match=f"{name} must be a whole number of at least 0, got"):
-            call()
-
-
 def test_what_nothing_known_lies_below_is_neither_summed_nor_drawn():
     """Of a3 alone is known; a4 to a8, all below it, would be large tables."""
     parents = [(9,), (0, 9), (0, 1, 9), (1, 2, 9), (2, 3, 9), (3, 4, 9), (4, 5, 9), (5, 6, 9), (6, 7, 9), ()]
@@ -355,141 +227,6 @@ def test_neighbours_with_more_values_together_than_can_be_numbered_are_told_apar
     rows[0] = 255
     alone = np.concatenate([network.log_joint(rows[:, [i]].copy()) for i in range(2 * n)])
     assert np.array_equal(network.log_joint(rows), alone)
-
-
-@pytest.mark.filterwarnings("ignore:.*so many values")
-def test_shares_that_are_estimates_are_told():
-    network = network_with([(4,), (4,), (0, 1, 4), (0, 1, 2, 4), ()], [3, 3, 2, 2, 2], np.random.default_rng(0))
-    whole = np.zeros((4, 1), np.uint8)
-    with pytest.warns(DrawnValuesWarning):
-        drawn = network.evidence(whole, max_table=2)
-    np.testing.assert_allclose(drawn.sum(axis=1), network.log_joint(whole), rtol=1e-12)
-    network.evidence(whole)
-
-
-@pytest.mark.compiled
-@pytest.mark.filterwarnings("ignore:.*so many values")
-def test_the_seed_decides_the_draws():
-    network = random_network(11, n=6)
-    rows = rows_with_every_pattern(network.schema)
-    one, again = (network.log_joint(rows, max_table=0, seed=7) for _ in range(2))
-    assert np.array_equal(one, again)
-    assert not np.array_equal(one, network.log_joint(rows, max_table=0, seed=8))
-
-
-@pytest.mark.compiled
-@pytest.mark.filterwarnings("ignore:.*so many values")
-def test_evidence_adds_up_where_values_are_drawn():
-    network = random_network(11, n=6)
-    rows = rows_with_every_pattern(network.schema)
-    parts = network.evidence(rows, max_table=0, seed=5)
-    np.testing.assert_allclose(parts.sum(axis=1), network.log_joint(rows, max_table=0, seed=5), rtol=1e-12, atol=1e-12)
-
-
-@pytest.mark.filterwarnings("ignore:.*so many values")
-def test_a_row_that_all_draws_call_impossible_has_no_precision_at_all():
-    """a0 is 1 in one of a million rows, and only then can a1 be 1."""
-    schema = Schema([Category("a0", (0, 1)), Category("a1", (0, 1))], (0, 1))
-    with np.errstate(divide="ignore"):
-        tables = np.log([1 - 1e-6, 1e-6]), np.log([[[1.0, 0.0]] * 2, [[0.5, 0.5]] * 2]), np.log([0.5, 0.5])
-    network = Network(schema, Structure(((), (0, 2), ())), tables)
-    row = np.array([[255], [1]], np.uint8)
-    assert np.isneginf(network.log_joint(row, max_table=1)).all()
-    assert network.standard_error(row, max_table=1).tolist() == [[1.0, 1.0]]
-    np.testing.assert_allclose(network.log_joint(row), np.log([[2.5e-7, 2.5e-7]]))
-
-
-# Sparse tables
-
-
-def sparse_pair(seed):
-    """A network with sparse tables, and the same network written out."""
-    rng = np.random.default_rng(seed)
-    parents, arity = [(5,), (5, 0), (1, 5, 0), (2, 1), (3, 5), ()], [3, 2, 4, 2, 3, 3]
-    if seed % 2:  # the class below attributes
-        parents, arity = [(), (0,), (1, 0), (2, 5, 1), (5, 3), (2, 0)], [3, 2, 4, 2, 3, 3]
-    dense = network_with(parents, arity, rng)
-    tables = list(dense.log_tables)
-    for node, above in enumerate(parents):
-        attributes = [arity[p] for p in above if p != 5]
-        if not attributes:
-            continue
-        classes = 3 if 5 in above else 1
-        keys = np.flatnonzero(rng.random(int(np.prod(attributes))) < 0.5)
-        rows = np.log(rng.dirichlet(np.ones(arity[node]), (len(keys), classes)))
-        default = np.log(rng.dirichlet(np.ones(arity[node]), classes))
-        shape = tuple(arity[v] for v in (*above, node))
-        tables[node] = SparseTable(shape, above.index(5) if 5 in above else None, keys, rows, default)
-    written = [t.dense() if isinstance(t, SparseTable) else t for t in tables]
-    return Network(dense.schema, dense.structure, tuple(tables)), Network(dense.schema, dense.structure, tuple(written))
-
-
-@pytest.mark.compiled
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.filterwarnings("ignore:.*so many values")
-def test_a_sparse_table_is_the_table_written_out_bit_for_bit(seed):
-    sparse, dense = sparse_pair(seed)
-    rows = np.tile(rows_with_every_pattern(sparse.schema, seed), 5)
-    assert sum(isinstance(t, SparseTable) for t in sparse.log_tables) >= 4
-    for settings in ({}, {"max_table": 0}):
-        assert np.array_equal(sparse.log_joint(rows, **settings), dense.log_joint(rows, **settings))
-        assert np.array_equal(sparse.standard_error(rows, **settings), dense.standard_error(rows, **settings))
-        assert np.array_equal(sparse.evidence(rows, **settings), dense.evidence(rows, **settings))
-    assert whole_joint(sparse).sum() == pytest.approx(1.0)
-    for name in sparse.names:
-        assert np.array_equal(sparse.table(name), dense.table(name))
-    for one, other in zip(sparse.sample(200, 3), dense.sample(200, 3)):
-        assert np.array_equal(one, other)
-    again = pickle.loads(pickle.dumps(sparse))
-    assert np.array_equal(again.log_joint(rows), dense.log_joint(rows))
-
-
-def test_a_tree_with_a_sparse_table_is_no_tree_to_the_kernels():
-    tree = hung(2, 0)
-    table = tree.log_tables[1]
-    every = SparseTable(table.shape, 1, np.arange(table.shape[0]), table.copy(), table[0].copy())
-    network = Network(tree.schema, tree.structure, (tree.log_tables[0], every, tree.log_tables[2]))
-    assert network.tree is None
-    rows = rows_with_every_pattern(tree.schema)
-    np.testing.assert_allclose(network.log_joint(rows), tree.log_joint(rows), rtol=1e-13)
-
-
-def test_a_network_wants_the_class_where_its_parents_say():
-    tree = hung(2, 0)
-    table = tree.log_tables[1]
-    swapped = table.swapaxes(0, 1)
-    assert swapped.shape != table.shape or table.shape[0] == 3
-    wrong = SparseTable(
-        table.shape, 0, np.empty(0, np.int64), np.empty((0, table.shape[0], table.shape[2])), table[:, 0]
-    )
-    with pytest.raises(ValueError, match="another axis"):
-        Network(tree.schema, tree.structure, (tree.log_tables[0], wrong, tree.log_tables[2]))
-
-
-# Drawings
-
-
-def test_a_drawing_names_all_that_an_attribute_depends_on():
-    schema = Schema([Category(name, (0, 1)) for name in ("rain", "sun", "wind", "tide")], (0, 1), class_name="sail")
-    rng = np.random.default_rng(0)
-    parents = ((3, 4), (0, 4), (1, 4, 0, 3), (), ())
-    tables = tuple(np.log(rng.dirichlet(np.ones(2), (2,) * len(above))) for above in parents)
-    assert str(Network(schema, Structure(parents), tables)).splitlines() == [
-        "sail",
-        "tide",
-        "└─ rain  (and sail)",
-        "   └─ sun  (and sail)",
-        "      └─ wind  (and rain, tide, sail)",
-    ]
-    parents = ((), (0,), (1, 0, 4), (), (0, 3))
-    tables = tuple(np.log(rng.dirichlet(np.ones(2), (2,) * len(above))) for above in parents)
-    assert str(Network(schema, Structure(parents), tables)).splitlines() == [
-        "rain",
-        "├─ sun",
-        "│  └─ wind  (and rain, sail)",
-        "└─ sail  (and tide)",
-        "tide",
-    ]
 
 
 def test_posteriors_are_finite_where_known_values_contradict_each_other():

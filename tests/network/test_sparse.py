@@ -3,6 +3,8 @@ import pickle
 import numpy as np
 import pytest
 
+from network.networks import hung, network_with, rows_with_every_pattern, whole_joint
+from tanbark import Network
 from tanbark.network import SparseTable
 
 
@@ -73,3 +75,67 @@ def test_keys_whose_differences_overflow_are_not_in_order():
     keys = (5, -(2**63), -10, 7)
     with pytest.raises(ValueError, match="in ascending order"):
         sparse(keys=keys)
+
+
+def sparse_pair(seed):
+    """A network with sparse tables, and the same network written out."""
+    rng = np.random.default_rng(seed)
+    parents, arity = [(5,), (5, 0), (1, 5, 0), (2, 1), (3, 5), ()], [3, 2, 4, 2, 3, 3]
+    if seed % 2:  # the class below attributes
+        parents, arity = [(), (0,), (1, 0), (2, 5, 1), (5, 3), (2, 0)], [3, 2, 4, 2, 3, 3]
+    dense = network_with(parents, arity, rng)
+    tables = list(dense.log_tables)
+    for node, above in enumerate(parents):
+        attributes = [arity[p] for p in above if p != 5]
+        if not attributes:
+            continue
+        classes = 3 if 5 in above else 1
+        keys = np.flatnonzero(rng.random(int(np.prod(attributes))) < 0.5)
+        rows = np.log(rng.dirichlet(np.ones(arity[node]), (len(keys), classes)))
+        default = np.log(rng.dirichlet(np.ones(arity[node]), classes))
+        shape = tuple(arity[v] for v in (*above, node))
+        tables[node] = SparseTable(shape, above.index(5) if 5 in above else None, keys, rows, default)
+    written = [t.dense() if isinstance(t, SparseTable) else t for t in tables]
+    return Network(dense.schema, dense.structure, tuple(tables)), Network(dense.schema, dense.structure, tuple(written))
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.filterwarnings("ignore:.*so many values")
+def test_a_sparse_table_is_the_table_written_out_bit_for_bit(seed):
+    sparse, dense = sparse_pair(seed)
+    rows = np.tile(rows_with_every_pattern(sparse.schema, seed), 5)
+    assert sum(isinstance(t, SparseTable) for t in sparse.log_tables) >= 4
+    for settings in ({}, {"max_table": 0}):
+        assert np.array_equal(sparse.log_joint(rows, **settings), dense.log_joint(rows, **settings))
+        assert np.array_equal(sparse.standard_error(rows, **settings), dense.standard_error(rows, **settings))
+        assert np.array_equal(sparse.evidence(rows, **settings), dense.evidence(rows, **settings))
+    assert whole_joint(sparse).sum() == pytest.approx(1.0)
+    for name in sparse.names:
+        assert np.array_equal(sparse.table(name), dense.table(name))
+    for one, other in zip(sparse.sample(200, 3), dense.sample(200, 3)):
+        assert np.array_equal(one, other)
+    again = pickle.loads(pickle.dumps(sparse))
+    assert np.array_equal(again.log_joint(rows), dense.log_joint(rows))
+
+
+def test_a_tree_with_a_sparse_table_is_no_tree_to_the_kernels():
+    tree = hung(2, 0)
+    table = tree.log_tables[1]
+    every = SparseTable(table.shape, 1, np.arange(table.shape[0]), table.copy(), table[0].copy())
+    network = Network(tree.schema, tree.structure, (tree.log_tables[0], every, tree.log_tables[2]))
+    assert network.tree is None
+    rows = rows_with_every_pattern(tree.schema)
+    np.testing.assert_allclose(network.log_joint(rows), tree.log_joint(rows), rtol=1e-13)
+
+
+def test_a_network_wants_the_class_where_its_parents_say():
+    tree = hung(2, 0)
+    table = tree.log_tables[1]
+    swapped = table.swapaxes(0, 1)
+    assert swapped.shape != table.shape or table.shape[0] == 3
+    wrong = SparseTable(
+        table.shape, 0, np.empty(0, np.int64), np.empty((0, table.shape[0], table.shape[2])), table[:, 0]
+    )
+    with pytest.raises(ValueError, match="another axis"):
+        Network(tree.schema, tree.structure, (tree.log_tables[0], wrong, tree.log_tables[2]))
