@@ -1,6 +1,5 @@
-"""Model files: nothing is lost, nothing runs, and what is broken says so."""
+"""Model files: nothing is lost."""
 
-import json
 import os
 import stat
 from pathlib import Path
@@ -8,28 +7,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from safetensors.numpy import load, load_file, save_file
 
 import tanbark
-from tanbark import AODE, KDB, TAN, AdditiveBN, AveragedTAN, BayesNet, BoostedBN, Encoder, NaiveBayes, SuperParent
+from saved_models import table
+from tanbark import TAN, Encoder, NaiveBayes
 from tanbark.classifiers import REGISTRY
-from tanbark.files import ModelFileError, _digest, to_bytes
 
 CLASSIFIERS = [entry.classifier for entry in REGISTRY.values()]
-
-
-def table(rows=80, seed=0):
-    rng = np.random.default_rng(seed)
-    frame = pd.DataFrame(
-        {
-            "größe, cm": rng.normal(size=rows),
-            'a "quoted" name': np.array(["ja", "nein", "日本"], object)[rng.integers(0, 3, rows)],
-            "count": rng.integers(0, 4, rows),
-            "flag": rng.random(rows) < 0.5,
-        }
-    )
-    frame = frame.mask(rng.random(frame.shape) < 0.1)
-    return frame, rng.integers(0, 3, rows)
 
 
 @pytest.fixture
@@ -105,65 +89,6 @@ def test_settings_with_arrays_and_schemas_survive(tmp_path):
     again.fit(X, y)
 
 
-def test_a_file_cut_short_anywhere_gets_one_sentence(saved, tmp_path):
-    _, path, _, _ = saved
-    content = path.read_bytes()
-    for length in [0, 1, 7, 8, 9, 100, len(content) // 2, len(content) - 1]:
-        (tmp_path / "cut").write_bytes(content[:length])
-        with pytest.raises(ModelFileError, match="cut is not a tanbark model, or is cut short") as caught:
-            tanbark.load(tmp_path / "cut")
-        assert "\n" not in str(caught.value)
-
-
-def test_a_flipped_bit_anywhere_is_noticed(saved, tmp_path):
-    _, path, _, _ = saved
-    content = path.read_bytes()
-    rng = np.random.default_rng(0)
-    for at in rng.integers(0, len(content), 150):
-        broken = bytearray(content)
-        broken[at] ^= 1 << int(rng.integers(0, 8))
-        (tmp_path / "broken").write_bytes(broken)
-        with pytest.raises(ModelFileError):
-            tanbark.load(tmp_path / "broken")
-
-
-def test_foreign_files_are_named_as_such(tmp_path):
-    (tmp_path / "text").write_text("hello")
-    save_file({"weights": np.zeros(3)}, tmp_path / "other.safetensors")
-    for name in ("text", "other.safetensors"):
-        with pytest.raises(ModelFileError, match=f"{name} is not a tanbark model"):
-            tanbark.load(tmp_path / name)
-    with pytest.raises(ModelFileError, match="is a folder"):
-        tanbark.load(tmp_path)
-    with pytest.raises(FileNotFoundError, match="there is no file"):
-        tanbark.load(tmp_path / "nothing")
-
-
-def with_header(path, target, change):
-    """Write the model anew with its header changed."""
-    from safetensors import safe_open
-
-    with safe_open(str(path), "np") as file:
-        header = json.loads(file.metadata()["tanbark"])
-    change(header)
-    save_file(load_file(path), target, {"tanbark": json.dumps(header)})
-
-
-def test_a_file_from_the_future_names_both_versions(saved, tmp_path):
-    _, path, _, _ = saved
-    with_header(path, tmp_path / "new", lambda header: header.update(format=2, version="9.9"))
-    with pytest.raises(ModelFileError, match=rf"tanbark 9\.9 in format 2, but this is tanbark {tanbark.__version__}"):
-        tanbark.load(tmp_path / "new")
-
-
-@pytest.mark.parametrize("field", ["schema", "parents", "params", "model", "state", "sha256"])
-def test_a_header_that_was_tampered_with_is_refused(field, saved, tmp_path):
-    _, path, _, _ = saved
-    with_header(path, tmp_path / "odd", lambda header: header.update({field: "nonsense"}))
-    with pytest.raises(ModelFileError, match="is damaged"):
-        tanbark.load(tmp_path / "odd")
-
-
 def test_only_fitted_classifiers_of_ours_are_saved(tmp_path):
     with pytest.raises(TypeError, match="only tanbark's classifiers"):
         tanbark.save("text", tmp_path / "m")
@@ -204,222 +129,6 @@ def test_a_level_that_is_no_valid_unicode_survives(tmp_path):
     assert tanbark.load(tmp_path / "m").schema_.columns[0].levels == model.schema_.columns[0].levels
 
 
-def test_a_header_of_nothing_but_brackets_is_refused(tmp_path):
-    save_file({"table": np.zeros(1)}, tmp_path / "m", {"tanbark": "[" * 100_000})
-    with pytest.raises(ModelFileError, match="is not a tanbark model"):
-        tanbark.load(tmp_path / "m")
-
-
 def test_a_folder_that_is_not_there_is_named_with_the_file_the_user_gave(saved, tmp_path):
     with pytest.raises(FileNotFoundError, match="nowhere/m'"):
         tanbark.save(saved[0], tmp_path / "nowhere" / "m")
-
-
-def test_counts_of_values_beyond_those_of_their_class_are_refused(tmp_path):
-    model = TAN().fit(*table())
-    path = tmp_path / "m.tanbark"
-    model.counts_ = tanbark.Counts(model.schema_, model.counts_.class_counts, model.counts_.table * 10**9)
-    tanbark.save(model, path)
-    with pytest.raises(ModelFileError, match="a value was seen more often than its class"):
-        tanbark.load(path)
-
-
-def rewritten(model, path, change):
-    """Write a model with its header and arrays changed by a stranger who knows how to compute the checksum."""
-    packed = json.loads(to_bytes(model)[8 : 8 + int.from_bytes(to_bytes(model)[:8], "little")])
-    header = json.loads(packed["__metadata__"]["tanbark"])
-    arrays = {name: array.copy() for name, array in load(to_bytes(model)).items()}
-    change(header, arrays)
-    header = json.loads(json.dumps(header))
-    header["sha256"] = _digest({k: v for k, v in header.items() if k != "sha256"}, arrays)
-    save_file(arrays, path, {"tanbark": json.dumps(header)})
-    return path
-
-
-def setting(*way, to):
-    """Return a change of one value of the header."""
-
-    def change(header, arrays):
-        for step in way[:-1]:
-            header = header[step]
-        header[way[-1]] = to
-
-    return change
-
-
-def filling(name, at, value):
-    """Return a change of some values of an array."""
-
-    def change(header, arrays):
-        arrays[name][at] = value
-
-    return change
-
-
-def cutting_off(u):
-    """Return a change by which no edge leads to an attribute."""
-
-    def change(header, arrays):
-        arrays["log_weights"][:, u] = arrays["log_weights"][:, :, u] = -np.inf
-
-    return change
-
-
-def of_single_values(header, arrays):
-    arrays["table"] = np.ascontiguousarray(np.diagonal(arrays["table"], axis1=1, axis2=2))
-
-
-def of_no_columns(header, arrays):
-    header["schema"]["columns"] = []
-    arrays["table"] = np.zeros((3, 0, 0), np.int64)
-
-
-def nested(header, arrays):
-    for _ in range(600):
-        header["params"]["ess"] = [header["params"]["ess"]]
-
-
-def listing_counts(header, arrays):
-    header["params"]["prior"] = [{"counts": header["schema"]}]
-    arrays |= {"prior_class_counts": arrays["class_counts"], "prior_table": arrays["table"]}
-
-
-# Most of these were once loaded, and then a kernel read beyond an array or something failed without a sentence.
-TAMPERED = [
-    # A column with fewer codes than levels: the last levels would be taken for missing.
-    (TAN, setting("schema", "columns", 1, "other", to=-1), "other must be True or False, got -1"),
-    (TAN, setting("schema", "columns", 1, "missing", to=-1), "missing must be True or False, got -1"),
-    (TAN, setting("schema", "columns", 0, "missing", to=-1), "missing must be True or False, got -1"),
-    (TAN, setting("schema", "columns", 0, "low", to=float("nan")), "its range must be numbers"),
-    (TAN, setting("schema", "columns", 2, "levels", 0, to=10**400), "beyond what a float holds"),
-    (TAN, setting("schema", "columns", 0, "name", to=False), "a name that is no text"),
-    (TAN, setting("schema", "named", to="x"), "whether columns bear names"),
-    (TAN, setting("schema", "classes", 0, to=None), "a level must be text, a number or a boolean"),
-    (TAN, setting("schema", "classes", 0, to=float("nan")), "a level must be text, a number or a boolean"),
-    (TAN, setting("schema", "class_dtype", to="<U100000000"), "cannot be of type"),
-    (TAN, setting("schema", "class_dtype", to="<M8[s]"), "cannot be of type"),
-    (TAN, setting("schema", "class_dtype", to="|b1"), "are others in the type"),
-    (TAN, of_no_columns, "no columns or no classes"),
-    (TAN, setting("params", "n_jobs", to="x"), "n_jobs must be a whole number"),
-    (TAN, setting("params", "encoder", to="x"), "describes no model"),
-    (TAN, setting("state", "tree_edges", 0, 0, to=99), "an edge of an attribute that is none"),
-    (TAN, setting("state", "tree_edges", 0, 0, to=float("inf")), "describes no model"),
-    (TAN, nested, "describes no model"),
-    (TAN, of_single_values, "counts are of single values"),
-    (TAN, filling("class_counts", slice(None), 1), "a value was seen more often than its class"),
-    (TAN, filling("table", np.s_[:, 0, 1], 9), "two values were seen together more often than each of them"),
-    (NaiveBayes, filling("table", slice(None), 1000), "a value was seen more often than its class"),
-    (NaiveBayes, filling("table", slice(None), 10), "the values of a column were seen more often than their class"),
-    (NaiveBayes, filling("class_counts", slice(None), 2**62), "have grown beyond 2"),
-    # Rows that cannot be drawn: every value has probability zero.
-    (TAN, filling("log_table_0", slice(None), -np.inf), "do not sum to 1"),
-    (TAN, filling("log_table_0", slice(None), -1e-3), "do not sum to 1"),
-    (AODE, filling("log_prior", slice(None), -np.inf), "do not sum to 1"),
-    (KDB, setting("state", "seed", to=-1), "its seed must be a whole number"),
-    (KDB, setting("state", "seed", to=float("inf")), "its seed must be a whole number"),
-    (AveragedTAN, listing_counts, "lists counts"),
-    # Each weight is finite, but not their sum.
-    (BoostedBN, filling("estimator_weights", slice(None), 1e308), "weights that cannot be"),
-    (BoostedBN, filling("prior_ratio", slice(None), 1e308), "ratio of priors cannot be"),
-    # Weights of edges under which draws take the numbers of attributes from memory that nobody has written.
-    (AveragedTAN, filling("log_weights", np.s_[:, 0], -np.inf), "not the same in both directions"),
-    (AveragedTAN, filling("log_weights", slice(None), -np.inf), "allow no tree"),
-    (AveragedTAN, cutting_off(1), "allow no tree"),
-    (AveragedTAN, filling("log_weights", slice(None), np.inf), "infinite"),
-    (AveragedTAN, filling("ratios", slice(None), -1.0), "no probability"),
-    (AveragedTAN, filling("ratios", slice(None), 1e300), "sum to more than 1"),
-    (AveragedTAN, filling("values", slice(None), 1e-3), "do not sum to 1"),
-    (AveragedTAN, filling("log_prior", slice(None), -np.inf), "do not sum to 1"),
-    (AveragedTAN, setting("state", "log_evidence", to=float("nan")), "its log_evidence is no number"),
-    (AveragedTAN, setting("state", "root", to=-1), "a root that is no attribute"),
-    (AveragedTAN, setting("state", "root", to=True), "a root that is no attribute"),
-    (AveragedTAN, setting("state", "root", to=10**9), "a root that is no attribute"),
-    (AveragedTAN, setting("state", "multinet", to=0), "neither of one tree nor of several"),
-    (AODE, lambda header, arrays: arrays.update(votes=arrays["votes"] * np.nan), "neither true nor false"),
-    (AdditiveBN, setting("state", "optimality_gap", to="1e-9"), "its optimality_gap is no number"),
-    (BayesNet, setting("state", "log_score", to=None), "its log_score is no number"),
-    (NaiveBayes, setting("classes_listed", to="yes"), "whether its classes were listed"),
-    # In Python's words: 'int' object has no attribute 'items'.
-    (NaiveBayes, setting("params", to=5), "its header describes no model"),
-]
-
-
-@pytest.mark.parametrize(("classifier", "change", "sentence"), TAMPERED)
-def test_a_file_that_was_tampered_with_and_signed_is_refused_in_one_sentence(classifier, change, sentence, tmp_path):
-    path = rewritten(classifier().fit(*table()), tmp_path / "m", change)
-    with pytest.raises(ModelFileError, match="is damaged") as caught:
-        tanbark.load(path)
-    assert sentence in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(("kind", "size"), [("BF16", 2), ("F8_E4M3", 1), ("F8_E5M2", 1), ("C64", 8), ("F16", 2)])
-def test_arrays_of_types_that_are_never_written_are_refused(kind, size, tmp_path):
-    written = to_bytes(NaiveBayes().fit(*table()))
-    length = int.from_bytes(written[:8], "little")
-    said = json.loads(written[8 : 8 + length])
-    start, end = said["table"]["data_offsets"]
-    said["table"] |= {"dtype": kind, "shape": [(end - start) // size]}
-    header = json.dumps(said).encode()
-    (tmp_path / "m").write_bytes(len(header).to_bytes(8, "little") + header + written[8 + length :])
-    with pytest.raises(ModelFileError, match=r"^[^\n]*take another copy[^\n]*$"):
-        tanbark.load(tmp_path / "m")
-
-
-def test_members_of_another_schema_than_the_whole_are_refused(tmp_path):
-    """Their tables are for fewer values than the codes of the whole."""
-    model = AdditiveBN(weak=[NaiveBayes(), TAN()]).fit(*table())
-    X, y = table()
-    fewer = AdditiveBN(weak=[NaiveBayes(), TAN()], encoder=Encoder(n_bins=2)).fit(X, y)
-
-    def change(header, arrays):
-        theirs = load(to_bytes(fewer))
-        header["state"]["members"][0]["schema"] = fewer.schema_.to_dict()
-        arrays |= {name: theirs[name] for name in theirs if name.startswith("member_0_")}
-        arrays |= {f"member_0_{name}": theirs[name] for name in ("class_counts", "table")}
-
-    with pytest.raises(ModelFileError, match="a member has another schema than the whole"):
-        tanbark.load(rewritten(model, tmp_path / "m", change))
-
-
-def test_what_is_said_of_a_file_is_one_short_line_whatever_the_file_says(saved, tmp_path):
-    model, path, _, _ = saved
-    with_header(path, tmp_path / "new", lambda header: header.update(format=2, version="9.9\n" + "x" * 1000))
-    with pytest.raises(ModelFileError, match=r"tanbark 9\.9 x{36} in format 2, but"):
-        tanbark.load(tmp_path / "new")
-    long = rewritten(model, tmp_path / "long", setting("model", to="x" * 10**6))
-    with pytest.raises(ModelFileError, match="it lacks 'xxx") as caught:
-        tanbark.load(long)
-    assert len(str(caught.value)) < 1000 + len(str(long))
-    for form in (0, -1):
-        with_header(path, tmp_path / "old", lambda header, form=form: header.update(format=form))
-        with pytest.raises(ModelFileError, match="its header names no format"):
-            tanbark.load(tmp_path / "old")
-
-
-def test_a_prior_without_a_ratio_to_the_learned_one_is_not_taken(tmp_path):
-    """It would not be saved again, so that the copy of a model would answer otherwise."""
-    model = TAN().fit(*table())
-
-    def change(header, arrays):
-        arrays |= {"prior_ratio": np.zeros(3), "log_prior": np.log([0.8, 0.1, 0.1])}
-
-    loaded = tanbark.load(rewritten(model, tmp_path / "m", change))
-    assert np.array_equal(loaded.class_log_prior_, model.class_log_prior_)
-
-
-def test_another_prior_is_saved_whatever_the_classifier(tmp_path):
-    """A file may give a super-parent's network a class that has a parent, where a prior is no table of the network."""
-    model = SuperParent().fit(*table())
-
-    def change(header, arrays):
-        header["parents"] = [[], [], [], [], [3]]
-        for node, values in enumerate(model.schema_.arity):
-            arrays[f"log_table_{node}"] = np.full(values, -np.log(values))
-        arrays["log_table_4"] = np.log(np.tile([0.2, 0.3, 0.5], (model.schema_.arity[3], 1)))
-        arrays |= {"prior_ratio": np.array([1.0, 0.0, -1.0]), "log_prior": np.log([0.5, 0.3, 0.2])}
-
-    loaded = tanbark.load(rewritten(model, tmp_path / "m", change))
-    tanbark.save(loaded, tmp_path / "again")
-    X, _ = table()
-    assert np.array_equal(tanbark.load(tmp_path / "again").predict_proba(X), loaded.predict_proba(X))
