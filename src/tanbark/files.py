@@ -23,7 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import tanbark
-from tanbark.classifiers.base import CountsClassifier, check_jobs
+from tanbark.classifiers.base import CountsClassifier
+from tanbark.classifiers.checks import check_jobs
 from tanbark.classifiers.registry import REGISTRY
 from tanbark.classifiers.state import as_it_is
 from tanbark.counts import Counts

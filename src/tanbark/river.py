@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from tanbark.classifiers.base import CountsClassifier, check_number
+from tanbark.classifiers.base import CountsClassifier
+from tanbark.classifiers.checks import check_number
 from tanbark.classifiers.stream import Stream
 from tanbark.counts import Counts
 from tanbark.schema.columns import plain

@@ -21,17 +21,12 @@ from tanbark.averaging import (
     best_pool,
     by_folds,
 )
-from tanbark.classifiers.base import (
-    Array,
-    CountsClassifier,
-    check_choice,
-    check_flag,
-    check_number,
-    offered_unless,
-)
+from tanbark.classifiers.base import Array, CountsClassifier
+from tanbark.classifiers.checks import check_choice, check_flag, check_number
 from tanbark.classifiers.fitted_members import Classifiers
 from tanbark.classifiers.kept import kept_number, kept_seed, prior_ratio
 from tanbark.classifiers.network_classifier import centred
+from tanbark.classifiers.offering import offered_unless
 from tanbark.classifiers.seeds import check_seed, seed_of
 from tanbark.classifiers.state import of_one_state
 from tanbark.counts import Counts, Rows

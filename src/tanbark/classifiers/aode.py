@@ -9,7 +9,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.classifiers.base import Array, CountsClassifier, check_choice
+from tanbark.classifiers.base import Array, CountsClassifier
+from tanbark.classifiers.checks import check_choice
 from tanbark.counts import Counts, Rows
 from tanbark.kernels.frozen import frozen
 from tanbark.kernels.super_parents import averaged_log_joint

@@ -17,7 +17,8 @@ from tanbark.averaging import TreeMixture, TreePosterior, edge_prior_matrix, log
 from tanbark.averaging.plot import plot_edge_probabilities
 from tanbark.averaging.tree_mixture import DRAWS
 from tanbark.averaging.tree_posterior import Trees
-from tanbark.classifiers.base import Array, CountsClassifier, check_number
+from tanbark.classifiers.base import Array, CountsClassifier
+from tanbark.classifiers.checks import check_number
 from tanbark.classifiers.kept import kept_number, kept_seed
 from tanbark.classifiers.seeds import check_seed, seed_of
 from tanbark.classifiers.state import of_one_state

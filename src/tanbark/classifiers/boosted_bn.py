@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from tanbark.averaging import Committee
-from tanbark.classifiers.base import Array, CountsClassifier, check_choice, check_flag, check_number
+from tanbark.classifiers.base import Array, CountsClassifier
+from tanbark.classifiers.checks import check_choice, check_flag, check_number
 from tanbark.classifiers.held_out import held_out
 from tanbark.classifiers.kept import kept_number, prior_ratio
 from tanbark.classifiers.samme import Round, Votes, boost

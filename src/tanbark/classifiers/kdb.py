@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from tanbark.classifiers.any_network import AnyNetworkClassifier
-from tanbark.classifiers.base import check_number
+from tanbark.classifiers.checks import check_number
 from tanbark.counts import Counts, Rows
 from tanbark.counts.family import ROOM
 from tanbark.network import Network, Structure

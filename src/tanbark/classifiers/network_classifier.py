@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from tanbark.classifiers.base import Array, CountsClassifier, check_choice, offered_unless
+from tanbark.classifiers.base import Array, CountsClassifier
+from tanbark.classifiers.checks import check_choice
 from tanbark.classifiers.kept import prior_ratio
+from tanbark.classifiers.offering import offered_unless
 from tanbark.classifiers.state import of_one_state
 from tanbark.counts import Counts, Rows
 from tanbark.network import Network

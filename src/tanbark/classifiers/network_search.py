@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.classifiers.base import check_choice, check_flag, check_number
+from tanbark.classifiers.checks import check_choice, check_flag, check_number
 from tanbark.classifiers.progress_bar import progress_bar
 from tanbark.classifiers.searched_network import SearchedNetworkClassifier
 from tanbark.classifiers.seeds import seed_of

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from tanbark.classifiers.base import check_number
+from tanbark.classifiers.checks import check_number
 
 
 def check_seed(random_state: Any) -> None:

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from tanbark.classifiers.base import Array, CountsClassifier, check_number, has_no_rows
+from tanbark.classifiers.base import Array, CountsClassifier, has_no_rows
+from tanbark.classifiers.checks import check_number
 from tanbark.classifiers.state import learning
 from tanbark.classifiers.surprise import Surprise
 from tanbark.counts import Counts, Rows

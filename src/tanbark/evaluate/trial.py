@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
-from tanbark.classifiers.base import CountsClassifier, check_jobs, check_number
+from tanbark.classifiers.base import CountsClassifier
+from tanbark.classifiers.checks import check_jobs, check_number
 from tanbark.evaluate.answers import Answer, Note, aligned, learn, with_others
 from tanbark.evaluate.folds import Places, Split, stratified_folds, stratified_share
 from tanbark.evaluate.results import CrossValidation, Fold
