@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import TypeVar
+from typing import Any, Generic, TypeVar
 
 Found = TypeVar("Found")
 
@@ -20,33 +22,71 @@ def interruptible(call: Callable[[], Found], cancel: Callable[[], object] | None
 
     After an interrupt `cancel` should make it end; what cannot be cancelled is left to end with the process.
     """
-    done: Future[Found] = Future()
-    # To wait for the future itself would leave its lock in disorder after an interrupt.
-    ended: SimpleQueue[object] = SimpleQueue()
-    done.add_done_callback(ended.put)
-
-    def run() -> None:
-        try:
-            done.set_result(call())
-        except BaseException as error:
-            done.set_exception(error)
-
-    thread = Thread(target=run, daemon=True)
-    thread.start()
+    begun = _Call(call, cancel)
     try:
-        while not done.done():
-            with suppress(Empty):
-                ended.get(timeout=OFTEN)
+        Thread(target=begun.run, daemon=True).start()
+        return begun.result()
     except (KeyboardInterrupt, SystemExit):
-        if cancel is not None:
-            cancel()
-            # Not only its answer is awaited: nothing shall be inside the database when the process ends.
-            thread.join(LONG)
+        begun.end()
         raise
-    return done.result()
 
 
 def each(items: Iterator[Found], cancel: Callable[[], object] | None = None) -> Iterator[Found]:
     """Yield items, none of which is None, and heed an interrupt while the next is awaited."""
     while (item := interruptible(lambda: next(items, None), cancel)) is not None:
         yield item
+
+
+class _Call(Generic[Found]):
+    """A function that is called in another thread."""
+
+    def __init__(self, call: Callable[[], Found], cancel: Callable[[], object] | None) -> None:
+        self._call, self._cancel = call, cancel
+        self._wanted = True
+        self._done: Future[Found] = Future()
+        # To wait for the future itself would leave its lock in disorder after an interrupt.
+        self._ended: SimpleQueue[None] = SimpleQueue()
+
+    def run(self) -> None:
+        """Call the function, unless nobody wants it any more."""
+        _inside.add(self)
+        try:
+            if self._wanted:
+                self._done.set_result(self._call())
+        except BaseException as error:
+            self._done.set_exception(error)
+        finally:
+            _inside.discard(self)
+            self._ended.put(None)
+
+    def result(self) -> Found:
+        """Return what the function returned, or raise what it raised."""
+        while not self._done.done():
+            with suppress(Empty):
+                self._ended.get(timeout=OFTEN)
+        return self._done.result()
+
+    def end(self) -> None:
+        """Cancel the function, and wait until it has ended, though not for ever."""
+        self._wanted = False
+        late = time.monotonic() + LONG
+        while self._cancel is not None and self in _inside and time.monotonic() < late:
+            # It may have ended meanwhile; or it had not begun to wait, so that there was nothing to cancel.
+            with suppress(Exception):
+                self._cancel()
+            with suppress(Empty):
+                self._ended.get(timeout=OFTEN)
+
+
+_inside: set[_Call[Any]] = set()
+"""The calls that have not ended."""
+
+
+@atexit.register
+def _end_all() -> None:
+    """Let no thread be inside a database while Python ends: where one came back from DuckDB, the process would abort.
+
+    One is left there by an interrupt that comes while another is heeded.
+    """
+    for call in list(_inside):
+        call.end()
