@@ -7,6 +7,8 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
+from itertools import pairwise
 
 import numpy as np
 import psutil
@@ -14,6 +16,7 @@ import pyarrow as pa
 import pytest
 
 import tanbark
+from tanbark.cli import interrupts
 from tanbark.cli.interrupts import heeding
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="there is no such signal")
@@ -42,6 +45,19 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
+def start(folder, words):
+    return subprocess.Popen(
+        [sys.executable, "-m", "tanbark", *words.split()],
+        cwd=folder,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # A shell lets what runs in the background ignore it, and so would all that is begun there.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+
+
 def await_work(started, work):
     """Wait until a process has worked for some seconds, however busy the machine is, or waits for something itself."""
     watched = psutil.Process(started.pid)
@@ -63,16 +79,7 @@ def await_work(started, work):
 )
 def test_a_command_stops_soon_with_one_word_and_changes_nothing(folder, words, work):
     before = contents(folder)
-    started = subprocess.Popen(
-        [sys.executable, "-m", "tanbark", *words.split()],
-        cwd=folder,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        # A shell lets what runs in the background ignore it, and so would all that is begun there.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
+    started = start(folder, words)
     await_work(started, work)
     sent = time.monotonic()
     started.send_signal(signal.SIGINT)
@@ -82,6 +89,20 @@ def test_a_command_stops_soon_with_one_word_and_changes_nothing(folder, words, w
     assert started.returncode in (130, -signal.SIGINT), said
     assert (printed, said) == ("", "stopped\n")
     assert took < SOON
+    assert contents(folder) == before
+
+
+@pytest.mark.parametrize("often", [0.005, 0.05])
+def test_who_presses_often_gets_the_same_word_and_no_litter(folder, often):
+    before = contents(folder)
+    started = start(folder, "predict m.tanbark many.csv -o p.csv")
+    await_work(started, 2.5)
+    while started.poll() is None:
+        started.send_signal(signal.SIGINT)
+        time.sleep(often)
+    # When Python has cleared all away, nothing holds the signal off any more.
+    assert started.returncode in (130, -signal.SIGINT)
+    assert started.communicate() == ("", "stopped\n")
     assert contents(folder) == before
 
 
@@ -159,6 +180,44 @@ def test_other_errors_that_nobody_can_raise_are_told_as_before(monkeypatch):
     with heeding():
         Broken()
     assert told == [ZeroDivisionError]
+
+
+def test_an_error_that_somebody_made_of_an_interrupt_is_an_interrupt():
+    def ask():
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        raise RuntimeError("Query interrupted")
+
+    with pytest.raises(KeyboardInterrupt), heeding():
+        ask()
+
+
+def test_an_error_without_an_interrupt_is_an_error():
+    def fail():
+        raise RuntimeError("no query")
+
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(RuntimeError, match="no query"), heeding():
+        fail()
+    assert signal.getsignal(signal.SIGINT) == before
+
+
+def test_an_interrupt_that_was_swallowed_can_be_pressed_again(monkeypatch):
+    monkeypatch.setattr(interrupts, "SAME", 0.2)
+    raised = []
+
+    def work():
+        while len(raised) < 3 and time.monotonic() < late:
+            try:
+                signal.raise_signal(signal.SIGINT)
+            except KeyboardInterrupt:
+                raised.append(time.monotonic())
+
+    late = time.monotonic() + SOON
+    with heeding():
+        work()
+    assert len(raised) == 3
+    assert all(later - earlier >= 0.2 for earlier, later in pairwise(raised))
 
 
 def test_a_command_whose_interrupt_was_lost_stops_all_the_same(tmp_path):

@@ -74,9 +74,6 @@ def _sentences() -> Iterator[None]:
     except Exception as error:
         if isinstance(error, typer.Exit | typer.Abort):
             raise
-        if type(error).__name__ == "InterruptException" or _follows_interrupt(error):
-            _say("stopped")
-            raise typer.Exit(INTERRUPTED) from error
         if type(error).__name__ == "NoArgsIsHelpError":
             print(error.format_message())  # type: ignore[attr-defined]
             raise typer.Exit from error
@@ -85,13 +82,6 @@ def _sentences() -> Iterator[None]:
         misused = getattr(error, "exit_code", None) == MISUSED
         _say(f"error: {_usage(error) if misused else sentence(error)}")
         raise typer.Exit(MISUSED if misused else FAILED) from error
-
-
-def _follows_interrupt(error: BaseException | None) -> bool:
-    """Return whether an error came of an interrupt, as where a module's own code made another of it."""
-    while error is not None and not isinstance(error, KeyboardInterrupt):
-        error = error.__cause__ or error.__context__
-    return error is not None
 
 
 def _usage(error: Any) -> str:
