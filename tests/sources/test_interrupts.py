@@ -88,7 +88,7 @@ def test_a_thread_that_is_not_wanted_any_more_asks_nothing():
     begun = interrupts._Call(asked := Asked(), asked.cancelled.set)
     began = time.monotonic()
     begun.end()
-    begun.run()
+    begun._run()
     assert time.monotonic() - began < interrupts.LONG
     assert not asked.called.is_set()
 
@@ -115,11 +115,11 @@ def test_what_had_nothing_to_cancel_yet_is_cancelled_again():
         asked.cancelled.set()
 
     begun = interrupts._Call(asked, cancel)
-    threading.Thread(target=begun.run).start()
+    begun._thread.start()
     assert asked.called.wait(20)
     begun.end()
     assert len(times) == 2
-    assert not interrupts._inside
+    assert not begun._thread.is_alive()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Python ends in another way")

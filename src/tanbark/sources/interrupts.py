@@ -24,7 +24,6 @@ def interruptible(call: Callable[[], Found], cancel: Callable[[], object] | None
     """
     begun = _Call(call, cancel)
     try:
-        Thread(target=begun.run, daemon=True).start()
         return begun.result()
     except (KeyboardInterrupt, SystemExit):
         begun.end()
@@ -43,11 +42,22 @@ class _Call(Generic[Found]):
     def __init__(self, call: Callable[[], Found], cancel: Callable[[], object] | None) -> None:
         self._call, self._cancel = call, cancel
         self._wanted = True
+        self._thread = Thread(target=self._run, daemon=True)
         self._done: Future[Found] = Future()
         # To wait for the future itself would leave its lock in disorder after an interrupt.
         self._ended: SimpleQueue[None] = SimpleQueue()
 
-    def run(self) -> None:
+    def result(self) -> Found:
+        """Return what the function returned, or raise what it raised."""
+        self._thread.start()
+        while not self._done.done():
+            with suppress(Empty):
+                self._ended.get(timeout=OFTEN)
+        # A thread that Python finds at its end, though it has nothing more to do, keeps what it holds.
+        self._thread.join()
+        return self._done.result()
+
+    def _run(self) -> None:
         """Call the function, unless nobody wants it any more."""
         _inside.add(self)
         try:
@@ -59,23 +69,20 @@ class _Call(Generic[Found]):
             _inside.discard(self)
             self._ended.put(None)
 
-    def result(self) -> Found:
-        """Return what the function returned, or raise what it raised."""
-        while not self._done.done():
-            with suppress(Empty):
-                self._ended.get(timeout=OFTEN)
-        return self._done.result()
-
     def end(self) -> None:
-        """Cancel the function, and wait until it has ended, though not for ever."""
+        """Cancel the function, and wait until its thread has ended, though not for ever."""
         self._wanted = False
+        if self._cancel is None:
+            return
         late = time.monotonic() + LONG
-        while self._cancel is not None and self in _inside and time.monotonic() < late:
+        while self in _inside and time.monotonic() < late:
             # It may have ended meanwhile; or it had not begun to wait, so that there was nothing to cancel.
             with suppress(Exception):
                 self._cancel()
             with suppress(Empty):
                 self._ended.get(timeout=OFTEN)
+        if self._thread.is_alive():
+            self._thread.join(max(late - time.monotonic(), 0.0))
 
 
 _inside: set[_Call[Any]] = set()
