@@ -15,77 +15,84 @@ import typer
 
 SAME = 2.0
 """For so many seconds a further interrupt is the same wish: who presses Ctrl-C often would tear what clears up."""
-SOON = 0.05
+OFTEN = 0.2
+"""After so many seconds it is looked whether an interrupt is being heeded."""
 
 
 @contextmanager
 def heeding() -> Iterator[None]:
     """Let an interrupt stop what is inside as a KeyboardInterrupt, whatever other error somebody made of it.
 
-    Once there was one, interrupts that follow within seconds are ignored also while the process ends.
+    Once there was one, those that follow within seconds are ignored also while the process ends.
     """
     usual = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(usual):
         yield
         return
-    pressed = _Pressed(usual)
-    signal.signal(signal.SIGINT, pressed)
+    wish = _Wish(usual)
+    signal.signal(signal.SIGINT, wish.pressed)
     try:
-        with _sending_again(pressed):
+        with _looking(wish):
             yield
     except Exception as error:
-        if not pressed.ever or isinstance(error, typer.Exit | typer.Abort | BrokenPipeError):
+        if not wish.told or isinstance(error, typer.Exit | typer.Abort | BrokenPipeError):
             raise
         raise KeyboardInterrupt from error
     finally:
-        if not pressed.ever:
+        if not wish.told:
             signal.signal(signal.SIGINT, usual)
 
 
-class _Pressed:
-    """What is called when somebody presses Ctrl-C."""
+class _Wish:
+    """That a command should stop.
+
+    An interrupt may be lost: it comes while Python clears something away, where nothing can be raised (so it is after
+    a module was imported, and whenever an object is forgotten), or in code that goes on whatever happens (so begin
+    modules that Cython wrote). Where no interrupt is being heeded a moment later, it is sent again.
+    """
 
     def __init__(self, usual: Callable[..., Any]) -> None:
         self._usual = usual
         self._last = -math.inf
-        self.ever = False
+        self.told = False
 
-    def __call__(self, number: int, frame: Any) -> None:
-        now = time.monotonic()
-        if now - self._last < SAME:
+    def pressed(self, number: int, frame: Any) -> None:
+        """Interrupt, unless that was done just now."""
+        if time.monotonic() - self._last < SAME:
             return
-        self._last, self.ever = now, True
+        self._last, self.told = time.monotonic(), True
+        if hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, OFTEN)
         self._usual(number, frame)
 
-    def again(self, *_: Any) -> None:
-        """Interrupt as if nobody had before."""
-        self._last = -math.inf
-        signal.raise_signal(signal.SIGINT)
+    def look(self, *_: Any) -> None:
+        """Interrupt again where nobody heeds it."""
+        signal.setitimer(signal.ITIMER_REAL, OFTEN)
+        error = sys.exc_info()[1]
+        while error is not None and not isinstance(error, KeyboardInterrupt):
+            error = error.__context__
+        if error is None:
+            self._last = -math.inf
+            signal.raise_signal(signal.SIGINT)
 
 
 @contextmanager
-def _sending_again(pressed: _Pressed) -> Iterator[None]:
-    """Send an interrupt again that came while Python cleared something away, where nothing can be raised.
-
-    So it is after a module was imported, and whenever an object is forgotten. A clock sends it, some moments later: in
-    the midst of being told that it was lost, it would be lost again.
-    """
+def _looking(wish: _Wish) -> Iterator[None]:
+    """Let a clock look after a wish, and Python not tell of interrupts that it has lost."""
     if not hasattr(signal, "setitimer"):
         yield
         return
     told = sys.unraisablehook
 
     def tell(lost: Any) -> None:
-        if issubclass(lost.exc_type, KeyboardInterrupt):
-            signal.setitimer(signal.ITIMER_REAL, SOON)
-        else:
+        if not issubclass(lost.exc_type, KeyboardInterrupt):
             told(lost)
 
-    rung = signal.signal(signal.SIGALRM, pressed.again)
+    rung = signal.signal(signal.SIGALRM, wish.look)
     sys.unraisablehook = tell
     try:
         yield
     finally:
-        sys.unraisablehook = told
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, rung)
+        sys.unraisablehook = told
