@@ -57,6 +57,29 @@ def test_threads_that_ask_at_once_get_the_same_answers(fitted, expected, name):
     assert all(agree(one, expected[name]) for one in found)
 
 
+def parts(value, found):
+    """Add all of ours that a copy of a value is made of, by their addresses."""
+    if isinstance(value, dict | list | tuple):
+        for part in value.values() if isinstance(value, dict) else value:
+            parts(part, found)
+    elif type(value).__module__.startswith("tanbark") and id(value) not in found:
+        found[id(value)] = value
+        parts(value.__reduce_ex__(4)[1:3], found)
+    return found
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_what_a_model_remembers_when_asked_is_no_part_of_its_copies(fitted, name):
+    """A copy that was being made while it was remembered failed: a dictionary changed its size."""
+    model = pickle.loads(fitted[name])
+    found = parts(model, {})
+    before = {at: [*part.__dict__] for at, part in found.items()}
+    answers(model)
+    changed = [part for at, part in found.items() if [*part.__dict__] != before[at]]
+    assert model.schema_ in changed
+    assert not any(made is part.__dict__ for part in changed for made in part.__reduce_ex__(4))
+
+
 ASKED = ("predict", "predict_proba", "predict_log_proba", "score_samples", "predict_joint_log_proba", "explain")
 ASKED += ("standard_error",)
 

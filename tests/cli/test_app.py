@@ -1,13 +1,9 @@
 from __future__ import annotations
 
-import os
 import re
-import signal
 import subprocess
 import sys
-import time
 import warnings
-from contextlib import suppress
 
 import pytest
 from typer.testing import CliRunner
@@ -116,25 +112,6 @@ def test_a_closed_pipe_ends_the_command_without_a_word(run, write, table, tmp_pa
     command = f"'{sys.executable}' -m tanbark show t.tanbark | true; echo ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert (done.stdout, done.stderr) == ("141\n", "")
-
-
-@pytest.mark.skipif(os.name == "nt", reason="there is no such signal")
-def test_an_interrupt_is_one_line(tmp_path):
-    os.mkfifo(tmp_path / "slow.csv")
-    started = subprocess.Popen(
-        [*TANBARK, "fit", "slow.csv"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    # A pipe can be opened for writing once somebody reads it.
-    until = time.monotonic() + 60
-    while started.poll() is None and time.monotonic() < until:
-        with suppress(OSError):
-            writing = os.open(tmp_path / "slow.csv", os.O_WRONLY | os.O_NONBLOCK)
-            break
-        time.sleep(0.02)
-    started.send_signal(signal.SIGINT)
-    _, said = started.communicate(timeout=60)
-    os.close(writing)
-    assert (started.returncode, said) == (130, "stopped\n")
 
 
 def test_the_demo_runs_and_ends_with_commands_that_exist(run):

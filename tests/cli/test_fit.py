@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import time
 
 import narwhals as nw
@@ -233,6 +234,12 @@ def test_a_mistake_gets_one_sentence(write, run, table, tmp_path, words, sentenc
     write(table, tmp_path / "t.csv")
     (tmp_path / "t.xlsx").write_text("")
     assert sentence in run("fit", *words, code=1).stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_a_pipe_that_has_a_name_is_refused_as_it_can_be_read_only_once(run, tmp_path):
+    os.mkfifo(tmp_path / "t.csv")
+    assert "t.csv is a pipe or a device" in run("fit", "t.csv", "-t", "walk", code=1).stderr
 
 
 @pytest.mark.parametrize(

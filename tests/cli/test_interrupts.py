@@ -44,7 +44,7 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def start(folder, words):
+def start(folder, words, **settings):
     return subprocess.Popen(
         [sys.executable, "-m", "tanbark", *words.split()],
         cwd=folder,
@@ -54,6 +54,7 @@ def start(folder, words):
         text=True,
         # A shell lets what runs in the background ignore it, and so would all that is begun there.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        **settings,
     )
 
 
@@ -61,7 +62,7 @@ def await_work(started, work):
     """Wait until a process has worked for some seconds, however busy the machine is, or waits for something itself."""
     watched = psutil.Process(started.pid)
     done, since = 0.0, time.monotonic()
-    while started.poll() is None and done < work and time.monotonic() < since + 3:
+    while watched.status() != psutil.STATUS_ZOMBIE and done < work and time.monotonic() < since + 3:
         time.sleep(0.02)
         if (now := sum(watched.cpu_times()[:2])) > done:
             done, since = now, time.monotonic()
@@ -84,9 +85,8 @@ def test_a_command_stops_soon_with_one_word_and_changes_nothing(folder, words, w
     started.send_signal(signal.SIGINT)
     printed, said = started.communicate(timeout=60)
     took = time.monotonic() - sent
-    # Python ends by the signal where some library let the interrupt pass through it; a shell says 130 of both.
-    assert started.returncode in (130, -signal.SIGINT), said
-    assert (printed, said) == ("", "stopped\n")
+    # A shell calls that 130.
+    assert (started.returncode, printed, said) == (-signal.SIGINT, "", "stopped\n")
     assert took < SOON
     assert contents(folder) == before
 
@@ -99,10 +99,54 @@ def test_who_presses_often_gets_the_same_word_and_no_litter(folder, often):
     while started.poll() is None:
         started.send_signal(signal.SIGINT)
         time.sleep(often)
-    # When Python has cleared all away, nothing holds the signal off any more.
-    assert started.returncode in (130, -signal.SIGINT)
-    assert started.communicate() == ("", "stopped\n")
+    assert (started.returncode, *started.communicate()) == (-signal.SIGINT, "", "stopped\n")
     assert contents(folder) == before
+
+
+def test_a_shell_ends_its_loop(folder):
+    """It goes on where a command ends with an exit code, whatever that is."""
+    loop = f"for i in 1 2; do echo $i; '{sys.executable}' -m tanbark update m.tanbark -; done"
+    # Bash, and the signal is for all that the terminal runs.
+    started = subprocess.Popen(
+        ["bash", "-c", f"{loop}; echo all"],
+        cwd=folder,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    children = psutil.Process(started.pid).children
+    late = time.monotonic() + 60
+    while not children() and time.monotonic() < late:
+        time.sleep(0.02)
+    await_work(children()[0], 60.0)
+    os.killpg(started.pid, signal.SIGINT)
+    assert started.communicate(timeout=60) == ("1\n", "stopped\n")
+
+
+def test_processes_that_work_beside_it_say_nothing(folder):
+    before = contents(folder)
+    words = "compare many.csv -t class -m boosted-bn,random-forest --jobs 2 -o c.html"
+    started = start(folder, words, start_new_session=True)
+    watched = psutil.Process(started.pid)
+
+    def workers():
+        return [child for child in watched.children() if "loky" in " ".join(child.cmdline()) and child.num_threads()]
+
+    late = time.monotonic() + 100
+    while len(workers()) < 2 and started.poll() is None and time.monotonic() < late:
+        time.sleep(0.02)
+    begun = workers()
+    # While they import what they need.
+    time.sleep(0.3)
+    os.killpg(started.pid, signal.SIGINT)
+    printed, said = started.communicate(timeout=60)
+    assert (started.returncode, printed, said) == (-signal.SIGINT, "", "stopped\n")
+    assert contents(folder) == before
+    assert begun
+    assert not psutil.wait_procs(begun, timeout=SOON)[1]
 
 
 LOST_WHILE_IMPORTING = """
@@ -189,6 +233,33 @@ def test_an_error_that_somebody_made_of_an_interrupt_is_an_interrupt():
 
     with pytest.raises(KeyboardInterrupt), heeding():
         ask()
+
+
+def test_further_interrupts_are_the_same_wish_also_while_the_process_ends():
+    own = interrupts.OWN_PROCESS.set(True)
+    try:
+        with pytest.raises(KeyboardInterrupt), heeding():
+            signal.raise_signal(signal.SIGINT)
+    finally:
+        interrupts.OWN_PROCESS.reset(own)
+    signal.raise_signal(signal.SIGINT)
+
+
+def test_whoever_calls_a_command_keeps_the_handlers_and_the_clock():
+    rung = []
+    signal.signal(signal.SIGALRM, lambda *_: rung.append(time.monotonic()))
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        with pytest.raises(KeyboardInterrupt), heeding():
+            signal.raise_signal(signal.SIGINT)
+        assert signal.getsignal(signal.SIGINT) == before
+        late = time.monotonic() + SOON
+        while not rung and time.monotonic() < late:
+            time.sleep(0.02)
+        assert rung
+    finally:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
 
 
 def test_an_error_without_an_interrupt_is_an_error():

@@ -120,6 +120,14 @@ def test_numbers_of_a_parquet_file_are_text_where_the_model_learned_text(write, 
         np.testing.assert_array_equal(probabilities(rows, model), wanted)
 
 
+def test_whole_numbers_beyond_those_with_a_sign_are_levels_too(run, tmp_path):
+    numbers = pa.array([2**64 - 1, 2**64 - 2] * 10, pa.uint64())
+    pyarrow.parquet.write_table(pa.table({"x": numbers, "class": ["a", "b"] * 10}), tmp_path / "t.parquet")
+    run("fit", "t.parquet", "-t", "class", "-o", "m.tanbark", "--categorical", "x")
+    said = run("predict", "m.tanbark", "t.parquet").stdout.splitlines()
+    assert [line.split(",")[:3] for line in said[1:3]] == [[str(2**64 - 1), "a", "a"], [str(2**64 - 2), "b", "b"]]
+
+
 def test_labels_with_commas_quotes_newlines_and_accents_survive(run, tmp_path):
     labels = ["a,b", 'say "so"', "two\nlines", "naïve ☂"]
     names = ["the, x", "class"]

@@ -93,7 +93,10 @@ def test_where_predictions_go_is_said_once(run):
     assert "--to must be one of" in run("predict", "m", "t.csv", "--to", "xml", code=1).stderr
 
 
-@pytest.mark.parametrize(("number", "code", "said"), [(signal.SIGINT, 130, "stopped\n"), (signal.SIGTERM, 143, "")])
+@pytest.mark.parametrize(
+    ("number", "code", "said"),
+    [(signal.SIGINT, -signal.SIGINT, "stopped\n"), (signal.SIGTERM, 143, ""), (signal.SIGHUP, 129, "")],
+)
 def test_who_is_stopped_leaves_nothing_behind(tmp_path, temporary, number, code, said):
     started = subprocess.Popen(
         [sys.executable, "-m", "tanbark", "fit", "-"],

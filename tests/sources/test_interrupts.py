@@ -27,6 +27,7 @@ connection = duckdb.connect()
 cancelled = []
 
 def ask():
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
     while True:
         connection.sql("SELECT sum(range) FROM range(100000)").fetchall()
 
@@ -37,7 +38,6 @@ def cancel():
     connection.interrupt()
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
-threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
     interruptible(ask, cancel)
 except KeyboardInterrupt:

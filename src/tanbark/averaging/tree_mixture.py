@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from tanbark.averaging.tree_posterior import TreePosterior, Trees
+from tanbark.copying import CopiedByFields
 from tanbark.kernels.completions import complete_rows
 from tanbark.kernels.frozen import frozen
 from tanbark.kernels.hanging import hang_trees
@@ -39,7 +40,7 @@ MARGINALS_AT_ONCE = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class TreeMixture:
+class TreeMixture(CopiedByFields):
     """Trees that share the distributions of their pairs, each weighed by its posterior probability.
 
     Parameters

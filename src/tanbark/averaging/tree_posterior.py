@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
+from tanbark.copying import CopiedByFields
 from tanbark.kernels.edge_probabilities import edge_probabilities
 from tanbark.kernels.frozen import frozen
 from tanbark.kernels.tree_draws import draw_trees, reduced_graphs
@@ -31,7 +32,7 @@ WORLDS = 2.0**20
 
 
 @dataclass(frozen=True, eq=False)
-class TreePosterior:
+class TreePosterior(CopiedByFields):
     """Trees over n attributes, each as probable as the product of its edges' weights says.
 
     The decomposable distributions of Meila and Jaakkola (2000) and Cerquides and Lopez de Mantaras (2003, eq 7).

@@ -21,7 +21,7 @@ from tanbark.cli.update import update
 
 EXIT_CODES = (
     "Exit codes: 0 all went well, 1 an error, said in one sentence on stderr, 2 no such command or option, or one is "
-    "lacking, 130 interrupted, 141 nobody reads the output any more, 143 terminated."
+    "lacking, 129 the terminal was closed, 130 interrupted, 141 nobody reads the output any more, 143 terminated."
 )
 
 app = typer.Typer(

@@ -26,7 +26,8 @@ FAILED = 1
 MISUSED = 2
 INTERRUPTED = 130
 CLOSED_PIPE = 141
-TERMINATED = 143
+SIGNALLED = 128
+"""As a shell says of a process that was ended by a signal: this, and the signal's number."""
 
 SHARED = ("quiet", "debug")
 """Options that may stand before a command or after it."""
@@ -101,19 +102,27 @@ def _notes() -> Iterator[None]:
 
 @contextmanager
 def _terminable() -> Iterator[None]:
-    """Let a process that is asked to end clear away what it has not finished, as after an interrupt."""
+    """Let a process that is asked to end clear away what it has not finished, as after an interrupt.
+
+    So a process is asked also when its terminal is closed, unless it was started by `nohup`.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, _end)
+    asked = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {number: signal.getsignal(number) for number in asked}
+    heard = [number for number in asked if before[number] is not signal.SIG_IGN]
+    for number in heard:
+        signal.signal(number, _end)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number in heard:
+            signal.signal(number, before[number])
 
 
-def _end(*_: Any) -> None:
-    raise SystemExit(TERMINATED)
+def _end(number: int, _: Any) -> None:
+    raise SystemExit(SIGNALLED + number)
 
 
 def _say(line: str) -> None:

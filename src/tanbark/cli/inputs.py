@@ -172,7 +172,9 @@ def _sql_type(labels: Sequence[Any]) -> str:
     from tanbark.schema.objects import EXACT
 
     # A cast to an integer would round 3.7 to the level 4.
-    return "BIGINT" if any(isinstance(v, int) and abs(v) > EXACT for v in labels) else "DOUBLE"
+    if not any(isinstance(v, int) and abs(v) > EXACT for v in labels):
+        return "DOUBLE"
+    return "UBIGINT" if min(labels) >= 0 and max(labels) >= 2**63 else "BIGINT"
 
 
 def _converted(expression: str, found: str, wanted: str, labels: Sequence[Any]) -> str:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+import os
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from contextvars import ContextVar
+from typing import Any, NoReturn
 
 import typer
 
@@ -18,12 +20,24 @@ SAME = 2.0
 OFTEN = 0.2
 """After so many seconds it is looked whether an interrupt is being heeded."""
 
+OWN_PROCESS: ContextVar[bool] = ContextVar("own process", default=False)
+"""Whether the process ends with the command."""
+
+
+def end_by_interrupt() -> NoReturn:
+    """End the process as an interrupt ends one that knows nothing of interrupts, but without a word.
+
+    From this a shell knows that the loop or script that it runs should end too: an exit code says that all is in order.
+    """
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    raise KeyboardInterrupt
+
 
 @contextmanager
 def heeding() -> Iterator[None]:
     """Let an interrupt stop what is inside as a KeyboardInterrupt, whatever other error somebody made of it.
 
-    Once there was one, those that follow within seconds are ignored also while the process ends.
+    Once there was one, those that follow within seconds are ignored, also while the process ends.
     """
     usual = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(usual):
@@ -39,7 +53,7 @@ def heeding() -> Iterator[None]:
             raise
         raise KeyboardInterrupt from error
     finally:
-        if not wish.told:
+        if not (wish.told and OWN_PROCESS.get()):
             signal.signal(signal.SIGINT, usual)
 
 
@@ -55,13 +69,14 @@ class _Wish:
         self._usual = usual
         self._last = -math.inf
         self.told = False
+        self.looked_after = False
 
     def pressed(self, number: int, frame: Any) -> None:
         """Interrupt, unless that was done just now."""
         if time.monotonic() - self._last < SAME:
             return
         self._last, self.told = time.monotonic(), True
-        if hasattr(signal, "setitimer"):
+        if self.looked_after:
             signal.setitimer(signal.ITIMER_REAL, OFTEN)
         self._usual(number, frame)
 
@@ -78,8 +93,11 @@ class _Wish:
 
 @contextmanager
 def _looking(wish: _Wish) -> Iterator[None]:
-    """Let a clock look after a wish, and Python not tell of interrupts that it has lost."""
-    if not hasattr(signal, "setitimer"):
+    """Let a clock look after a wish, and Python not tell of interrupts that it has lost.
+
+    There is one clock; whoever called the command may be using it.
+    """
+    if not hasattr(signal, "setitimer") or signal.getsignal(signal.SIGALRM) is not signal.SIG_DFL:
         yield
         return
     told = sys.unraisablehook
@@ -88,11 +106,13 @@ def _looking(wish: _Wish) -> Iterator[None]:
         if not issubclass(lost.exc_type, KeyboardInterrupt):
             told(lost)
 
-    rung = signal.signal(signal.SIGALRM, wish.look)
+    wish.looked_after = True
+    signal.signal(signal.SIGALRM, wish.look)
     sys.unraisablehook = tell
     try:
         yield
     finally:
+        wish.looked_after = False
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, rung)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
         sys.unraisablehook = told

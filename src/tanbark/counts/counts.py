@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.copying import CopiedByFields
 from tanbark.counts.tally import Array, Tally, check_memory, checked_classes
 from tanbark.kernels.frozen import frozen
 from tanbark.kernels.further_rows import add_rows
@@ -27,7 +28,7 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Counts:
+class Counts(CopiedByFields):
     """How often each class, each value and each pair of values was seen: a vector space.
 
     ``a + b`` merges chunks, threads and machines; ``a - b`` takes a fold or an expired window out; ``a * 0.99``
@@ -72,9 +73,6 @@ class Counts:
             # No cell exceeds its class, and a sum that has run over is negative.
             seen = self.class_counts.tolist()
             _check_whole(-1 if min(seen, default=0) < 0 else sum(seen))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Counts, (self.schema, self.class_counts, self.table)
 
     @classmethod
     def of(

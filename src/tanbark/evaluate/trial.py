@@ -9,7 +9,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import delayed, effective_n_jobs
 from narwhals import dependencies
 from numpy.typing import NDArray
 from sklearn.base import clone
@@ -21,6 +21,7 @@ from tanbark.evaluate.answers import Answer, Note, aligned, learn, with_others
 from tanbark.evaluate.folds import Places, Split, stratified_folds, stratified_share
 from tanbark.evaluate.results import CrossValidation, Fold
 from tanbark.evaluate.shared_counts import ROOM, EncodedTable, FoldCounts
+from tanbark.evaluate.side_by_side import side_by_side
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.rows import usable_rows
 from tanbark.schema.table import as_known_table, read_table
@@ -122,11 +123,11 @@ class Trial:
             )
             for repeat, k in parts
         )
-        answers: Iterator[Answer] = Parallel(self.n_jobs if len(parts) > 1 else 1, return_as="generator")(tasks)
         noted: frozenset[Note] | None = None
-        for answer in answers:
-            noted = answer.notes if noted is None else noted & answer.notes
-            yield answer
+        with side_by_side(tasks, self.n_jobs if len(parts) > 1 else 1) as answers:
+            for answer in answers:
+                noted = answer.notes if noted is None else noted & answer.notes
+                yield answer
         for category, words in sorted(noted or (), key=str):
             warnings.warn(words, category, stacklevel=2)
 

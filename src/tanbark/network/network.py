@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.copying import CopiedByFields
 from tanbark.kernels.frozen import frozen
 from tanbark.kernels.posterior import log_evidence
 from tanbark.network.drawing import draw
@@ -34,7 +35,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Network:
+class Network(CopiedByFields):
     """The class and the attributes, what each depends on, and how.
 
     Parameters
@@ -88,9 +89,6 @@ class Network:
                     raise ValueError(f"the table of node {node} has the class on another axis than its parents ask for")
         tables = tuple(table if isinstance(table, SparseTable) else frozen(table) for table in self.log_tables)
         object.__setattr__(self, "log_tables", tables)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Network, (self.schema, self.structure, self.log_tables)
 
     @cached_property
     def tree(self) -> Tree | None:

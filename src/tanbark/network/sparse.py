@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.copying import CopiedByFields
 from tanbark.counts.family import MOST_DENSE, ROOM
 from tanbark.kernels.frozen import frozen
 
@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class SparseTable:
+class SparseTable(CopiedByFields):
     """A node's log probabilities: one entry for each configuration of its attribute parents that was seen.
 
     Parameters
@@ -64,9 +64,6 @@ class SparseTable:
             raise ValueError(f"the rows of a sparse table of shape {self.shape} are of another shape")
         for name in ("keys", "rows", "default"):
             object.__setattr__(self, name, frozen(getattr(self, name)))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return SparseTable, (self.shape, self.class_axis, self.keys, self.rows, self.default)
 
     @property
     def _attributes(self) -> tuple[int, ...]:

@@ -7,7 +7,6 @@ import json
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -69,7 +68,9 @@ def run_cells(
     fresh : callable
         Called with each cell that is done, those from the disk first.
     """
-    from joblib import Parallel, delayed
+    from joblib import delayed
+
+    from tanbark.evaluate.side_by_side import side_by_side
 
     kept.mkdir(parents=True, exist_ok=True)
     program = _program()
@@ -79,7 +80,7 @@ def run_cells(
         fresh(done)
     rest = [cell for cell in cells if cell not in found]
     tasks = (delayed(_run)(work, cell, data, kept, marks[cell.file]) for cell in rest)
-    with closing(Parallel(min(n_jobs, max(len(rest), 1)), return_as="generator_unordered")(tasks)) as results:
+    with side_by_side(tasks, min(n_jobs, max(len(rest), 1)), in_order=False) as results:
         for done in results:
             found[done.cell] = done
             fresh(done)

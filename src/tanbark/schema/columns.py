@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.copying import CopiedByFields
+
 Label = str | int | float | bool
 Codes = NDArray[np.unsignedinteger]
 
@@ -50,7 +52,7 @@ def holds(values: Sequence[Any]) -> str:
 
 
 @dataclass(frozen=True)
-class Category:
+class Category(CopiedByFields):
     """A column of labels.
 
     Parameters
@@ -155,7 +157,7 @@ class Category:
 
 
 @dataclass(frozen=True)
-class Number:
+class Number(CopiedByFields):
     """A column of numbers, cut into intervals that are closed on the right.
 
     Parameters

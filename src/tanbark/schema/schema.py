@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.copying import CopiedByFields
 from tanbark.kernels.frozen import frozen
 from tanbark.kernels.threads import run, thread_count
 from tanbark.names import first_repeated
@@ -24,7 +25,7 @@ MOST_LABEL_BYTES = 2**28
 
 
 @dataclass(frozen=True)
-class Schema:
+class Schema(CopiedByFields):
     """The columns of a table and the classes to predict.
 
     It is learned by an `Encoder`, or written by hand when levels and cut points are known beforehand.
@@ -82,9 +83,6 @@ class Schema:
     def names(self) -> tuple[str, ...]:
         """The columns' names."""
         return tuple(c.name for c in self.columns)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Schema, tuple(getattr(self, f.name) for f in fields(self))
 
     @cached_property
     def arity(self) -> NDArray[np.int64]:

@@ -66,6 +66,8 @@ def files(data: str | Path, missing: Sequence[str] | None = None, labels: Sequen
 def _kind(path: Path) -> str:
     if path.is_dir():
         raise SourceError(f"{path} is a folder; name its files with a pattern such as '{path}/*.csv'")
+    if not path.is_file():
+        raise SourceError(f"{path} is a pipe or a device, which can be read only once; write its rows to a file first")
     suffixes = [s.lower() for s in path.suffixes]
     if suffixes and suffixes[-1] == ".gz":
         suffixes.pop()

@@ -25,7 +25,7 @@ def interruptible(call: Callable[[], Found], cancel: Callable[[], object] | None
     begun = _Call(call, cancel)
     try:
         return begun.result()
-    except (KeyboardInterrupt, SystemExit):
+    except BaseException:
         begun.end()
         raise
 
@@ -91,7 +91,7 @@ _inside: set[_Call[Any]] = set()
 
 @atexit.register
 def _end_all() -> None:
-    """Let no thread be inside a database while Python ends: where one came back from DuckDB, the process would abort.
+    """Get threads out of databases before Python ends: where one came back from DuckDB later, the process would abort.
 
     One is left there by an interrupt that comes while another is heeded.
     """
