@@ -69,11 +69,13 @@ class NeverStarted(threading.Thread):
 
 
 def test_what_is_found_is_returned_and_what_is_raised_is_raised():
+    # What cannot be cancelled may be there still, from other tests.
+    before = set(interrupts._inside)
     assert interruptible(lambda: 5) == 5
     with pytest.raises(ZeroDivisionError):
         interruptible(lambda: 1 // 0)
     assert list(interrupts.each(iter([1, 2, 3]))) == [1, 2, 3]
-    assert not interrupts._inside
+    assert interrupts._inside <= before
 
 
 def test_an_interrupt_while_the_thread_is_started_ends_it_too(monkeypatch):
