@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import suppress
 
@@ -96,9 +97,11 @@ def test_who_presses_often_gets_the_same_word_and_no_litter(folder, often):
     before = contents(folder)
     started = start(folder, "predict m.tanbark many.csv -o p.csv")
     await_work(started, 2.5)
-    while started.poll() is None:
+    late = time.monotonic() + 60
+    while started.poll() is None and time.monotonic() < late:
         started.send_signal(signal.SIGINT)
         time.sleep(often)
+    started.kill()
     assert (started.returncode, *started.communicate()) == (-signal.SIGINT, "", "stopped\n")
     assert contents(folder) == before
 
@@ -133,7 +136,11 @@ def test_processes_that_work_beside_it_say_nothing(folder):
     watched = psutil.Process(started.pid)
 
     def workers():
-        return [child for child in watched.children() if "loky" in " ".join(child.cmdline()) and child.num_threads()]
+        found = []
+        for child in watched.children():
+            with suppress(psutil.Error):
+                found += [child] * ("popen_loky" in " ".join(child.cmdline()))
+        return found
 
     late = time.monotonic() + 100
     while len(workers()) < 2 and started.poll() is None and time.monotonic() < late:
@@ -243,6 +250,29 @@ def test_further_interrupts_are_the_same_wish_also_while_the_process_ends():
     finally:
         interrupts.OWN_PROCESS.reset(own)
     signal.raise_signal(signal.SIGINT)
+
+
+def test_what_becomes_of_threads_after_an_interrupt_is_not_told(monkeypatch):
+    told = []
+    monkeypatch.setattr(threading, "excepthook", lambda what: told.append(what.exc_type))
+
+    def fail_in_a_thread():
+        thread = threading.Thread(target=lambda: 1 // 0)
+        thread.start()
+        thread.join()
+
+    def work():
+        fail_in_a_thread()
+        try:
+            signal.raise_signal(signal.SIGINT)
+        finally:
+            fail_in_a_thread()
+
+    with pytest.raises(KeyboardInterrupt), heeding():
+        work()
+    assert told == [ZeroDivisionError]
+    fail_in_a_thread()
+    assert told == [ZeroDivisionError] * 2
 
 
 def test_whoever_calls_a_command_keeps_the_handlers_and_the_clock():

@@ -18,7 +18,7 @@ from typer.core import TyperGroup
 
 from tanbark.cli.console import COMMANDS, err
 from tanbark.cli.errors import CommandError, sentence
-from tanbark.cli.interrupts import heeding
+from tanbark.cli.interrupts import OWN_PROCESS, heeding
 from tanbark.cli.options import DEBUG
 from tanbark.cli.stdin import spooling
 
@@ -112,17 +112,23 @@ def _terminable() -> Iterator[None]:
     asked = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
     before = {number: signal.getsignal(number) for number in asked}
     heard = [number for number in asked if before[number] is not signal.SIG_IGN]
+    ending = []
+
+    def end(number: int, _: Any) -> None:
+        # A terminal that is closed says so twice, by its shell and by itself.
+        for other in heard:
+            signal.signal(other, signal.SIG_IGN)
+        ending.append(number)
+        raise SystemExit(SIGNALLED + number)
+
     for number in heard:
-        signal.signal(number, _end)
+        signal.signal(number, end)
     try:
         yield
     finally:
-        for number in heard:
-            signal.signal(number, before[number])
-
-
-def _end(number: int, _: Any) -> None:
-    raise SystemExit(SIGNALLED + number)
+        if not (ending and OWN_PROCESS.get()):
+            for number in heard:
+                signal.signal(number, before[number])
 
 
 def _say(line: str) -> None:

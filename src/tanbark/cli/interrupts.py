@@ -19,6 +19,7 @@ SAME = 2.0
 """For so many seconds a further interrupt is the same wish: who presses Ctrl-C often would tear what clears up."""
 OFTEN = 0.2
 """After so many seconds it is looked whether an interrupt is being heeded."""
+LONG = 10.0
 
 OWN_PROCESS: ContextVar[bool] = ContextVar("own process", default=False)
 """Whether the process ends with the command."""
@@ -37,24 +38,28 @@ def end_by_interrupt() -> NoReturn:
 def heeding() -> Iterator[None]:
     """Let an interrupt stop what is inside as a KeyboardInterrupt, whatever other error somebody made of it.
 
-    Once there was one, those that follow within seconds are ignored, also while the process ends.
+    Once there was one, those that follow within seconds are ignored, also while the process ends, and threads do not
+    tell what became of them.
     """
     usual = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(usual):
         yield
         return
     wish = _Wish(usual)
+    failed = threading.excepthook
+    threading.excepthook = lambda what: None if wish.told else failed(what)
     signal.signal(signal.SIGINT, wish.pressed)
     try:
         with _looking(wish):
             yield
     except Exception as error:
-        if not wish.told or isinstance(error, typer.Exit | typer.Abort | BrokenPipeError):
+        if not wish.recent or isinstance(error, typer.Exit | typer.Abort | BrokenPipeError):
             raise
         raise KeyboardInterrupt from error
     finally:
         if not (wish.told and OWN_PROCESS.get()):
             signal.signal(signal.SIGINT, usual)
+            threading.excepthook = failed
 
 
 class _Wish:
@@ -68,14 +73,21 @@ class _Wish:
     def __init__(self, usual: Callable[..., Any]) -> None:
         self._usual = usual
         self._last = -math.inf
+        self._raised = -math.inf
         self.told = False
         self.looked_after = False
+
+    @property
+    def recent(self) -> bool:
+        """Whether an error that comes now may well be what somebody made of the interrupt."""
+        return time.monotonic() - self._raised < LONG
 
     def pressed(self, number: int, frame: Any) -> None:
         """Interrupt, unless that was done just now."""
         if time.monotonic() - self._last < SAME:
             return
-        self._last, self.told = time.monotonic(), True
+        self._last = self._raised = time.monotonic()
+        self.told = True
         if self.looked_after:
             signal.setitimer(signal.ITIMER_REAL, OFTEN)
         self._usual(number, frame)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager, nullcontext
-from multiprocessing.resource_tracker import ensure_running
+from contextlib import ExitStack, closing, contextmanager, nullcontext
+from multiprocessing import resource_tracker
 from typing import Any
 
 from joblib import Parallel, effective_n_jobs
+from joblib.externals.loky.backend import resource_tracker as loky_tracker
 
 
 @contextmanager
@@ -17,9 +18,11 @@ def side_by_side(tasks: Iterable[Any], n_jobs: int | None, in_order: bool = True
 
     A terminal sends Ctrl-C to all processes. Those that are started here do not hear it: this one does, and ends them.
     """
-    with nullcontext() if effective_n_jobs(n_jobs) == 1 else _unheard():
-        results = Parallel(n_jobs, return_as="generator" if in_order else "generator_unordered")(tasks)
-    with closing(results):
+    with ExitStack() as ended:
+        # An interrupt that had to wait comes when this is left, and finds somebody who ends the processes.
+        with nullcontext() if effective_n_jobs(n_jobs) == 1 else _unheard():
+            started = Parallel(n_jobs, return_as="generator" if in_order else "generator_unordered")(tasks)
+            results = ended.enter_context(closing(started))
         yield results
 
 
@@ -29,8 +32,9 @@ def _unheard() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    # Of what joblib starts this comes first, and with it Python's older versions let interrupts be heard again.
-    ensure_running()
+    # These joblib starts before the others; older versions of both then let interrupts be heard again.
+    resource_tracker.ensure_running()
+    loky_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

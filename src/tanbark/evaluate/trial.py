@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
+from contextlib import closing
 from numbers import Real
 from typing import Any
 
@@ -91,9 +92,10 @@ class Trial:
                 tell(len(found), len(plan))
         shared = len(found)
         rest = [part for part in plan if part not in found]
-        for answer, part in zip(self._anew(model, rest, share), rest):
-            found[part] = answer
-            tell(len(found), len(plan))
+        with closing(self._anew(model, rest, share)) as answers:
+            for answer, part in zip(answers, rest):
+                found[part] = answer
+                tell(len(found), len(plan))
         repeats = len(self.splits)
         classes = with_others(self.classes, [answer.classes for answer in found.values()])
         folds = tuple(self._fold(*part, found[part], classes) for part in plan)
@@ -112,8 +114,8 @@ class Trial:
 
     # Learning anew
 
-    def _anew(self, model: Any, parts: list[tuple[int, int]], share: float) -> Iterator[Answer]:
-        """Return what comes of learning from the rows of the other folds."""
+    def _anew(self, model: Any, parts: list[tuple[int, int]], share: float) -> Generator[Answer, None, None]:
+        """Yield what comes of learning from the rows of the other folds."""
         tasks = (
             delayed(learn)(
                 model,

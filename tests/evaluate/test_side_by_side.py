@@ -1,0 +1,45 @@
+"""Work that several processes do at once, and interrupts."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+import pytest
+from joblib import delayed
+
+from tanbark.evaluate.side_by_side import side_by_side
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="there is no such signal")
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("in_order", [True, False])
+def test_all_that_is_done_is_there(n_jobs, in_order):
+    with side_by_side((delayed(abs)(-i) for i in range(7)), n_jobs, in_order) as results:
+        found = list(results)
+    assert sorted(found) == [*range(7)]
+    assert found == [*range(7)] or not in_order
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+@pytest.mark.filterwarnings("ignore:.*have been cancelled")
+# A thread of joblib's looks for the work that was taken from it.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_an_interrupt_while_work_is_handed_out_ends_it_all():
+    """It had to wait, and nobody ended what was handed out: the process ended when all of it was done."""
+
+    def tasks():
+        for place in range(4):
+            if place == 2:
+                os.kill(os.getpid(), signal.SIGINT)
+            yield delayed(time.sleep)(30)
+
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt), side_by_side(tasks(), 2) as results:
+        list(results)
+    with side_by_side((delayed(abs)(-i) for i in range(4)), 2) as results:
+        assert list(results) == [*range(4)]
+    assert time.monotonic() - began < 25
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
