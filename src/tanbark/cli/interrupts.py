@@ -20,6 +20,7 @@ SAME = 2.0
 OFTEN = 0.2
 """After so many seconds it is looked whether an interrupt is being heeded."""
 LONG = 10.0
+"""For so many seconds an error may be what somebody made of an interrupt."""
 
 OWN_PROCESS: ContextVar[bool] = ContextVar("own process", default=False)
 """Whether the process ends with the command."""
@@ -73,21 +74,19 @@ class _Wish:
     def __init__(self, usual: Callable[..., Any]) -> None:
         self._usual = usual
         self._last = -math.inf
-        self._raised = -math.inf
         self.told = False
         self.looked_after = False
 
     @property
     def recent(self) -> bool:
-        """Whether an error that comes now may well be what somebody made of the interrupt."""
-        return time.monotonic() - self._raised < LONG
+        """Whether there was an interrupt of which an error that comes now may have been made."""
+        return time.monotonic() - self._last < LONG
 
     def pressed(self, number: int, frame: Any) -> None:
         """Interrupt, unless that was done just now."""
         if time.monotonic() - self._last < SAME:
             return
-        self._last = self._raised = time.monotonic()
-        self.told = True
+        self._last, self.told = time.monotonic(), True
         if self.looked_after:
             signal.setitimer(signal.ITIMER_REAL, OFTEN)
         self._usual(number, frame)
