@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from bench.tables import best, machine, seconds
 from tanbark import Category, Number, Schema
 from tanbark.counts import count_batches, dask, spark
-from tanbark.counts.cells import to_cells
+from tanbark.counts.spark import to_cells
 
 HERE = Path(__file__).parent
 HOW = (

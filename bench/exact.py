@@ -19,7 +19,7 @@ from bench.__main__ import write
 from bench.tables import machine, random_network, seconds
 from tanbark.scores import AIC, BIC, BDeu, BDs, Cases, K2Score
 from tanbark.structure import Restrictions, exact_structure
-from tanbark.structure.exact import memory_needed
+from tanbark.structure.search.exact_search import memory_needed
 
 HERE = Path(__file__).parent
 HOW = "All figures are of this one run, one program at a time, two threads, compiled beforehand."

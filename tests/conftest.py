@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from tanbark import Category, Schema
-from tanbark.kernels import threads
+from tanbark.kernels.runtime import threads
 
 HERE = Path(__file__).parent
 DATA = HERE.parent.parent / "shared" / "data"

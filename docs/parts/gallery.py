@@ -8,7 +8,7 @@ from pathlib import Path
 
 from matplotlib import pyplot as plt
 
-from tanbark.evaluate.svg import in_page, style
+from tanbark.drawing.html_page import in_page, style
 
 FOLDER = Path(__file__).parent.parent / "gallery"
 

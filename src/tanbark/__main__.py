@@ -1,8 +1,8 @@
 """The program: ``tanbark``, or ``python -m tanbark``."""
 
 from tanbark.cli import app
-from tanbark.cli.commands import INTERRUPTED
-from tanbark.cli.interrupts import OWN_PROCESS, end_by_interrupt
+from tanbark.cli.terminal.command_group import INTERRUPTED
+from tanbark.cli.terminal.interrupts import OWN_PROCESS, end_by_interrupt
 
 
 def run() -> None:

@@ -23,17 +23,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 import tanbark
-from tanbark.classifiers.base import CountsClassifier
-from tanbark.classifiers.checks import check_jobs
+from tanbark.atomic_write import replacing
+from tanbark.classifiers._base.counts_classifier import CountsClassifier
+from tanbark.classifiers._base.parameter_checks import check_jobs
 from tanbark.classifiers.registry import REGISTRY
 from tanbark.classifiers.state import as_it_is
 from tanbark.counts import Counts
 from tanbark.counts.counts import ROUNDING
 from tanbark.network import Network
-from tanbark.network.arrays import network_arrays, network_from
+from tanbark.network.network_arrays import network_arrays, network_from
 from tanbark.schema import Encoder, Schema
-from tanbark.schema.columns import plain
-from tanbark.writing import replacing
+from tanbark.schema.encode.columns import plain
 
 FORMAT = 1
 MOST_SAID = 500

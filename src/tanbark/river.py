@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from tanbark.classifiers.base import CountsClassifier
-from tanbark.classifiers.checks import check_number
+from tanbark.classifiers._base.counts_classifier import CountsClassifier
+from tanbark.classifiers._base.parameter_checks import check_number
 from tanbark.classifiers.stream import Stream
 from tanbark.counts import Counts
-from tanbark.schema.columns import plain
-from tanbark.schema.objects import is_missing
-from tanbark.schema.warn import warn
+from tanbark.schema.encode.columns import plain
+from tanbark.schema.read.object_columns import is_missing
+from tanbark.user_warnings import warn
 
 try:
     from river.base import MiniBatchClassifier

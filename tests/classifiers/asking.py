@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 import tanbark
-from tanbark.kernels import threads as kernel_threads
+from tanbark.kernels.runtime import threads as kernel_threads
 
 ROWS, COLUMNS = 150, 6
 

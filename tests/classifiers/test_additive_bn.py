@@ -337,7 +337,7 @@ def test_rows_in_parts_are_the_rows_together(weak, holed, monkeypatch):
 def test_a_pool_too_large_for_memory_is_refused_before_the_work(table, monkeypatch):
     schema, X, y = table
     monkeypatch.setattr("tanbark.memory.UNCHECKED", 0)
-    monkeypatch.setattr("tanbark.counts.tally.check_free", lambda *_: None)
+    monkeypatch.setattr("tanbark.counts.accumulator.check_free", lambda *_: None)
     monkeypatch.setattr("tanbark.memory.most_of_free", lambda: 1000.0)
     said = r"^pooling 4 members over \d+ distinct rows needs .* but 1,000 bytes may be used .*; .* lower max_members$"
     with pytest.raises(ValueError, match=said):

@@ -12,8 +12,8 @@ from sklearn.datasets import load_wine
 import tanbark
 from tanbark import K2, KDB, AugmentedNaiveBayes, BayesNet, Encoder, NaiveBayes
 from tanbark.classifiers import network_search
-from tanbark.structure import search
-from tanbark.structure.progress import listening
+from tanbark.progress import listening
+from tanbark.structure.search import search_by_name as search
 
 BOTH = [BayesNet, AugmentedNaiveBayes]
 

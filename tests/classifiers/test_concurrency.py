@@ -13,7 +13,7 @@ import pytest
 import tanbark
 from classifiers.asking import answers, answers_of_all, questions, table, threads_used
 from tanbark.classifiers import REGISTRY
-from tanbark.kernels import threads as kernel_threads
+from tanbark.kernels.runtime import threads as kernel_threads
 
 THREADS = 16
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tanbark import Category, Schema
-from tanbark.classifiers.held_out import held_out
+from tanbark.classifiers.boosting import held_out
 from tanbark.counts import Rows
 
 

@@ -9,8 +9,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 
 from tanbark import Category, Network, Schema
-from tanbark.classifiers.samme import Votes, boost, votes
-from tanbark.classifiers.temperature import fitted_temperature, log_loss
+from tanbark.classifiers.boosting import Votes, boost, fitted_temperature, log_loss, votes
 from tanbark.counts import Rows
 from tanbark.network import Structure
 

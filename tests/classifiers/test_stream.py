@@ -11,7 +11,7 @@ from sklearn.metrics import log_loss
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from tanbark import AODE, KDB, TAN, AveragedTAN, Counts, Encoder, ForestAN, NaiveBayes, Stream
-from tanbark.classifiers.surprise import Surprise
+from tanbark.classifiers.stream import Surprise
 
 CLASSIFIERS = [NaiveBayes, TAN, ForestAN, AODE, AveragedTAN]
 

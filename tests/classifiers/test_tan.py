@@ -9,7 +9,7 @@ from sklearn.model_selection import KFold, cross_val_score
 from tanbark import TAN, Counts, Encoder
 from tanbark.network import Network, Structure
 from tanbark.parameters import tree_tables
-from tanbark.scores.acll import beta
+from tanbark.scores.conditional_scores import beta
 from tanbark.structure import rooted
 
 

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 import tanbark
-from tanbark.cli import learning
-from tanbark.cli.typed import without_password
+from tanbark.cli.input import fit_from_rows as learning
+from tanbark.cli.output.command_text import without_password
 
 
 @pytest.fixture(scope="module", autouse=True)

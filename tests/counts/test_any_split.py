@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tanbark import Category, Counts, NaiveBayes, Schema, Stream
 from tanbark.counts import Tally
-from tanbark.counts.cells import from_cells, to_cells
+from tanbark.counts.spark import from_cells, to_cells
 
 LEVELS = (2, 3, 5)
 SCHEMA = Schema(

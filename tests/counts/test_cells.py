@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tanbark import Counts
-from tanbark.counts.cells import from_cells, to_cells
+from tanbark.counts.spark import from_cells, to_cells
 
 
 @pytest.mark.parametrize("order", [1, 2])

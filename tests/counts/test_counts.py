@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import tanbark
 from tanbark import Category, Counts, Number, Schema
-from tanbark.counts import tally as module
+from tanbark.counts import accumulator as module
 
 
 def burt(schema, codes, y, weights=None):

@@ -15,7 +15,7 @@ import pytest
 
 from tanbark import TAN, Category, Counts, Encoder, Number, Schema
 from tanbark.counts import dask as module
-from tanbark.schema.seen_numbers import MOST_VALUES
+from tanbark.schema.survey.number_survey import MOST_VALUES
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")

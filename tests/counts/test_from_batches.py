@@ -245,7 +245,7 @@ def test_declared_levels_with_a_null_among_them_keep_their_order():
 
 @pytest.mark.parametrize("few", [1, 10_000])
 def test_declared_levels_that_differ_are_refused_however_the_rows_are_cut(monkeypatch, few):
-    monkeypatch.setattr("tanbark.sources.gathering.gathered.__defaults__", (few,))
+    monkeypatch.setattr("tanbark.sources.arrow_streams.gathered.__defaults__", (few,))
     batches = [pa.record_batch({"x": coded([0], levels, True), "y": ["a"]}) for levels in (["s", "m"], ["m", "s"])]
     with pytest.raises(ValueError, match="column 'x' declares other levels"):
         Counts.from_batches(batches, "y")
@@ -264,7 +264,7 @@ def test_rows_that_are_not_there_the_next_time_are_noticed(table):
     encoder = Encoder(categorical=[])
     wide = table.set_column(2, "many", pa.array(np.arange(4000) / 7))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tanbark.schema.seen_numbers.MOST_VALUES", 100)
+        patch.setattr("tanbark.schema.survey.number_survey.MOST_VALUES", 100)
         streams = iter([wide.to_batches(), wide[:100].to_batches()])
         with pytest.raises(ValueError, match="4,000 rows when they were read first and 100 the next time"):
             Counts.from_batches(lambda: next(streams), "y", encoder=encoder)

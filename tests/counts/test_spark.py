@@ -16,7 +16,7 @@ import pytest
 
 from tanbark import TAN, Category, Counts, Encoder, Number, Schema
 from tanbark.counts import spark as module
-from tanbark.schema.seen_numbers import MOST_VALUES
+from tanbark.schema.survey.number_survey import MOST_VALUES
 
 pyspark = pytest.importorskip("pyspark")
 if shutil.which("java") is None and "JAVA_HOME" not in os.environ:

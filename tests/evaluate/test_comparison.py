@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tanbark import TAN, Encoder, NaiveBayes
 from tanbark.datasets import lenses
 from tanbark.evaluate import METRICS, Comparison, compare, cross_validate, learning_curve
-from tanbark.evaluate import shared_counts as counting
+from tanbark.evaluate import folds as counting
 
 
 def drawn_table(rows=90, seed=0):
@@ -73,8 +73,8 @@ def test_encoders_that_differ_in_one_of_many_columns_are_not_taken_for_one():
 def test_counts_that_would_take_too_much_room_are_counted_again(room, monkeypatch):
     X, y = drawn_table()
     expected = compare({"NB": NaiveBayes(), "TAN": TAN()}, X, y, folds=3, repeats=3)
-    monkeypatch.setattr("tanbark.evaluate.shared_counts.ROOM", room)
-    monkeypatch.setattr("tanbark.evaluate.trial.ROOM", room)
+    monkeypatch.setattr("tanbark.evaluate.folds.ROOM", room)
+    monkeypatch.setattr("tanbark.evaluate.cross_validation.ROOM", room)
     counted = []
     count = counting.FoldCounts.count
     monkeypatch.setattr(counting.FoldCounts, "count", lambda self, rows: counted.append(1) or count(self, rows))

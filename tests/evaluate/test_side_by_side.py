@@ -9,7 +9,7 @@ import time
 import pytest
 from joblib import delayed
 
-from tanbark.evaluate.side_by_side import side_by_side
+from tanbark.evaluate.cross_validation import side_by_side
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="there is no such signal")
 

@@ -7,7 +7,7 @@ from scipy.special import softmax
 from network.networks import network_with, random_network, rows_with_every_pattern
 from tanbark import Category, Network, Schema
 from tanbark.network import DrawnAnswerWarning, DrawnValuesWarning, Structure
-from tanbark.network.estimates import standard_errors
+from tanbark.network.factor_inference import standard_errors
 
 
 def posteriors(network, rows, **settings):

@@ -6,7 +6,7 @@ from scipy import stats
 
 from tanbark import TAN, datasets
 from tanbark.papers import cerquides2003
-from tanbark.papers.cells import Cell, Done
+from tanbark.papers.experiment_cells import Cell, Done
 from tanbark.papers.samples import labelled
 
 

@@ -2,7 +2,7 @@
 
 from tanbark import AdditiveBN, Encoder, datasets
 from tanbark.papers import gabn2007
-from tanbark.papers.cells import Cell, Done
+from tanbark.papers.experiment_cells import Cell, Done
 from tanbark.papers.samples import labelled
 
 LOW, MIDDLE, HIGH = [0.10, 0.11, 0.12], [0.20, 0.22, 0.23], [0.31, 0.30, 0.33]

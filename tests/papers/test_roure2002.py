@@ -5,7 +5,7 @@ import pytest
 
 from tanbark import datasets
 from tanbark.papers import roure2002
-from tanbark.papers.cells import Cell, Done
+from tanbark.papers.experiment_cells import Cell, Done
 
 
 def test_each_row_is_followed_by_the_nearest_or_the_farthest():

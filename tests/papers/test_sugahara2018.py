@@ -6,7 +6,7 @@ from scipy import stats
 
 from tanbark import AugmentedNaiveBayes, Encoder, MarkovBlanketSelector, datasets
 from tanbark.papers import sugahara2018
-from tanbark.papers.cells import Cell, Done
+from tanbark.papers.experiment_cells import Cell, Done
 from tanbark.papers.samples import complete
 
 AVERAGES = {

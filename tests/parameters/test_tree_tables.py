@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from tanbark import TAN, Counts, Encoder
-from tanbark.kernels.rake import rake
+from tanbark.kernels.count.table_estimates import rake
 from tanbark.network import Network, Structure
 from tanbark.parameters import PARAMETERS, raked_pair, smoothed_values, tree_tables
 from tanbark.structure import rooted

@@ -17,10 +17,10 @@ from sklearn.naive_bayes import GaussianNB
 from tanbark import AODE, KDB, TAN, AdditiveBN, AveragedTAN, BayesNet, Encoder, NaiveBayes, Stream, write_report
 from tanbark.classifiers.registry import REGISTRY
 from tanbark.datasets import lenses
-from tanbark.network import strengths
-from tanbark.report import carried
+from tanbark.network import edge_strengths as strengths
+from tanbark.report import page_model as carried
 from tanbark.report.importance import information, mean_weights
-from tanbark.report.rows import given_rows
+from tanbark.report.performance import given_rows
 from tanbark.schema import Schema
 
 

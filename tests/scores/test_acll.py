@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import polygamma
 
-from tanbark.scores.acll import DRAWS, beta, fitted_beta
+from tanbark.scores.conditional_scores import DRAWS, beta, fitted_beta
 
 
 def standard_error(joint):

@@ -9,11 +9,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.kernels.frozen import frozen
-from tanbark.kernels.threads import pieces, run, thread_count
-from tanbark.kernels.votes import tally_votes
+from tanbark.kernels.average.pooling import tally_votes
+from tanbark.kernels.runtime.compiling import frozen
+from tanbark.kernels.runtime.threads import pieces, run, thread_count
 from tanbark.network import Network
-from tanbark.schema.columns import Codes
+from tanbark.schema.encode.columns import Codes
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]

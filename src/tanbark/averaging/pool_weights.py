@@ -1,4 +1,4 @@
-"""The weights of a pool that make the classes of some rows most probable: a concave problem over the simplex."""
+"""Optimal weights of a pool: a concave problem over the simplex."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts import Rows
-from tanbark.kernels.pooling import FAINTEST, linear_pool, logarithmic_pool
-from tanbark.kernels.threads import run, thread_count
+from tanbark.kernels.average.pooling import FAINTEST, linear_pool, logarithmic_pool
+from tanbark.kernels.runtime.threads import run, thread_count
 
 Array = NDArray[np.float64]
 
@@ -34,7 +34,7 @@ class PoolLikelihood:
     Parameters
     ----------
     scores : array of shape (rows, classes - 1, members), or (rows, 2, members) for a linear pool
-        See `tanbark.kernels.pooling`.
+        See `tanbark.kernels.average.pooling`.
     linear : bool
     weights : array of shape (rows,)
         The rows' weights, one in sum.

@@ -13,18 +13,16 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from tanbark.averaging.tree_posterior import TreePosterior, Trees
-from tanbark.copying import CopiedByFields
-from tanbark.kernels.completions import complete_rows
-from tanbark.kernels.frozen import frozen
-from tanbark.kernels.hanging import hang_trees
-from tanbark.kernels.row_draws import draw_rows
-from tanbark.kernels.threads import pieces, run, spans, thread_count
-from tanbark.kernels.tree_marginals import tree_marginals
-from tanbark.kernels.tree_sums import averaged_log_likelihood
+from tanbark.immutable import CopiedByFields
+from tanbark.kernels.average.sampled_trees import complete_rows, draw_rows, tree_marginals
+from tanbark.kernels.average.tree_sums import averaged_log_likelihood
+from tanbark.kernels.runtime.compiling import frozen
+from tanbark.kernels.runtime.threads import pieces, run, spans, thread_count
+from tanbark.kernels.trees.tree_growth import hang_trees
 from tanbark.network import Network, Structure
-from tanbark.network.arrays import ROUNDING
+from tanbark.network.network_arrays import ROUNDING
 from tanbark.schema import Schema
-from tanbark.schema.columns import Codes
+from tanbark.schema.encode.columns import Codes
 from tanbark.structure import rooted
 
 Array = NDArray[np.float64]

@@ -1,26 +1,122 @@
-"""A distribution over all trees in which a tree's probability is a product over its edges."""
+"""Prior and posterior distributions over all spanning trees."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
-from tanbark.copying import CopiedByFields
-from tanbark.kernels.edge_probabilities import edge_probabilities
-from tanbark.kernels.frozen import frozen
-from tanbark.kernels.tree_draws import draw_trees, reduced_graphs
-from tanbark.kernels.tree_sums import NOTHING, tree_sum
+from tanbark.counts import Counts
+from tanbark.immutable import CopiedByFields
+from tanbark.kernels.average.sampled_trees import draw_trees, reduced_graphs
+from tanbark.kernels.average.tree_sums import NOTHING, edge_probabilities, tree_sum
+from tanbark.kernels.runtime.compiling import frozen
+from tanbark.kernels.trees.pair_weights import sequence_evidence, values_evidence
 from tanbark.structure import best_trees
+
+Array = NDArray[np.float64]
+
+
+def edge_prior_matrix(given: Any, names: Sequence[str]) -> Array:
+    """Return the factor of every edge in a tree's prior probability, of shape (attributes, attributes).
+
+    `given` is None (every tree as probable as any other), a symmetric matrix in column order, a frame whose rows and
+    columns are named, or a mapping from pairs of names to factors, 1 for those not mentioned. A factor of zero forbids
+    an edge.
+    """
+    n = len(names)
+    if given is None:
+        return np.ones((n, n))
+    if hasattr(given, "index") and hasattr(given, "columns"):
+        given = _laid_out(given, names)
+    matrix = _from_names(given, names) if isinstance(given, Mapping) else _from_matrix(given, n)
+    for u in range(n):
+        for v in range(u):
+            if not (np.isfinite(matrix[u, v]) and matrix[u, v] >= 0):
+                raise ValueError(
+                    f"edge_prior gives the edge between {names[v]!r} and {names[u]!r} the factor {matrix[u, v]:g}; "
+                    "factors are finite and at least 0"
+                )
+    parts, part = connected_components(matrix > 0, directed=False)
+    if parts > 1:
+        one, other = (names[int(np.argmax(part == p))] for p in (0, 1))
+        raise ValueError(
+            f"edge_prior forbids so many edges that no tree joins {one!r} and {other!r}; "
+            "allow an edge between their parts"
+        )
+    return matrix
+
+
+def _laid_out(frame: Any, names: Sequence[str]) -> Any:
+    """Return the matrix in a frame that names its rows and columns, in column order."""
+    if sorted(map(str, frame.index)) != sorted(names) or sorted(map(str, frame.columns)) != sorted(names):
+        raise ValueError("edge_prior is a frame whose rows and columns are not named as the columns of the table")
+    return (
+        frame.set_axis(map(str, frame.index), axis=0).set_axis(map(str, frame.columns), axis=1).loc[[*names], [*names]]
+    )
+
+
+def _from_matrix(given: Any, n: int) -> Array:
+    try:
+        matrix = np.empty(0) if np.iscomplexobj(given) else np.array(given, np.float64)
+    except (TypeError, ValueError, OverflowError):
+        matrix = np.empty(0)
+    if matrix.shape != (n, n):
+        got = f", got the shape {np.shape(given)}" if isinstance(given, np.ndarray) else ""
+        raise ValueError(
+            f"edge_prior must be a {n} x {n} matrix of factors in column order, or a dict of pairs of names to "
+            f"factors{got}"
+        )
+    if not np.array_equal(matrix, matrix.T, equal_nan=True):
+        raise ValueError("edge_prior must be symmetric: an edge of a tree has no direction")
+    np.fill_diagonal(matrix, 1.0)
+    return matrix
+
+
+def _from_names(given: Mapping[Any, Any], names: Sequence[str]) -> Array:
+    matrix = np.ones((len(names),) * 2)
+    at = {name: u for u, name in enumerate(names)}
+    named: dict[frozenset[str], float] = {}
+    for pair, factor in given.items():
+        if not isinstance(pair, tuple | frozenset) or len(pair) != 2:
+            raise ValueError(f"edge_prior must map pairs of names to factors, got the key {pair!r}")
+        strange = next((name for name in pair if name not in at), None)
+        if strange is not None:
+            raise ValueError(
+                f"edge_prior names {strange!r}, which is no column; the columns are {', '.join(map(repr, names))}"
+            )
+        try:
+            value = float(factor)
+        except (TypeError, ValueError, OverflowError):
+            raise ValueError(f"edge_prior must map pairs of names to factors, got {factor!r} for {pair!r}") from None
+        one, other = pair
+        if one == other:
+            raise ValueError(f"edge_prior gives a factor to {one!r} and itself; an edge has two ends")
+        if frozenset(pair) in named and named[frozenset(pair)] != value:
+            raise ValueError(f"edge_prior gives the edge between {one!r} and {other!r} two different factors")
+        named[frozenset(pair)] = value
+        matrix[at[one], at[other]] = matrix[at[other], at[one]] = value
+    return matrix
+
+
+def log_evidence_without_edges(counts: Counts, ess: float) -> float:
+    """Return the log evidence of naive Bayes: the classes, and each attribute's values given the class.
+
+    Dirichlet priors of `ess` rows spread evenly over the cells of a table. A missing value is left out of the evidence.
+    """
+    of_class = sequence_evidence(counts.class_counts.astype(np.float64), ess / len(counts.class_counts))
+    return float(of_class + values_evidence(counts.values.astype(np.float64), counts.schema.offset, ess))
+
 
 MOST_WEIGHT = 1e200
 """Sums of log weights below it stay finite."""
 
-Array = NDArray[np.float64]
 Trees = NDArray[np.int64]
 
 # The logarithm of two in two parts, the first with so few digits that its multiples up to 2**20 are exact.

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tanbark.averaging import (
     MOST_CELLS,
+    WEAK_STRUCTURES,
     Members,
     Networks,
     PoolLikelihood,
@@ -21,26 +22,31 @@ from tanbark.averaging import (
     best_pool,
     by_folds,
 )
-from tanbark.classifiers.base import Array, CountsClassifier
-from tanbark.classifiers.checks import check_choice, check_flag, check_number
+from tanbark.classifiers._base.counts_classifier import Array, CountsClassifier
+from tanbark.classifiers._base.network_classifier import centred
+from tanbark.classifiers._base.parameter_checks import (
+    check_choice,
+    check_flag,
+    check_number,
+    check_seed,
+    offered_unless,
+    seed_of,
+)
 from tanbark.classifiers.fitted_members import Classifiers
 from tanbark.classifiers.kept import kept_number, kept_seed, prior_ratio
-from tanbark.classifiers.network_classifier import centred
-from tanbark.classifiers.offering import offered_unless
-from tanbark.classifiers.seeds import check_seed, seed_of
 from tanbark.classifiers.state import of_one_state
 from tanbark.counts import Counts, Rows
-from tanbark.kernels.frozen import frozen
-from tanbark.kernels.pooling import pooled_scores, to_log_posteriors
-from tanbark.kernels.threads import run, spans, thread_count
+from tanbark.kernels.average.pooling import pooled_scores, to_log_posteriors
+from tanbark.kernels.runtime.compiling import frozen
+from tanbark.kernels.runtime.threads import run, spans, thread_count
 from tanbark.memory import check_free
 from tanbark.network import Network
-from tanbark.network.arrays import log_prior, log_table, networks_arrays, networks_from
+from tanbark.network.network_arrays import log_prior, log_table, networks_arrays, networks_from
 from tanbark.parameters import PARAMETERS, class_table, estimated_networks
 from tanbark.schema import Encoder, Schema
-from tanbark.schema.columns import Codes
-from tanbark.schema.warn import warn
-from tanbark.structure import WEAK_STRUCTURES, most_telling
+from tanbark.schema.encode.columns import Codes
+from tanbark.structure import most_telling
+from tanbark.user_warnings import warn
 
 ENOUGH = 1e-6
 

@@ -7,10 +7,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.classifiers.base import Array
+from tanbark.classifiers._base.counts_classifier import Array
+from tanbark.classifiers._base.network_classifier import NetworkClassifier
+from tanbark.classifiers._base.parameter_checks import check_seed, seed_of
 from tanbark.classifiers.kept import kept_seed
-from tanbark.classifiers.network_classifier import NetworkClassifier
-from tanbark.classifiers.seeds import check_seed, seed_of
 from tanbark.classifiers.state import of_one_state
 from tanbark.counts import Counts, Rows
 from tanbark.network import Network

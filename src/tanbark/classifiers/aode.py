@@ -9,18 +9,18 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.classifiers.base import Array, CountsClassifier
-from tanbark.classifiers.checks import check_choice
+from tanbark.classifiers._base.counts_classifier import Array, CountsClassifier
+from tanbark.classifiers._base.parameter_checks import check_choice
 from tanbark.counts import Counts, Rows
-from tanbark.kernels.frozen import frozen
-from tanbark.kernels.super_parents import averaged_log_joint
-from tanbark.kernels.threads import pieces, run, thread_count
+from tanbark.kernels.average.super_parent_joint import averaged_log_joint
+from tanbark.kernels.runtime.compiling import frozen
+from tanbark.kernels.runtime.threads import pieces, run, thread_count
 from tanbark.network import Network
-from tanbark.network.arrays import log_prior, log_table
+from tanbark.network.network_arrays import log_prior, log_table
 from tanbark.parameters import PARAMETERS, Smoothing, children_tables, joint_value_tables, value_tables
 from tanbark.schema import Encoder, Schema
-from tanbark.schema.columns import Codes
-from tanbark.schema.warn import warn
+from tanbark.schema.encode.columns import Codes
+from tanbark.user_warnings import warn
 
 
 class AODE(CountsClassifier):

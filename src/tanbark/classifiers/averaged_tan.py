@@ -14,22 +14,21 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from tanbark.averaging import TreeMixture, TreePosterior, edge_prior_matrix, log_evidence_without_edges
-from tanbark.averaging.plot import plot_edge_probabilities
 from tanbark.averaging.tree_mixture import DRAWS
 from tanbark.averaging.tree_posterior import Trees
-from tanbark.classifiers.base import Array, CountsClassifier
-from tanbark.classifiers.checks import check_number
+from tanbark.classifiers._base.counts_classifier import Array, CountsClassifier
+from tanbark.classifiers._base.parameter_checks import check_number, check_seed, seed_of
 from tanbark.classifiers.kept import kept_number, kept_seed
-from tanbark.classifiers.seeds import check_seed, seed_of
 from tanbark.classifiers.state import of_one_state
 from tanbark.counts import Counts, Rows
+from tanbark.drawing.matplotlib_plots import plot_edge_probabilities
 from tanbark.network import Network
-from tanbark.network.arrays import log_prior
+from tanbark.network.network_arrays import log_prior
 from tanbark.parameters import pair_ratios
 from tanbark.schema import Encoder, Schema
-from tanbark.schema.columns import Codes
-from tanbark.schema.warn import warn
+from tanbark.schema.encode.columns import Codes
 from tanbark.structure import bdeu_weights_by_class, most_telling
+from tanbark.user_warnings import warn
 
 
 class DrawnTreesWarning(UserWarning):

@@ -12,22 +12,19 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from tanbark.averaging import Committee
-from tanbark.classifiers.base import Array, CountsClassifier
-from tanbark.classifiers.checks import check_choice, check_flag, check_number
-from tanbark.classifiers.held_out import held_out
+from tanbark.classifiers._base.counts_classifier import Array, CountsClassifier
+from tanbark.classifiers._base.parameter_checks import check_choice, check_flag, check_number, check_seed, seed_of
+from tanbark.classifiers.boosting import Round, Votes, boost, fitted_temperature, held_out, log_loss, usual_temperature
 from tanbark.classifiers.kept import kept_number, prior_ratio
-from tanbark.classifiers.samme import Round, Votes, boost
-from tanbark.classifiers.seeds import check_seed, seed_of
 from tanbark.classifiers.state import of_one_state
 from tanbark.classifiers.tan import TAN
-from tanbark.classifiers.temperature import fitted_temperature, log_loss, usual_temperature
 from tanbark.counts import Counts, Rows, count_tree
-from tanbark.kernels.votes import SLACK
+from tanbark.kernels.average.pooling import SLACK
 from tanbark.network import Network, Structure
-from tanbark.network.arrays import log_prior, networks_arrays, networks_from
+from tanbark.network.network_arrays import log_prior, networks_arrays, networks_from
 from tanbark.parameters import PARAMETERS, class_table, tree_tables
 from tanbark.schema import Encoder, Schema
-from tanbark.schema.columns import Codes
+from tanbark.schema.encode.columns import Codes
 from tanbark.structure import EDGE_WEIGHTS, maximum_spanning_tree, most_telling, rooted, settled
 
 MOST_VOTES = 1e300

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tanbark.classifiers.base import Array, CountsClassifier
-from tanbark.schema.columns import Codes
+from tanbark.classifiers._base.counts_classifier import Array, CountsClassifier
+from tanbark.schema.encode.columns import Codes
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tanbark.classifiers.checks import check_choice
+from tanbark.classifiers._base.parameter_checks import check_choice
 from tanbark.classifiers.tree_classifier import TreeClassifier
 from tanbark.counts import Counts
 from tanbark.schema import Encoder, Schema

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence, Set
 from typing import Any
 
-from tanbark.classifiers.checks import check_number
+from tanbark.classifiers._base.parameter_checks import check_number
 from tanbark.classifiers.searched_network import SearchedNetworkClassifier
 from tanbark.counts import Counts
 from tanbark.network import Structure

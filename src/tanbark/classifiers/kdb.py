@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from tanbark.classifiers._base.parameter_checks import check_number
 from tanbark.classifiers.any_network import AnyNetworkClassifier
-from tanbark.classifiers.checks import check_number
 from tanbark.counts import Counts, Rows
-from tanbark.counts.family import ROOM
+from tanbark.counts.family_counts import ROOM
 from tanbark.network import Network, Structure
 from tanbark.parameters import estimated_networks
 from tanbark.schema import Encoder, Schema

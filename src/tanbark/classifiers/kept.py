@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.classifiers.base import Array
-from tanbark.classifiers.checks import check_number
+from tanbark.classifiers._base.counts_classifier import Array
+from tanbark.classifiers._base.parameter_checks import check_number
 
 MOST_RATIO = 1e4
 """Of the logarithm of one probability divided by another, neither of which is zero; floats have none beyond 750."""

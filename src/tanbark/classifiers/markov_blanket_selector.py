@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from tanbark.classifiers._base.table_estimator import EncodingEstimator
 from tanbark.classifiers.bayes_net import BayesNet
-from tanbark.classifiers.encoding import EncodingEstimator
 from tanbark.schema import Encoder, Schema
-from tanbark.schema.table import as_array, as_known_table, read_table
+from tanbark.schema.read.table_reader import as_array, as_known_table, read_table
 
 CONSTANT = "constant"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tanbark.classifiers.network_classifier import NetworkClassifier
+from tanbark.classifiers._base.network_classifier import NetworkClassifier
 from tanbark.counts import Counts, Rows
 from tanbark.network import Network, Structure
 from tanbark.parameters import tree_tables

@@ -9,12 +9,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.classifiers.checks import check_choice, check_flag, check_number
+from tanbark.classifiers._base.parameter_checks import check_choice, check_flag, check_number, seed_of
 from tanbark.classifiers.progress_bar import progress_bar
 from tanbark.classifiers.searched_network import SearchedNetworkClassifier
-from tanbark.classifiers.seeds import seed_of
 from tanbark.counts import Counts
-from tanbark.counts.family import ROOM
+from tanbark.counts.family_counts import ROOM
 from tanbark.network import Network, Structure
 from tanbark.schema import Encoder, Schema
 from tanbark.scores import Cases, Conditional

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tanbark.structure.progress import Report, listener
+from tanbark.progress import Report, listener
 
 
 @contextmanager

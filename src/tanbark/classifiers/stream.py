@@ -1,9 +1,10 @@
-"""Learning from a stream: forgetting what is old, and saying when what comes is not what was foreseen."""
+"""Learn from a stream: forget old rows and detect drift."""
 
 from __future__ import annotations
 
 from collections import deque
 from copy import copy
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Self
 
@@ -12,12 +13,64 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from tanbark.classifiers.base import Array, CountsClassifier, has_no_rows
-from tanbark.classifiers.checks import check_number
+from tanbark.classifiers._base.counts_classifier import Array, CountsClassifier, has_no_rows
+from tanbark.classifiers._base.parameter_checks import check_number
 from tanbark.classifiers.state import learning
-from tanbark.classifiers.surprise import Surprise
 from tanbark.counts import Counts, Rows
-from tanbark.schema.growth import codes_before
+from tanbark.schema.encode.growth import codes_before
+
+FEWEST = 100
+"""So many rows at least are judged together: the loss of a few is anything but normal."""
+
+
+@dataclass(frozen=True)
+class Surprise:
+    """The losses of the last rows, and the mean and the variance of those before.
+
+    Of these older ones count less: half after `half_life` rows.
+    """
+
+    half_life: float
+    weight: float = 0.0
+    mean: float = 0.0
+    squares: float = 0.0
+    last: tuple[Array, Array] = (np.empty(0), np.empty(0))
+    """The losses and the weights of the last rows."""
+
+    @property
+    def excess(self) -> float:
+        """By how many standard errors the mean of the last losses is above that of those before.
+
+        NaN where there is nothing to compare with.
+        """
+        losses, weights = self.last
+        many = float(weights.sum())
+        if not self.weight or not many:
+            return float("nan")
+        above = float(losses @ weights) / many - self.mean
+        error = float(np.sqrt(self.squares / self.weight * (1.0 / many + 1.0 / self.weight)))
+        return above / error if error > 0 else float(np.sign(above)) * np.inf if above else 0.0
+
+    def followed_by(self, losses: Array, weights: Array) -> Surprise:
+        """Return it with the losses of a further chunk, judged with as many before it as make up 100 rows."""
+        kept = max(FEWEST - len(losses), 0)
+        cut = max(len(self.last[0]) - kept, 0)
+        settled = self._settling(self.last[0][:cut], self.last[1][:cut])
+        last = np.concatenate([self.last[0][cut:], losses]), np.concatenate([self.last[1][cut:], weights])
+        return Surprise(self.half_life, settled.weight, settled.mean, settled.squares, last)
+
+    def _settling(self, losses: Array, weights: Array) -> Surprise:
+        """Return it with losses that are no longer among the last taken into the mean and the variance."""
+        many = float(weights.sum())
+        if not many:
+            return self
+        fade = 0.5 ** (many / self.half_life)
+        before, mean = self.weight * fade, float(losses @ weights) / many
+        total = before + many
+        squares = self.squares * fade + float(weights @ (losses - mean) ** 2)
+        squares += (mean - self.mean) ** 2 * before * many / total
+        return Surprise(self.half_life, total, self.mean + (mean - self.mean) * many / total, squares)
+
 
 USUAL_MEMORY = 10_000
 """Over how many rows log losses are compared where nothing is forgotten."""

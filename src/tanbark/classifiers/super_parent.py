@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.averaging import MOST_CELLS, SuperParents
-from tanbark.classifiers.base import Array
-from tanbark.classifiers.network_classifier import NetworkClassifier
+from tanbark.classifiers._base.counts_classifier import Array
+from tanbark.classifiers._base.network_classifier import NetworkClassifier
 from tanbark.counts import Counts, Rows
-from tanbark.kernels.votes import SLACK
+from tanbark.kernels.average.pooling import SLACK
 from tanbark.network import Network, Structure
 from tanbark.parameters import tree_tables
 from tanbark.schema import Encoder, Schema

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from numpy.typing import NDArray
 
-from tanbark.classifiers.network_classifier import NetworkClassifier
+from tanbark.classifiers._base.network_classifier import NetworkClassifier
 from tanbark.counts import Counts, Rows
 from tanbark.network import Network, Structure
 from tanbark.parameters import tree_tables

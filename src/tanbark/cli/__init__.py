@@ -7,17 +7,17 @@ from typing import Annotated
 import typer
 
 from tanbark import __version__
-from tanbark.cli.commands import Commands
-from tanbark.cli.compare import compare
-from tanbark.cli.demo import demo
-from tanbark.cli.export import export
-from tanbark.cli.fit import fit
-from tanbark.cli.options import Debug, Quiet
-from tanbark.cli.predict import predict
-from tanbark.cli.report import report
-from tanbark.cli.reproduce import reproduce
-from tanbark.cli.show import show
-from tanbark.cli.update import update
+from tanbark.cli.commands.compare_command import compare
+from tanbark.cli.commands.demo_command import demo
+from tanbark.cli.commands.export_command import export
+from tanbark.cli.commands.fit_command import fit
+from tanbark.cli.commands.predict_command import predict
+from tanbark.cli.commands.report_command import report
+from tanbark.cli.commands.reproduce_command import reproduce
+from tanbark.cli.commands.show_command import show
+from tanbark.cli.commands.update_command import update
+from tanbark.cli.input.options import Debug, Quiet
+from tanbark.cli.terminal.command_group import Commands
 
 EXIT_CODES = (
     "Exit codes: 0 all went well, 1 an error, said in one sentence on stderr, 2 no such command or option, or one is "

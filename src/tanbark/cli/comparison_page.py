@@ -105,8 +105,8 @@ def _seconds(seconds: float) -> str:
 
 def comparison_page(report: Report) -> str:
     """Return the page."""
+    from tanbark.drawing.html_page import figure, page, table
     from tanbark.evaluate import plots
-    from tanbark.evaluate.page import figure, page, table
 
     shown = {name: report.found[name] for name in report.shown}
     metric = METRIC_WORDS[report.by]

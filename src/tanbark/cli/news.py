@@ -6,14 +6,14 @@ import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tanbark.cli.inputs import learnable_inputs, read_inputs
-from tanbark.sources.rows import Rows
+from tanbark.cli.input.input_columns import learnable_inputs, read_inputs
+from tanbark.sources.duckdb_rows import Rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from rich.progress import Progress
 
-    from tanbark.classifiers.base import CountsClassifier
+    from tanbark.classifiers._base.counts_classifier import CountsClassifier
     from tanbark.counts import Counts
 
 
@@ -69,7 +69,7 @@ def _take(news: News, model: CountsClassifier, batch: pa.RecordBatch, half_life:
     import pyarrow as pa
 
     from tanbark.counts import Counts
-    from tanbark.schema.growth import codes_before
+    from tanbark.schema.encode.growth import codes_before
 
     names = model.schema_.names
     X, y = pa.table(batch.columns[: len(names)], names=list(names)), batch.column(len(names))

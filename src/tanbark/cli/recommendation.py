@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tanbark.cli.console import percent
 from tanbark.cli.contenders import PEERS
+from tanbark.cli.terminal.console import percent
 
 if TYPE_CHECKING:
     from tanbark.evaluate import Comparison, CrossValidation

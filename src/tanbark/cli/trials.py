@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from tanbark.cli.console import time_left
 from tanbark.cli.contenders import fold_seconds
+from tanbark.cli.terminal.console import time_left
 
 if TYPE_CHECKING:
     from rich.progress import Progress

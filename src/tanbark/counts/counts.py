@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.copying import CopiedByFields
-from tanbark.counts.tally import Array, Tally, check_memory, checked_classes
-from tanbark.kernels.frozen import frozen
-from tanbark.kernels.further_rows import add_rows
+from tanbark.counts.accumulator import Array, Tally, check_memory, checked_classes
+from tanbark.immutable import CopiedByFields
+from tanbark.kernels.count.pair_counts import add_rows
+from tanbark.kernels.runtime.compiling import frozen
 from tanbark.schema import Encoder, Schema
-from tanbark.schema.columns import Codes
-from tanbark.schema.growth import places_in, positions
-from tanbark.schema.rows import MOST_WEIGHT
-from tanbark.sources.learning import Progress
+from tanbark.schema.encode.columns import Codes
+from tanbark.schema.encode.growth import places_in, positions
+from tanbark.schema.read.class_column import MOST_WEIGHT
+from tanbark.sources.streamed_schema import Progress
 
 FEW = 1000
 """Up to so many rows are quicker added to counts than counted first."""
@@ -136,7 +136,7 @@ class Counts(CopiedByFields):
         >>> Counts.from_batches(rows, target="walk").class_counts
         array([1, 2])
         """
-        from tanbark.counts.batches import count_source
+        from tanbark.counts.batch_counting import count_source
 
         return count_source(source, target, schema, encoder, ignore, order, n_jobs, progress)
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tanbark.counts.batches import check_given, count_and_drop, refuse_lacking
+from tanbark.counts.accumulator import check_memory, check_order
+from tanbark.counts.batch_counting import check_given, count_and_drop, refuse_lacking
 from tanbark.counts.counts import Counts
-from tanbark.counts.tally import check_memory, check_order
 from tanbark.schema import Encoder, Schema
-from tanbark.schema.rows import warn_of_dropped
-from tanbark.schema.survey import Survey
+from tanbark.schema.read.class_column import warn_of_dropped
+from tanbark.schema.survey.schema_survey import Survey
 
 if TYPE_CHECKING:
     import pyarrow as pa

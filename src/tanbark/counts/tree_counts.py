@@ -9,11 +9,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.counts.accumulator import Array
 from tanbark.counts.counts import Counts
-from tanbark.counts.family import count_family
-from tanbark.counts.rows import Rows
-from tanbark.counts.tally import Array
-from tanbark.kernels.threads import run, thread_count
+from tanbark.counts.encoded_rows import Rows
+from tanbark.counts.family_counts import count_family
+from tanbark.kernels.runtime.threads import run, thread_count
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,15 +6,11 @@
 (958, 9)
 """
 
-from tanbark.datasets.bundled import iris, wine
-from tanbark.datasets.catalogue import NAMES, load
+from tanbark.datasets.bundled import NAMES, UnknownDatasetError, iris, load, wine
 from tanbark.datasets.dataset import Dataset
-from tanbark.datasets.endgames import tic_tac_toe
-from tanbark.datasets.enumerated import balance_scale, lenses, monks, mux6, three_of_9
-from tanbark.datasets.errors import UnknownDatasetError
 from tanbark.datasets.folder import Folder, read_folder
+from tanbark.datasets.generated import balance_scale, led7, lenses, monks, mux6, three_of_9, tic_tac_toe, waveform21
 from tanbark.datasets.openml import fetch_openml
-from tanbark.datasets.simulated import led7, waveform21
 
 __all__ = [
     "NAMES",

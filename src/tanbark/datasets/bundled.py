@@ -1,8 +1,28 @@
-"""Measured datasets that come with scikit-learn."""
+"""Datasets that need no file, by name."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
+from functools import partial
+
 from tanbark.datasets.dataset import Dataset
+from tanbark.datasets.generated import balance_scale, led7, lenses, monks, mux6, three_of_9, tic_tac_toe, waveform21
+
+
+class UnknownDatasetError(ValueError, KeyError):
+    """No dataset has this name; it is a `KeyError` too, so that mappings of datasets behave as mappings do."""
+
+    @classmethod
+    def of(cls, name: object, known: Iterable[str]) -> UnknownDatasetError:
+        """Return the error for `name`, with the nearest known name, or all of them if none is near."""
+        names = sorted(known)
+        near = get_close_matches(str(name), names, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"choose one of {', '.join(names)}"
+        return cls(f"there is no dataset called {name!r}: {hint}")
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 def iris() -> Dataset:
@@ -49,3 +69,37 @@ def wine() -> Dataset:
         "Aeberhard, Coomans and de Vel (1992), Comparison of classifiers in high dimensional settings, report 92-02."
     )
     return Dataset.from_columns("wine", dict(zip(names, bunch.data.T)), bunch.target + 1, source=source)
+
+
+NAMES: Mapping[str, Callable[[], Dataset]] = {
+    "balance_scale": balance_scale,
+    "iris": iris,
+    "led7": led7,
+    "lenses": lenses,
+    "monks_1": partial(monks, 1),
+    "monks_2": partial(monks, 2),
+    "monks_3": partial(monks, 3),
+    "mux6": mux6,
+    "three_of_9": three_of_9,
+    "tic_tac_toe": tic_tac_toe,
+    "waveform21": waveform21,
+    "wine": wine,
+}
+
+
+def load(name: str) -> Dataset:
+    """Return the bundled dataset of this name, as its function gives it by default.
+
+    Parameters
+    ----------
+    name : str
+        One of `NAMES`.
+
+    Examples
+    --------
+    >>> load("lenses")
+    <Dataset lenses: 24 rows, 4 features, 3 classes>
+    """
+    if name not in NAMES:
+        raise UnknownDatasetError.of(name, NAMES)
+    return NAMES[name]()

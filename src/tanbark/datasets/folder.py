@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tanbark.datasets.bundled import UnknownDatasetError
 from tanbark.datasets.dataset import Dataset
-from tanbark.datasets.errors import UnknownDatasetError
 from tanbark.sources.text_files import MISSING
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from urllib.error import HTTPError
 from urllib.parse import quote, urlsplit
 from urllib.request import Request, urlopen
 
+from tanbark.datasets.bundled import UnknownDatasetError
 from tanbark.datasets.dataset import Dataset
-from tanbark.datasets.errors import UnknownDatasetError
 
 if TYPE_CHECKING:
     import pyarrow as pa

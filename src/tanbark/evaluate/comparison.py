@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from tanbark.drawing.matplotlib_plots import axes_for
+from tanbark.evaluate.cross_validation import Trial, check_share
 from tanbark.evaluate.metrics import HIGHER_IS_BETTER, METRICS
 from tanbark.evaluate.results import CrossValidation
 from tanbark.evaluate.significance import corrected_t, paired_t, wilcoxon
-from tanbark.evaluate.trial import Trial, check_share
-from tanbark.network.plot import axes_for
 
 TESTS = ("corrected", "paired", "wilcoxon")
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tanbark.drawing.html_page import COLOURS, INK, MARKERS, line_style, style, svg
 from tanbark.evaluate.comparison import Comparison
 from tanbark.evaluate.metrics import BINS, by_confidence, calibration_error
 from tanbark.evaluate.results import CrossValidation
-from tanbark.evaluate.svg import COLOURS, INK, MARKERS, line_style, style, svg
 
 Array = NDArray[np.float64]
 

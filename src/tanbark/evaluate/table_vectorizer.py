@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tanbark.classifiers.encoding import EncodingEstimator
+from tanbark.classifiers._base.table_estimator import EncodingEstimator
 from tanbark.schema import Category, Encoder, Schema
-from tanbark.schema.rows import usable_rows
-from tanbark.schema.target import read_target
+from tanbark.schema.read.class_column import read_target, usable_rows
 
 
 class TableVectorizer(TransformerMixin, EncodingEstimator):

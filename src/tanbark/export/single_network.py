@@ -1,4 +1,4 @@
-"""The one network that a model is, for formats that hold no more."""
+"""The single network of a classifier, for formats that hold one."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from tanbark.classifiers._base.counts_classifier import CountsClassifier
+from tanbark.classifiers._base.network_classifier import NetworkClassifier
 from tanbark.classifiers.averaged_tan import AveragedTAN
-from tanbark.classifiers.base import CountsClassifier
 from tanbark.classifiers.boosted_bn import BoostedBN
-from tanbark.classifiers.network_classifier import NetworkClassifier
 from tanbark.network import Network
 
 

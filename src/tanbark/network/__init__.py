@@ -1,8 +1,8 @@
 """Networks: a structure with its tables, and the answers they give."""
 
-from tanbark.network.estimates import DrawnAnswerWarning, DrawnValuesWarning
+from tanbark.graph import Structure
+from tanbark.network.factor_inference import DrawnAnswerWarning, DrawnValuesWarning
 from tanbark.network.network import Network
-from tanbark.network.sparse import SparseTable
-from tanbark.network.structure import Structure
+from tanbark.network.tables import SparseTable
 
 __all__ = ["DrawnAnswerWarning", "DrawnValuesWarning", "Network", "SparseTable", "Structure"]

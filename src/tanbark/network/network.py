@@ -10,23 +10,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.copying import CopiedByFields
-from tanbark.kernels.frozen import frozen
-from tanbark.kernels.posterior import log_evidence
-from tanbark.network.drawing import draw
-from tanbark.network.estimates import DrawnAnswerWarning, DrawnValuesWarning, standard_errors
-from tanbark.network.factors import MAX_TABLE, Factors
-from tanbark.network.graph import check_disjoint, directed_graph, named, position
-from tanbark.network.picture import picture, told_words
-from tanbark.network.plot import plot_network
-from tanbark.network.sparse import SparseTable
-from tanbark.network.strengths import numbered_strengths
-from tanbark.network.structure import Structure
-from tanbark.network.tree import Tree
+from tanbark.drawing.matplotlib_plots import plot_network
+from tanbark.drawing.network_pictures import draw, picture, told_words
+from tanbark.graph import Structure, check_disjoint, directed_graph, named, position
+from tanbark.immutable import CopiedByFields
+from tanbark.kernels.infer.posterior import log_evidence
+from tanbark.kernels.runtime.compiling import frozen
+from tanbark.network.edge_strengths import numbered_strengths
+from tanbark.network.factor_inference import MAX_TABLE, DrawnAnswerWarning, DrawnValuesWarning, Factors, standard_errors
+from tanbark.network.tables import SparseTable
+from tanbark.network.tree_inference import Tree
 from tanbark.schema import Category, Number, Schema
-from tanbark.schema.columns import Codes
-from tanbark.schema.objects import is_missing
-from tanbark.schema.warn import warn
+from tanbark.schema.encode.columns import Codes
+from tanbark.schema.read.object_columns import is_missing
+from tanbark.user_warnings import warn
 
 if TYPE_CHECKING:
     import networkx
@@ -377,7 +374,7 @@ class Network(CopiedByFields):
         ax : matplotlib.axes.Axes, optional
             Where to draw; new axes, if not given.
         """
-        return plot_network(self, ax)
+        return plot_network(self.names, self.structure, numbered_strengths(self), ax)
 
 
 def _check_draws(max_table: Any, seed: Any) -> None:

@@ -17,15 +17,25 @@ import numpy as np
 from tanbark.classifiers.averaged_tan import AveragedTAN
 from tanbark.classifiers.tan import TAN
 from tanbark.datasets import Dataset
-from tanbark.evaluate.answers import aligned
+from tanbark.evaluate.cross_validation import aligned
 from tanbark.evaluate.metrics import error, log_score
 from tanbark.evaluate.significance import win_tie_loss
-from tanbark.papers.cells import Cell, Record, tried
-from tanbark.papers.experiment import Experiment, PaperSet, Results
-from tanbark.papers.figures import AGREES, DIFFERS, Array, mark, mean_and_error, over_folds, why_failed
-from tanbark.papers.report import Drawing, Section
-from tanbark.papers.samples import Sample, labelled
-from tanbark.papers.sizes import Sizes
+from tanbark.papers.experiment import (
+    AGREES,
+    DIFFERS,
+    Array,
+    Drawing,
+    Experiment,
+    PaperSet,
+    Results,
+    Section,
+    mark,
+    mean_and_error,
+    over_folds,
+    why_failed,
+)
+from tanbark.papers.experiment_cells import Cell, Record, tried
+from tanbark.papers.samples import Sample, Sizes, labelled
 from tanbark.schema import Encoder
 
 FOLDS = 10

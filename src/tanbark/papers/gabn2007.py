@@ -38,12 +38,18 @@ from tanbark.evaluate.significance import (
     win_tie_loss,
 )
 from tanbark.evaluate.table_vectorizer import TableVectorizer
-from tanbark.papers.cells import Cell, Record, tried
-from tanbark.papers.experiment import Experiment, PaperSet, Results
-from tanbark.papers.figures import mean_and_error, over_folds, why_failed
-from tanbark.papers.report import Drawing, Section
-from tanbark.papers.samples import Sample, labelled
-from tanbark.papers.sizes import Sizes
+from tanbark.papers.experiment import (
+    Drawing,
+    Experiment,
+    PaperSet,
+    Results,
+    Section,
+    mean_and_error,
+    over_folds,
+    why_failed,
+)
+from tanbark.papers.experiment_cells import Cell, Record, tried
+from tanbark.papers.samples import Sample, Sizes, labelled
 from tanbark.schema import Encoder
 
 FOLDS = 10

@@ -1,4 +1,6 @@
-"""Roure (2002): the batch tree against "arcs in correct order", as rows arrive a hundred at a time.
+"""Roure (2002): the batch tree against arcs in correct order, as rows arrive a hundred at a time.
+
+Roure (2002): the batch tree against "arcs in correct order", as rows arrive a hundred at a time.
 
 Roure Alcobé, J. (2002). Incremental learning of tree augmented naive Bayes classifiers. IBERAMIA, 32-41.
 
@@ -23,12 +25,40 @@ from numpy.typing import NDArray
 
 from tanbark.classifiers.tan import TAN
 from tanbark.datasets import Dataset
-from tanbark.kernels.chains import chain
-from tanbark.papers.cells import Cell, Record
-from tanbark.papers.experiment import Experiment, PaperSet, Results
-from tanbark.papers.figures import AGREES, DIFFERS, mark
-from tanbark.papers.report import Drawing, Section
+from tanbark.kernels.runtime.compiling import njit
+from tanbark.papers.experiment import AGREES, DIFFERS, Drawing, Experiment, PaperSet, Results, Section, mark
+from tanbark.papers.experiment_cells import Cell, Record
 from tanbark.schema import Encoder, Schema
+
+Codes = NDArray[np.unsignedinteger]
+Integers = NDArray[np.int64]
+
+
+@njit(nogil=True, cache=True)
+def chain(codes: Codes, like: bool, order: Integers) -> None:
+    """Rearrange `order`: its first row stays, and each is followed by the nearest of the rest, or the farthest.
+
+    The distance is the number of codes that differ; of rows equally far the first in the given order is taken.
+    `codes` has one row of memory per column and is rearranged too.
+    """
+    columns, rows = codes.shape
+    distance = np.empty(rows, np.int64)
+    for step in range(rows - 1):
+        rest = step + 1
+        distance[rest:] = 0
+        for u in range(columns):
+            here = codes[u, step]
+            line = codes[u]
+            for row in range(rest, rows):
+                distance[row] += line[row] != here
+        best = rest
+        for row in range(rest + 1, rows):
+            if (distance[row] < distance[best]) if like else (distance[row] > distance[best]):
+                best = row
+        order[rest], order[best] = order[best], order[rest]
+        for u in range(columns):
+            codes[u, rest], codes[u, best] = codes[u, best], codes[u, rest]
+
 
 CHUNK = 100
 ORDERS = ("random", "similar", "dissimilar")

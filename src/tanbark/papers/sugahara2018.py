@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.classifiers._base.counts_classifier import CountsClassifier
 from tanbark.classifiers.augmented_naive_bayes import AugmentedNaiveBayes
-from tanbark.classifiers.base import CountsClassifier
 from tanbark.classifiers.bayes_net import BayesNet
 from tanbark.classifiers.bnc2p import BNC2P
 from tanbark.classifiers.naive_bayes import NaiveBayes
@@ -26,12 +26,22 @@ from tanbark.classifiers.tan import TAN
 from tanbark.datasets import Dataset
 from tanbark.evaluate.significance import hommel, wilcoxon
 from tanbark.network import Network
-from tanbark.papers.cells import Cell, Record, tried
-from tanbark.papers.experiment import Experiment, PaperSet, Results
-from tanbark.papers.figures import AGREES, DIFFERS, agrees, mark, mean_and_error, over_folds, why_failed
-from tanbark.papers.report import Drawing, Section
-from tanbark.papers.samples import Sample, complete
-from tanbark.papers.sizes import Sizes, size_record
+from tanbark.papers.experiment import (
+    AGREES,
+    DIFFERS,
+    Drawing,
+    Experiment,
+    PaperSet,
+    Results,
+    Section,
+    agrees,
+    mark,
+    mean_and_error,
+    over_folds,
+    why_failed,
+)
+from tanbark.papers.experiment_cells import Cell, Record, tried
+from tanbark.papers.samples import Sample, Sizes, complete, size_record
 from tanbark.schema import Encoder
 
 FOLDS = 10

@@ -1,11 +1,9 @@
 """Estimating tables from counts, for a given structure."""
 
 from tanbark.parameters.conditional import PARAMETERS
-from tanbark.parameters.dirichlet import raked_pair, smoothed_values
-from tanbark.parameters.networks import estimated_networks
-from tanbark.parameters.pair_ratios import pair_ratios
-from tanbark.parameters.super_parents import Smoothing, children_tables, joint_value_tables, value_tables
-from tanbark.parameters.tree_tables import class_table, tree_tables
+from tanbark.parameters.family_tables import estimated_networks
+from tanbark.parameters.super_parent_tables import Smoothing, children_tables, joint_value_tables, value_tables
+from tanbark.parameters.tree_tables import class_table, pair_ratios, raked_pair, smoothed_values, tree_tables
 
 __all__ = [
     "PARAMETERS",

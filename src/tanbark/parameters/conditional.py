@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.kernels.shares import divide_by_sums
+from tanbark.kernels.count.table_estimates import divide_by_sums
 
 Array = NDArray[np.float64]
 

@@ -1,4 +1,12 @@
-"""The tables of a tree: the class above every attribute, at most one attribute beside it."""
+"""Tables of trees, with Dirichlet priors whose margins agree.
+
+Tables with a Dirichlet prior whose margins agree, also where training values are missing.
+
+A pair's table is counted over the rows that have both values, so its margins differ from those of another pair with
+the same attribute, and a tree made of such tables would be another distribution for every root. Each class's pair
+table, prior added, is therefore raked to the attributes' smoothed class-conditional frequencies times the smoothed
+class count: the constraints (eq 10-12) of Cerquides and Lopez de Mantaras (2003) then hold.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +19,63 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts import Counts
-from tanbark.kernels.frozen import frozen
-from tanbark.kernels.shares import log_conditional
-from tanbark.kernels.tree_tables import raked_log_tables, tree_log_tables
+from tanbark.kernels.count.table_estimates import (
+    fill_up,
+    log_conditional,
+    rake,
+    rake_pairs,
+    raked_log_tables,
+    tree_log_tables,
+)
+from tanbark.kernels.runtime.compiling import frozen
 from tanbark.parameters.conditional import PARAMETERS
-from tanbark.parameters.dirichlet import raked_pair, smoothed_values
 
 Array = NDArray[np.float64]
+
+
+def smoothed_values(counts: Counts, ess: float) -> Array:
+    """Return ``N'*(i, k)`` of all values, of shape (classes, values): an attribute's sum to the class counts'."""
+    values = counts.values.astype(np.float64)
+    fill_up(values, counts.class_counts, counts.schema.offset, ess)
+    return values
+
+
+def raked_pair(counts: Counts, u: int, v: int, ess: float, values: Array) -> Array:
+    """Return ``N'*(i, j, k)`` of two attributes, of shape (classes, arity u, arity v).
+
+    Its margins are those of `values`, which are `smoothed_values`.
+    """
+    if u > v:
+        return raked_pair(counts, v, u, ess, values).transpose(0, 2, 1)
+    seen = counts.pair(u, v)
+    table = np.ascontiguousarray(seen + ess / seen.size, np.float64)
+    offset = counts.schema.offset
+    of_u, of_v = (values[:, offset[w] : offset[w + 1]] for w in (u, v))
+    for k in range(len(table)):
+        rake(table[k], of_u[k], of_v[k])
+    return table
+
+
+def pair_ratios(counts: Counts, ess: float) -> tuple[Array, Array]:
+    """Return ``P(i | k)`` of all values, and ``P(i, j | k) / (P(i | k) P(j | k))`` of all pairs of them.
+
+    The first has shape (values, classes), the second (values, values, classes). The pairs' tables have a Dirichlet
+    prior of `ess` rows spread evenly over their cells and agree on the attributes' distributions, also where training
+    values are missing, so that ``P(k) prod_u P(i_u | k) prod_edges ratio`` sums to one for every tree. Blocks of an
+    attribute with itself mean nothing.
+    """
+    schema, classes = counts.schema, len(counts.class_counts)
+    of_class = counts.class_counts + ess / classes
+    seen = smoothed_values(counts, ess)
+    share = np.repeat(1.0 / schema.arity, schema.arity)
+    pairs = counts.table + (ess / classes) * np.multiply.outer(share, share)
+    holes = counts.has_missing()
+    if holes.any():
+        rake_pairs(counts.table.astype(np.float64), schema.offset, holes, ess, seen, pairs)
+    values = seen / of_class[:, None]
+    pairs /= seen[:, :, None]
+    pairs /= values[:, None, :]
+    return np.ascontiguousarray(values.T), np.ascontiguousarray(pairs.transpose(1, 2, 0))
 
 
 def tree_tables(counts: Counts, parent: Sequence[int], parameters: str, ess: float) -> tuple[Array, ...]:

@@ -1,4 +1,4 @@
-"""How much each attribute matters to a classifier."""
+"""Feature importance."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.classifiers._base.network_classifier import NetworkClassifier
 from tanbark.classifiers.averaged_tan import AveragedTAN
-from tanbark.classifiers.network_classifier import NetworkClassifier
-from tanbark.network.strengths import class_joints, is_quick, mutual_information
-from tanbark.schema.columns import Codes
+from tanbark.network.edge_strengths import class_joints, is_quick, mutual_information
+from tanbark.schema.encode.columns import Codes
 
 Array = NDArray[np.float64]
 

@@ -13,16 +13,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from tanbark.classifiers.base import CountsClassifier
-from tanbark.classifiers.settings import settings_of
+from tanbark.atomic_write import replacing
+from tanbark.classifiers._base.counts_classifier import CountsClassifier, settings_of
 from tanbark.classifiers.stream import Stream
-from tanbark.evaluate.page import page, table
-from tanbark.report.carried import TooLargeError, carried, is_explained
-from tanbark.report.drawings import Drawing, drawings
+from tanbark.drawing.html_page import page, table
 from tanbark.report.importance import information, mean_weights
-from tanbark.report.judgement import Judgement, judged, judgement_section
-from tanbark.report.rows import given_rows
-from tanbark.writing import replacing
+from tanbark.report.network_drawings import Drawing, drawings
+from tanbark.report.page_model import TooLargeError, carried, is_explained
+from tanbark.report.performance import Judgement, given_rows, judged, judgement_section
 
 SCRIPTS = ("numbers", "tables", "tree_messages", "network", "ensembles", "tree_average", "inference", "report")
 """What a page computes with, in the order in which it is read."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from tanbark.kernels.evidence import table_evidence
+from tanbark.kernels.trees.pair_weights import table_evidence
 from tanbark.network import Structure
 from tanbark.scores.cases import Cases
 

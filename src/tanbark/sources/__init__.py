@@ -1,9 +1,8 @@
 """Where rows come from: files, databases, and whatever streams Arrow data."""
 
+from tanbark.sources.arrow_streams import as_source
 from tanbark.sources.database import sql
-from tanbark.sources.errors import SourceError
-from tanbark.sources.files import files
-from tanbark.sources.source import Source
-from tanbark.sources.streams import as_source
+from tanbark.sources.file_patterns import files
+from tanbark.sources.source import Source, SourceError
 
 __all__ = ["Source", "SourceError", "as_source", "files", "sql"]

@@ -9,11 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tanbark.names import first_repeated
-from tanbark.sources.errors import SourceError
-from tanbark.sources.interrupts import each, interruptible
-from tanbark.sources.rows import Rows, arrow_reader, connect, first_line, identifier
-from tanbark.sources.source import Source, batch_rows
+from tanbark.schema.encode.columns import first_repeated
+from tanbark.sources.duckdb_rows import Rows, arrow_reader, connect, each, first_line, identifier, interruptible
+from tanbark.sources.source import Source, SourceError, batch_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -1,4 +1,4 @@
-"""What sources that are files share."""
+"""The base of sources that are files."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tanbark.sources.errors import SourceError
-from tanbark.sources.rows import Rows, first_line, present, quoted
-from tanbark.sources.source import Source
+from tanbark.sources.duckdb_rows import Rows, first_line, present, quoted
+from tanbark.sources.source import Source, SourceError
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -7,10 +7,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tanbark.sources.errors import SourceError, check_names
+from tanbark.sources.duckdb_rows import Rows, connect, first_line
 from tanbark.sources.file_source import FileSource, reading_files
-from tanbark.sources.rows import Rows, connect, first_line
-from tanbark.sources.source import batch_rows
+from tanbark.sources.source import SourceError, batch_rows, check_names
 
 if TYPE_CHECKING:
     import pyarrow as pa

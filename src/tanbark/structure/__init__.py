@@ -1,18 +1,26 @@
 """Learning which attribute depends on which."""
 
-from tanbark.structure.arborescence import maximum_arborescence
-from tanbark.structure.best_trees import best_trees
-from tanbark.structure.edge_weights import EDGE_WEIGHTS, bdeu_weights_by_class, class_information, most_telling
-from tanbark.structure.exact import exact_structure
-from tanbark.structure.forest import EDGE_GAINS, maximum_forest
-from tanbark.structure.hill_climbing import hill_climb
-from tanbark.structure.incremental import REVISABLE, RestructureStats, revised_tree, weighed_tree
-from tanbark.structure.k2_search import k2_search
-from tanbark.structure.k_dependence import k_dependence
-from tanbark.structure.restrictions import Restrictions
-from tanbark.structure.search import CRITERIA, SEARCHES, searched_structure
-from tanbark.structure.spanning_tree import maximum_spanning_tree, rooted, settled
-from tanbark.structure.weak import WEAK_STRUCTURES
+from tanbark.structure.search.exact_search import exact_structure
+from tanbark.structure.search.hill_climbing import hill_climb
+from tanbark.structure.search.ordered_search import k2_search, k_dependence
+from tanbark.structure.search.restrictions import Restrictions
+from tanbark.structure.search.search_by_name import CRITERIA, SEARCHES, searched_structure
+from tanbark.structure.trees.edge_weights import (
+    EDGE_GAINS,
+    EDGE_WEIGHTS,
+    bdeu_weights_by_class,
+    class_information,
+    maximum_forest,
+    most_telling,
+)
+from tanbark.structure.trees.spanning_tree import (
+    best_trees,
+    maximum_arborescence,
+    maximum_spanning_tree,
+    rooted,
+    settled,
+)
+from tanbark.structure.trees.tree_revision import REVISABLE, RestructureStats, revised_tree, weighed_tree
 
 __all__ = [
     "CRITERIA",
@@ -20,7 +28,6 @@ __all__ = [
     "EDGE_WEIGHTS",
     "REVISABLE",
     "SEARCHES",
-    "WEAK_STRUCTURES",
     "Restrictions",
     "RestructureStats",
     "bdeu_weights_by_class",

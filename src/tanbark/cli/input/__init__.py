@@ -1,0 +1,1 @@
+"""What commands read: options, columns, rows."""

@@ -1,0 +1,130 @@
+"""Write predictions to a file or to standard output."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Protocol
+
+from tanbark.atomic_write import replacing
+from tanbark.cli.terminal.console import CommandError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetWriter
+
+
+class Sink(Protocol):
+    """Something that takes record batches."""
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Write some rows."""
+
+    def close(self) -> None:
+        """Write what is left."""
+
+
+class CsvSink:
+    """CSV with a header, quoted where needed."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.file = file
+        self.begun = False
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Write some rows."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if not self.begun:
+            line = io.StringIO()
+            csv.writer(line, lineterminator="\n").writerow(batch.schema.names)
+            self.file.write(line.getvalue().encode())
+            self.begun = True
+        # Arrow's own writer quotes every text; here whole columns are quoted where needed and then joined.
+        texts = [_spelled(column) for column in batch.columns]
+        lines = pc.binary_join_element_wise(*texts, pa.scalar(",", pa.large_string()))
+        self.file.write("".join(f"{line}\n" for line in lines.to_pylist()).encode())
+
+    def close(self) -> None:
+        """Write what is left."""
+        self.file.flush()
+
+
+def _spelled(column: pa.Array) -> pa.Array:
+    """Return a column as CSV spells it; what is missing is empty."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    text = column.cast(pa.large_string()).fill_null("")
+    if not pa.types.is_string(column.type):
+        return text
+    special = pc.match_substring_regex(text, '[",\\r\\n]')
+    if not pc.any(special).as_py():
+        return text
+    inside = pc.replace_substring(text, '"', '""')
+    mark = pa.scalar('"', pa.large_string())
+    wrapped = pc.binary_join_element_wise(mark, inside, mark, pa.scalar("", pa.large_string()))
+    return pc.if_else(special, wrapped, text)
+
+
+class JsonSink:
+    """One JSON object per line."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.file = file
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Write some rows; NaN, which JSON lacks, is null."""
+        for row in batch.to_pylist():
+            plain = {name: None if value != value else value for name, value in row.items()}
+            self.file.write(json.dumps(plain, ensure_ascii=False, default=str).encode() + b"\n")
+
+    def close(self) -> None:
+        """Write what is left."""
+        self.file.flush()
+
+
+class ParquetSink:
+    """A Parquet file, one row group per batch."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.file = file
+        self.writer: ParquetWriter | None = None
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Write some rows."""
+        from pyarrow.parquet import ParquetWriter
+
+        if self.writer is None:
+            self.writer = ParquetWriter(self.file, batch.schema)
+        self.writer.write_batch(batch)
+
+    def close(self) -> None:
+        """Write what is left."""
+        if self.writer is not None:
+            self.writer.close()
+
+
+SINKS: dict[str, Callable[[IO[bytes]], Sink]] = {"csv": CsvSink, "parquet": ParquetSink, "jsonl": JsonSink}
+
+
+@contextmanager
+def open_sink(path: Path | None, kind: str) -> Iterator[Sink]:
+    """Yield what takes the predictions; a file takes its place only when all went well."""
+    if path is None:
+        sink = SINKS[kind](sys.stdout.buffer)
+        yield sink
+        sink.close()
+        return
+    if path.is_dir() or not path.parent.is_dir():
+        raise CommandError(f"{path} cannot be written: there is no such folder, or it is one itself")
+    with replacing(path) as file:
+        sink = SINKS[kind](file)
+        yield sink
+        sink.close()

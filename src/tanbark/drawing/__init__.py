@@ -1,0 +1,1 @@
+"""Layouts, pictures and pages."""

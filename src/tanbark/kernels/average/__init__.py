@@ -1,0 +1,1 @@
+"""Kernels for averages over trees, super-parents and pools."""

@@ -1,0 +1,1 @@
+"""Kernels that count, and estimate tables from counts."""

@@ -1,0 +1,1 @@
+"""Kernels that turn numbers into codes."""

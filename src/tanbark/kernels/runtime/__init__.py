@@ -1,0 +1,1 @@
+"""Compilation, threads and low-level functions that all kernels use."""

@@ -1,0 +1,1 @@
+"""Kernels for edge weights and spanning trees."""

@@ -1,0 +1,101 @@
+"""Sparse conditional probability tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.counts.family_counts import MOST_DENSE, ROOM
+from tanbark.immutable import CopiedByFields
+from tanbark.kernels.runtime.compiling import frozen
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class SparseTable(CopiedByFields):
+    """A node's log probabilities: one entry for each configuration of its attribute parents that was seen.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        That of the table written out: one axis per parent, in the order of ``structure.parents``, the node's own last.
+    class_axis : int or None
+        Which of these axes is the class, None where the class is not among the parents.
+    keys : array of int64
+        The configurations seen, in ascending order: positions in a row-major array over the attribute parents.
+    rows : array of shape (configurations seen, classes, own values)
+        Their log probabilities; one class stands for all where the class is not among the parents.
+    default : array of shape (classes, own values)
+        The log probabilities under all other configurations.
+
+    Examples
+    --------
+    >>> seen, default = np.log([[[0.9, 0.1]]]), np.log([[0.5, 0.5]])
+    >>> table = SparseTable((3, 2), None, np.array([1]), seen, default)
+    >>> np.exp(table.dense())
+    array([[0.5, 0.5],
+           [0.9, 0.1],
+           [0.5, 0.5]])
+    """
+
+    shape: tuple[int, ...]
+    class_axis: int | None
+    keys: NDArray[np.int64]
+    rows: Array
+    default: Array
+
+    def __post_init__(self) -> None:
+        keys = self.keys
+        if not self._attributes:
+            raise ValueError("a sparse table needs an attribute among the parents")
+        configurations = math.prod(self._attributes)
+        if configurations * math.prod(self._row_shape) >= ROOM:
+            raise ValueError(f"a table of shape {self.shape} has more cells than can be numbered; use fewer parents")
+        if keys.dtype != np.int64 or keys.ndim != 1 or not (keys[1:] > keys[:-1]).all():
+            raise ValueError("the keys of a sparse table must be whole numbers in ascending order")
+        if len(keys) and not 0 <= keys[0] <= keys[-1] < configurations:
+            raise ValueError(f"a sparse table has a key that is none of its {configurations:,} configurations")
+        if self.rows.shape != (len(keys), *self._row_shape) or self.default.shape != self._row_shape:
+            raise ValueError(f"the rows of a sparse table of shape {self.shape} are of another shape")
+        for name in ("keys", "rows", "default"):
+            object.__setattr__(self, name, frozen(getattr(self, name)))
+
+    @property
+    def _attributes(self) -> tuple[int, ...]:
+        """How many values each of the attributes among the parents has."""
+        return tuple(r for axis, r in enumerate(self.shape[:-1]) if axis != self.class_axis)
+
+    @property
+    def _row_shape(self) -> tuple[int, int]:
+        return (1 if self.class_axis is None else self.shape[self.class_axis], self.shape[-1])
+
+    def dense(self) -> Array:
+        """Return the table written out."""
+        cells = math.prod(self.shape)
+        if cells > MOST_DENSE:
+            raise ValueError(f"a table of shape {self.shape} has {cells:,} cells, too many to write out")
+        table = np.tile(self.default, (math.prod(self._attributes), 1, 1))
+        table[self.keys] = self.rows
+        if self.class_axis is None:
+            return table.reshape(self.shape)
+        return np.moveaxis(table.reshape(*self._attributes, *self._row_shape), -2, self.class_axis)
+
+    def at(self, values: Sequence[NDArray[np.int64]]) -> Array:
+        """Return the log probabilities under values of all parents, an array of each, one row for each of them."""
+        many = len(values[0])
+        configuration = np.zeros(many, np.int64)
+        classes = np.zeros(many, np.int64) if self.class_axis is None else values[self.class_axis]
+        for axis, value in enumerate(values):
+            if axis != self.class_axis:
+                configuration = configuration * self.shape[axis] + value
+        place = np.searchsorted(self.keys, configuration)
+        seen = place < len(self.keys)
+        seen[seen] = self.keys[place[seen]] == configuration[seen]
+        out = self.default[classes]
+        out[seen] = self.rows[place[seen], classes[seen]]
+        return out

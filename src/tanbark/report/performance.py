@@ -1,0 +1,173 @@
+"""The performance of a classifier on given rows."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from narwhals.dependencies import is_into_dataframe, is_into_series
+from numpy.typing import NDArray
+
+from tanbark.datasets.dataset import Dataset
+from tanbark.drawing.html_page import figure, table
+from tanbark.evaluate import METRICS, CrossValidation, plots
+from tanbark.evaluate.metrics import calibration_error
+from tanbark.evaluate.results import Fold
+from tanbark.schema import Schema
+from tanbark.schema.encode.columns import Codes
+from tanbark.schema.read.object_columns import is_missing
+
+
+@dataclass(frozen=True)
+class GivenRows:
+    """Encoded rows and the numbers of their classes, -1 where a class is missing or unknown to the classifier."""
+
+    codes: Codes
+    truth: NDArray[np.int64]
+
+
+def given_rows(model: Any, data: Any) -> GivenRows:
+    """Return rows as a classifier sees them.
+
+    Parameters
+    ----------
+    model : classifier
+    data : table, or a tuple of a table and its classes
+        A data frame or an Arrow table may hold the class too, and columns that the classifier does not know.
+    """
+    if isinstance(data, Dataset):
+        X, y = data
+    elif isinstance(data, tuple):
+        if len(data) != 2:
+            raise ValueError(f"data must be a table, or a tuple of a table and its classes, got {len(data)} things")
+        X, y = data
+    else:
+        X, y = _split(model.schema_, data)
+    codes = model._encode(X)
+    labels = [None] * codes.shape[1] if y is None else _labels(y)
+    if len(labels) != codes.shape[1]:
+        raise ValueError(f"data has {codes.shape[1]:,} rows, but {len(labels):,} classes")
+    place = {label: k for k, label in enumerate(model.schema_.classes)}
+    truth = np.array([place.get(label, -1) for label in labels], np.int64)
+    known = [label for label in labels if not is_missing(label)]
+    if known and not (truth >= 0).any():
+        raise ValueError(
+            f"the classifier knows none of the classes of data: {known[0]!r} is not among {list(model.schema_.classes)}"
+        )
+    return GivenRows(codes, truth)
+
+
+def _split(schema: Schema, data: Any) -> tuple[Any, Any]:
+    """Return the columns that a classifier knows, and the class, None where it is no column."""
+    if isinstance(data, np.ndarray | list) or not is_into_dataframe(data):
+        return data, None
+    frame = nw.from_native(data, eager_only=True)
+    y = frame.get_column(schema.class_name) if schema.class_name in frame.columns else None
+    if set(schema.names) <= set(frame.columns):
+        return frame.select(list(schema.names)).to_native(), y
+    return (frame if y is None else frame.drop(schema.class_name)).to_native(), y
+
+
+def _labels(y: Any) -> list[Any]:
+    """Return a column of classes as plain values."""
+    if isinstance(y, nw.Series):
+        return y.to_list()
+    if not isinstance(y, np.ndarray | list) and is_into_series(y):
+        return list(nw.from_native(y, series_only=True).to_list())
+    return list(np.asarray(y, object).ravel().tolist())
+
+
+MOST_CLASSES = 40
+"""A confusion matrix of more classes is not shown."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a classifier said of rows, what they are, and where the rows came from, in words.
+
+    Parameters
+    ----------
+    result : CrossValidation
+    where : str
+        A sentence.
+    """
+
+    result: CrossValidation
+    where: str
+
+
+def judged(model: Any, rows: GivenRows) -> Judgement | None:
+    """Return how good a classifier is on rows, None where none of them has a class that it knows."""
+    known = np.flatnonzero(rows.truth >= 0)
+    if not len(known):
+        return None
+    codes = np.ascontiguousarray(rows.codes[:, known])
+    began = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        log_probabilities = model._log_posteriors(codes)
+    took = time.perf_counter() - began
+    learned = int(model.counts_.class_counts.sum())
+    fold = Fold(known, rows.truth[known], log_probabilities, learned, 0.0, took)
+    where = f"On the {len(known):,} rows given that have a known {model.schema_.class_name}."
+    left = len(rows.truth) - len(known)
+    if left:
+        where += f" {left:,} further rows have none that the classifier knows."
+    where += " If the classifier learned from these very rows, this flatters it."
+    return Judgement(CrossValidation(model.classes_, (fold,), 1, 0), where)
+
+
+def judgement_section(judgement: Judgement, name: str) -> str:
+    """Return the part of a page that shows the figures, the reliability diagram and the confusion matrix."""
+    result = judgement.result
+    figures = {metric: result.mean(metric) for metric in METRICS}
+    # That of a fold exaggerates where folds are small, and the diagram shows the rows of all.
+    figures["calibration_error"] = calibration_error(*result.pooled)
+    shown = [
+        ("accuracy", f"{1 - figures['error']:.1%}"),
+        ("log loss", f"{figures['log_loss']:.3f} nats"),
+        ("Brier score", f"{figures['brier']:.3f}"),
+        ("area under ROC", f"{figures['auc']:.3f}".replace("nan", "–")),
+        ("calibration error", f"{figures['calibration_error']:.1%}"),
+    ]
+    tiles = "".join(f"<div><dt>{what}</dt><dd>{value}</dd></div>" for what, value in shown)
+    drawing = figure(
+        plots.reliability({name: result}),
+        "How often a prediction is right against how sure it is, and where the rows are. On the line probabilities can "
+        "be trusted; below it the classifier is too sure.",
+    )
+    return (
+        f'<p>{escape(judgement.where)}</p>\n<dl class="tiles">{tiles}</dl>\n'
+        f'<div class="plots">{drawing}\n{_confusion(result)}</div>'
+    )
+
+
+def _confusion(result: CrossValidation) -> str:
+    """Return the table of true classes against predicted ones."""
+    truth, log_probabilities = result.pooled
+    labels = [str(label) for label in result.classes]
+    if len(labels) > MOST_CLASSES:
+        wrong = log_probabilities.argmax(axis=1) != truth
+        many, missed = (np.bincount(some, minlength=len(labels)) for some in (truth, truth[wrong]))
+        rows = [[labels[k], f"{many[k]:,}", f"{missed[k]:,}"] for k in np.argsort(-missed, kind="stable")[:20]]
+        return f"<div><h3>Classes that are missed most</h3>{table(['class', 'rows', 'missed'], rows)}</div>"
+    counts = np.zeros((len(labels), len(labels)), np.int64)
+    np.add.at(counts, (truth, log_probabilities.argmax(axis=1)), 1)
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    head = "".join(f'<th scope="col">{escape(label)}</th>' for label in labels)
+    body = ""
+    for k, label in enumerate(labels):
+        cells = "".join(
+            f'<td class="number heat" style="--p: {share:.4f}">{many:,}</td>'
+            for many, share in zip(counts[k], shares[k])
+        )
+        body += f'<tr><th scope="row">{escape(label)}</th>{cells}</tr>'
+    return (
+        '<div><h3 id="confusion">Confusion</h3><div class="wide"><table class="heatmap" aria-labelledby="confusion">'
+        f"<thead><tr><th>true, down; predicted, across</th>{head}</tr></thead><tbody>{body}</tbody></table></div></div>"
+    )

@@ -1,0 +1,1 @@
+"""Learning a schema from streamed rows."""

@@ -1,0 +1,125 @@
+"""A file is replaced whole or not at all."""
+
+import os
+import stat
+import threading
+
+import pytest
+
+from tanbark.atomic_write import remove_leftovers, replacing
+
+
+def _write_and_raise(file, error):
+    file.write(b"ne")
+    raise error
+
+
+def listed(folder):
+    return sorted(p.name for p in folder.iterdir())
+
+
+def test_the_old_file_is_there_until_the_new_one_is_whole(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    with replacing(path) as file:
+        file.write(b"new")
+        file.flush()
+        assert path.read_bytes() == b"old"
+    assert path.read_bytes() == b"new"
+    assert listed(tmp_path) == ["a"]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
+def test_after_an_error_nothing_has_changed(tmp_path, error):
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    with pytest.raises(error), replacing(path) as file:
+        _write_and_raise(file, error)
+    assert path.read_bytes() == b"old"
+    assert listed(tmp_path) == ["a"]
+
+
+def test_file_and_folder_are_on_the_disk_before_the_end(tmp_path, monkeypatch):
+    done = []
+    sync, replace = os.fsync, os.replace
+
+    def synced(descriptor):
+        done.append("folder" if stat.S_ISDIR(os.fstat(descriptor).st_mode) else "file")
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(os, "replace", lambda *names: (done.append("rename"), replace(*names)))
+    with replacing(tmp_path / "a") as file:
+        file.write(b"new")
+    assert done == ["file", "rename", "folder"]
+
+
+def test_a_link_stays_a_link_and_its_file_is_replaced(tmp_path):
+    (tmp_path / "far").mkdir()
+    (tmp_path / "far" / "a").write_bytes(b"old")
+    (tmp_path / "link").symlink_to("far/a")
+    with replacing(tmp_path / "link") as file:
+        file.write(b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "far" / "a").read_bytes() == b"new"
+    assert listed(tmp_path / "far") == ["a"]
+
+
+def test_a_file_keeps_its_permissions(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    path.chmod(0o640)
+    with replacing(path) as file:
+        file.write(b"new")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_a_new_file_has_the_permissions_that_any_new_file_gets_and_threads_do_not_change_them(tmp_path, monkeypatch):
+    (tmp_path / "any").touch()
+    # To ask the system for them is to change them, for all threads.
+    monkeypatch.delattr(os, "umask")
+    with replacing(tmp_path / "a") as file:
+        file.write(b"new")
+    assert (tmp_path / "a").stat().st_mode == (tmp_path / "any").stat().st_mode
+
+
+def test_what_is_written_aside_can_be_read_by_nobody_who_may_not_read_the_file(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    path.chmod(0o600)
+    with replacing(path):
+        (aside,) = (p for p in tmp_path.iterdir() if p != path)
+        assert stat.S_IMODE(aside.stat().st_mode) == 0o600
+
+
+def test_leftovers_of_this_file_and_suffix_are_removed_and_nothing_else(tmp_path):
+    kept = [".a.abcdefgh", ".a.abcdefg.part", ".b.abcdefgh.part", ".a.ABCDEFGH.part", "a", ".ab.abcdefgh.part"]
+    for name in [*kept, ".a.abcdefgh.part", ".a.0_345678.part"]:
+        (tmp_path / name).touch()
+    remove_leftovers(tmp_path / "a", ".part")
+    assert listed(tmp_path) == sorted(kept)
+
+
+def test_the_names_that_are_written_are_those_that_are_removed(tmp_path):
+    with replacing(tmp_path / "a+b", ".part"):
+        during = set(listed(tmp_path))
+        remove_leftovers(tmp_path / "a+b", "")
+        assert set(listed(tmp_path)) == during
+        remove_leftovers(tmp_path / "a+b", ".part")
+        assert listed(tmp_path) == []
+        (tmp_path / during.pop()).touch()
+    assert listed(tmp_path) == ["a+b"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_a_pipe_is_written_to_and_stays_one(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    heard = []
+    reader = threading.Thread(target=lambda: heard.append(pipe.read_bytes()))
+    reader.start()
+    with replacing(pipe) as file:
+        file.write(b"through")
+    reader.join(10)
+    assert heard == [b"through"]
+    assert pipe.is_fifo()
