@@ -44,10 +44,10 @@ def one(nodes, rows, levels, score):
     stages = {}
     start = time.perf_counter()
 
-    def report(words, share):
+    def report(words, done, total):
         stages[words.split(",")[0]] = time.perf_counter() - start
 
-    found = exact_structure(table, SCORES[score], free, n_jobs=2, report=report)
+    found = exact_structure(table, SCORES[score], free, n_jobs=2, progress=report)
     taken = time.perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     most = max(map(len, found.parents))

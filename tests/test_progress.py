@@ -1,11 +1,14 @@
-"""Who is told how far a search is."""
+"""The progress protocol: callbacks of a context, and the bar."""
+
+import io
 
 import pytest
 
-from tanbark.progress import listener, listening, silent
+from tanbark import progress
+from tanbark.progress import listener, listening, progress_bar, silent
 
 
-def test_whoever_listens_is_told_inside_and_nobody_afterwards():
+def test_the_callback_of_a_context_is_used_inside_it_only():
     assert listener() is silent
     with listening(print):
         assert listener() is print
@@ -15,7 +18,58 @@ def test_whoever_listens_is_told_inside_and_nobody_afterwards():
     assert listener() is silent
 
 
-def test_after_an_error_nobody_listens_any_more():
+def test_after_an_error_the_former_callback_is_back():
     with pytest.raises(KeyError), listening(print):
         raise KeyError
     assert listener() is silent
+
+
+def test_without_a_bar_progress_goes_to_the_callback_of_the_context():
+    with listening(print), progress_bar(False) as report:
+        assert report is print
+
+
+class Stderr(io.StringIO):
+    """A stream that is a terminal or not."""
+
+    def __init__(self, terminal):
+        super().__init__()
+        self.isatty = lambda: terminal
+
+
+def test_where_nothing_can_be_redrawn_progress_is_one_line_of_plain_text(monkeypatch, recwarn):
+    """As in a notebook: hundreds of reports make one line and no warning."""
+    monkeypatch.setattr("sys.stderr", Stderr(terminal=False))
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.0)
+    with progress_bar(True) as report:
+        for step in range(1, 201):
+            report("climbing", step, None)
+        report("scoring", 1, 4)
+        report("scoring", 4, 4)
+    shown = progress.sys.stderr.getvalue()
+    assert shown.count("\n") == 1
+    assert shown.split("\r")[-2:] == [f"scoring [{'#' * 8}{'.' * 22}] 25%", f"scoring [{'#' * 30}] 100%\n"]
+    assert not recwarn.list
+
+
+def test_reports_that_follow_quickly_are_left_out_except_the_last(monkeypatch):
+    monkeypatch.setattr("sys.stderr", Stderr(terminal=False))
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 60.0)
+    with progress_bar(True) as report:
+        for step in range(1, 101):
+            report("scoring", step, 100)
+    assert progress.sys.stderr.getvalue().count("\r") == 2
+
+
+def test_a_bar_without_reports_writes_nothing(monkeypatch):
+    monkeypatch.setattr("sys.stderr", Stderr(terminal=False))
+    with progress_bar(True):
+        pass
+    assert progress.sys.stderr.getvalue() == ""
+
+
+def test_a_terminal_shows_a_bar(monkeypatch):
+    monkeypatch.setattr("sys.stderr", Stderr(terminal=True))
+    with progress_bar(True) as report:
+        report("scoring [all] sets", 1, 2)
+    assert "scoring [all] sets" in progress.sys.stderr.getvalue()

@@ -1,32 +1,107 @@
-"""The progress protocol: how long-running work reports how far it is."""
+"""The progress protocol: one signature by which all long-running work reports how far it is.
+
+A `Progress` is called with a short text that says what is being done, the amount done so far, and the total amount, or
+None while the total is unknown. Functions take one as an argument. Estimators, whose `fit` has the signature of
+scikit-learn, report to the one that is `listening`, or to a `progress_bar` if they are verbose.
+"""
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import TextIO
 
-Report = Callable[[str, float], None]
-"""What is called with a few words and the share of the work that is done, NaN where nobody can know it."""
+Progress = Callable[[str, float, float | None], None]
+"""Called with the task, the amount done and the total amount (None if it is unknown)."""
+
+BAR_WIDTH = 30
+SECONDS_BETWEEN_LINES = 0.2
 
 
-def silent(words: str, share: float) -> None:
-    """Tell nobody."""
+def silent(task: str, done: float, total: float | None) -> None:
+    """Report nothing."""
 
 
-_listener: ContextVar[Report] = ContextVar("report", default=silent)
+_listener: ContextVar[Progress] = ContextVar("progress", default=silent)
 
 
 @contextmanager
-def listening(report: Report) -> Iterator[None]:
-    """Have the searches of all classifiers that are fitted inside tell how far they are."""
-    token = _listener.set(report)
+def listening(progress: Progress) -> Iterator[None]:
+    """Let the estimators that are fitted inside this context report to `progress`."""
+    token = _listener.set(progress)
     try:
         yield
     finally:
         _listener.reset(token)
 
 
-def listener() -> Report:
-    """Return who is listening."""
+def listener() -> Progress:
+    """Return the progress callback of the current context."""
     return _listener.get()
+
+
+@contextmanager
+def progress_bar(shown: bool) -> Iterator[Progress]:
+    """Yield a callback that shows progress on stderr if `shown`, otherwise the one of the current context.
+
+    A terminal shows a bar. Notebooks and log files, which cannot redraw one, get plain lines of text.
+    """
+    if not shown:
+        yield listener()
+    elif sys.stderr.isatty():
+        with _terminal_bar() as progress:
+            yield progress
+    else:
+        lines = _PlainLines(sys.stderr)
+        try:
+            yield lines
+        finally:
+            lines.close()
+
+
+@contextmanager
+def _terminal_bar() -> Iterator[Progress]:
+    from rich.console import Console
+    from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(bar_width=BAR_WIDTH))
+    with Bar(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=Console(stderr=True)) as bar:
+        line = bar.add_task("", total=None)
+
+        def show(task: str, done: float, total: float | None) -> None:
+            bar.update(line, description=task, completed=done, total=total)
+
+        yield show
+
+
+class _PlainLines:
+    """Progress as text: one line that is rewritten in place, at most a few times a second."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._width = 0
+        self._next = 0.0
+
+    def __call__(self, task: str, done: float, total: float | None) -> None:
+        finished = total is not None and done >= total
+        now = time.monotonic()
+        if now < self._next and not finished:
+            return
+        self._next = now + SECONDS_BETWEEN_LINES
+        text = task
+        if total:
+            filled = round(BAR_WIDTH * min(done / total, 1.0))
+            text = f"{task} [{'#' * filled}{'.' * (BAR_WIDTH - filled)}] {done / total:.0%}"
+        self._stream.write(f"\r{text.ljust(self._width)}")
+        self._stream.flush()
+        self._width = len(text)
+
+    def close(self) -> None:
+        """End the line."""
+        if self._width:
+            self._stream.write("\n")
+            self._stream.flush()

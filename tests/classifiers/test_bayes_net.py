@@ -240,12 +240,12 @@ def test_missing_values_are_a_level_of_the_search_and_summed_out_of_predictions(
 def test_progress_is_told_to_whoever_listens_and_shown_where_asked(capsys):
     X, y = table()
     heard = []
-    with listening(lambda words, share: heard.append((words, share))):
+    with listening(lambda *report: heard.append(report)):
         BayesNet().fit(X, y)
         BayesNet(search="greedy").fit(X, y)
     assert heard[0][0].startswith("exact search over 6 nodes, which needs")
-    assert any("log score" in words for words, _ in heard)
-    assert [share for words, share in heard if words == "finding the best parents"] == [1.0]
+    assert any("log score" in words for words, _, _ in heard)
+    assert [report[1:] for report in heard if report[0] == "finding the best parents"] == [(1, 1)]
     BayesNet(verbose=True).fit(X, y)
     BayesNet(search="greedy", verbose=True).fit(X, y)
     shown = capsys.readouterr().err
@@ -288,5 +288,5 @@ def test_what_is_said_of_the_search_is_passed_on_to_it(kind, monkeypatch):
     monkeypatch.setattr(network_search, "searched_structure", spied)
     said = {"search": "greedy", "tabu": 7, "restarts": 2, "n_jobs": 2, "max_memory": 2.0**33}
     kind(random_state=5, **said).fit(*table())
-    passed.pop("report")
+    passed.pop("progress")
     assert passed == {**said, "seed": 5}

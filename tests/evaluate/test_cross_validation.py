@@ -201,7 +201,7 @@ def test_progress_is_told_fold_by_fold(drawn_codes, declared_frame):
     told = []
     for table in (X, drawn_codes()[0] + 0.5 * np.random.default_rng(0).random((ROWS, 5))):
         cross_validate(TAN(), table, y, folds=3, repeats=2, progress=lambda *now: told.append(now))
-    assert told == [(k, 6) for k in range(1, 7)] * 2
+    assert told == [("cross-validating", k, 6) for k in range(1, 7)] * 2
 
 
 # Bad input

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.classifiers._base.parameter_checks import check_choice, check_flag, check_number, seed_of
-from tanbark.classifiers.progress_bar import progress_bar
 from tanbark.classifiers.searched_network import SearchedNetworkClassifier
 from tanbark.counts import Counts
 from tanbark.counts.family_counts import ROOM
 from tanbark.network import Network, Structure
+from tanbark.progress import progress_bar
 from tanbark.schema import Encoder, Schema
 from tanbark.scores import Cases, Conditional
 from tanbark.structure import CRITERIA, SEARCHES, Restrictions, searched_structure
@@ -88,7 +88,7 @@ class NetworkSearchClassifier(SearchedNetworkClassifier):
 
     def _found(self, counts: Counts, cases: Cases) -> tuple[Structure, float]:
         score = CRITERIA[self.criterion](float(self.ess))
-        with progress_bar(self.verbose) as report:
+        with progress_bar(self.verbose) as progress:
             structure, self.search_ = searched_structure(
                 cases,
                 score,
@@ -99,7 +99,7 @@ class NetworkSearchClassifier(SearchedNetworkClassifier):
                 max_memory=None if self.max_memory is None else float(self.max_memory),
                 seed=seed_of(self.random_state),
                 n_jobs=self.n_jobs,
-                report=report,
+                progress=progress,
             )
         return structure, score.total(cases, structure)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from tanbark.evaluate import Comparison
+    from tanbark.progress import Progress as ProgressCallback
 
 SHARES = (0.1, 0.5)
 """The learning curve has these shares of the training rows, and all of them."""
@@ -99,7 +100,7 @@ class Trials:
         return curve, [str(warning.message) for warning in caught]
 
 
-def _shown(bar: Progress, what: str, steps: Sequence[tuple[str, float]]) -> Callable[[str, int, int], None]:
+def _shown(bar: Progress, what: str, steps: Sequence[tuple[str, float]]) -> ProgressCallback:
     """Return a function that shows what is being done and how long the rest will take.
 
     Parameters
@@ -113,7 +114,8 @@ def _shown(bar: Progress, what: str, steps: Sequence[tuple[str, float]]) -> Call
     task = bar.add_task(what, total=whole, detail=steps[0][0])
     began = time.monotonic()
 
-    def tell(_: str, done: int, total: int) -> None:
+    def tell(_: str, folds_done: float, total: float | None) -> None:
+        done = int(folds_done)
         if done == total:
             bar.update(task, visible=False)
             return

@@ -10,6 +10,7 @@ import numpy as np
 from tanbark.counts.accumulator import PRIVATE_BYTES, Tally
 from tanbark.counts.counts import Counts
 from tanbark.kernels.runtime.threads import feed, jobs
+from tanbark.progress import Progress
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.read.class_column import codes_among, read_labels, warn_of_dropped
 from tanbark.schema.read.table_reader import read_table
@@ -17,7 +18,7 @@ from tanbark.sources import Source, as_source
 from tanbark.sources.arrow_streams import gathered
 from tanbark.sources.file_source import FileSource
 from tanbark.sources.source import ColumnError
-from tanbark.sources.streamed_schema import Progress, survey_rows
+from tanbark.sources.streamed_schema import survey_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa

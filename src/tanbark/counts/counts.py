@@ -15,11 +15,11 @@ from tanbark.counts.accumulator import Array, Tally, check_memory, checked_class
 from tanbark.immutable import CopiedByFields
 from tanbark.kernels.count.pair_counts import add_rows
 from tanbark.kernels.runtime.compiling import frozen
+from tanbark.progress import Progress
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.encode.columns import Codes
 from tanbark.schema.encode.growth import places_in, positions
 from tanbark.schema.read.class_column import MOST_WEIGHT
-from tanbark.sources.streamed_schema import Progress
 
 FEW = 1000
 """Up to so many rows are quicker added to counts than counted first."""

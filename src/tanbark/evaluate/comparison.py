@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
 from typing import Any
@@ -15,6 +15,7 @@ from tanbark.evaluate.cross_validation import Trial, check_share
 from tanbark.evaluate.metrics import HIGHER_IS_BETTER, METRICS
 from tanbark.evaluate.results import CrossValidation
 from tanbark.evaluate.significance import corrected_t, paired_t, wilcoxon
+from tanbark.progress import Progress
 
 TESTS = ("corrected", "paired", "wilcoxon")
 
@@ -125,7 +126,7 @@ def compare(
     repeats: int = 1,
     random_state: int = 0,
     n_jobs: int | None = None,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Comparison:
     """Return how well each of several classifiers predicts the same folds of a table.
 
@@ -199,7 +200,7 @@ def learning_curve(
     repeats: int = 1,
     random_state: int = 0,
     n_jobs: int | None = None,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> LearningCurve:
     """Return how well classifiers predict having learned from a share of the training rows, for each share.
 
@@ -230,7 +231,7 @@ def learning_curve(
         failures: dict[str, str] = {}
         for name, model in models.items():
 
-            def tell(folds_done: int, _: int, name: str = name, before: int = done) -> None:
+            def tell(_: str, folds_done: float, __: float | None, name: str = name, before: int = done) -> None:
                 if progress is not None:
                     progress(name, before + folds_done, total)
 
@@ -243,7 +244,7 @@ def learning_curve(
             for words, category in dict.fromkeys((str(warning.message), warning.category) for warning in caught):
                 warnings.warn(f"{name}: {words}", category, stacklevel=2)
             done += folds * repeats
-            tell(0, 0, before=done)
+            tell(name, 0, 0, before=done)
         curve[share] = Comparison(results, failures)
     return curve
 

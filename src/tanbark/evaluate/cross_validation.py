@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import time
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from multiprocessing import resource_tracker
@@ -24,6 +24,7 @@ from tanbark.classifiers._base.counts_classifier import CountsClassifier
 from tanbark.classifiers._base.parameter_checks import check_jobs, check_number
 from tanbark.evaluate.folds import ROOM, EncodedTable, FoldCounts, Places, Split, stratified_folds, stratified_share
 from tanbark.evaluate.results import CrossValidation, Fold
+from tanbark.progress import Progress, silent
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.read.class_column import read_target, usable_rows
 from tanbark.schema.read.table_reader import as_known_table, read_table
@@ -125,9 +126,6 @@ def aligned(log_probabilities: Array, classes: NDArray[Any], wanted: NDArray[Any
     return out
 
 
-Progress = Callable[[int, int], None]
-
-
 class Trial:
     """A table and how it is split, on which any number of classifiers can be tried; see `cross_validate`."""
 
@@ -178,20 +176,20 @@ class Trial:
     def of(self, model: Any, share: float = 1.0, progress: Progress | None = None) -> CrossValidation:
         """Return how well a classifier does."""
         check_share(share)
-        tell = progress or (lambda done, total: None)
+        tell = progress or silent
         plan = [(repeat, k) for repeat, split in enumerate(self.splits) for k in range(len(split))]
         found: dict[tuple[int, int], Answer] = {}
         for repeat, k in plan:
             answer = self._from_counts(model, repeat, k, share)
             if answer is not None:
                 found[repeat, k] = answer
-                tell(len(found), len(plan))
+                tell("cross-validating", len(found), len(plan))
         shared = len(found)
         rest = [part for part in plan if part not in found]
         with closing(self._anew(model, rest, share)) as answers:
             for answer, part in zip(answers, rest):
                 found[part] = answer
-                tell(len(found), len(plan))
+                tell("cross-validating", len(found), len(plan))
         repeats = len(self.splits)
         classes = with_others(self.classes, [answer.classes for answer in found.values()])
         folds = tuple(self._fold(*part, found[part], classes) for part in plan)
@@ -341,7 +339,7 @@ def cross_validate(
         How many processes learn at once; a classifier that counts suffice for learns in this one, where as many
         threads count. As in scikit-learn None is one, -1 all.
     progress : callable, optional
-        Called with how many folds are done, and of how many.
+        Called with a text, the number of folds done and their total (see `tanbark.progress`).
 
     Examples
     --------

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from tanbark.kernels.runtime.threads import feed, jobs
+from tanbark.progress import Progress
 from tanbark.schema import Encoder, Survey
 from tanbark.sources.arrow_streams import gathered
 from tanbark.sources.source import Source, SourceError
-
-Progress = Callable[[str, int, int | None], None]
-"""Told what is being done, how many rows have gone by, and how many there are if that is known."""
 
 
 def survey_rows(

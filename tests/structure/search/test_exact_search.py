@@ -146,9 +146,9 @@ def test_set_functions_and_counting_each_family_agree(score, weights):
     cases = random_cases(rng, arity, rows, weights=given_weights)
     for always, searched in (([], [6, 0, 1, 2, 3, 4, 5]), ([6], [0, 1, 2, 3, 4, 5])):
         sums = SetSums(cases, score, searched, always, 7)
-        sums.prepare(1, lambda words, share: None)
+        sums.prepare(1, lambda *report: None)
         direct = DirectScores(cases, score, searched, always, 7)
-        direct.prepare(1, lambda words, share: None)
+        direct.prepare(1, lambda *report: None)
         for node in range(len(searched)):
             candidates = (1 << len(searched)) - 1 & ~(1 << node)
             by_sets, by_families = sums.among(node, candidates), direct.among(node, candidates)
@@ -213,7 +213,11 @@ def test_a_search_that_needs_too_much_memory_says_so_before_it_starts():
     words = []
     with pytest.raises(ValueError, match=r"over 40 nodes needs .* GiB.*in which 2[0-9] nodes fit.*greedy"):
         exact_structure(
-            cases, BDeu(), Restrictions.of(names(40)), max_memory=8 * 2**30, report=lambda w, s: words.append(w)
+            cases,
+            BDeu(),
+            Restrictions.of(names(40)),
+            max_memory=8 * 2**30,
+            progress=lambda w, *_: words.append(w),
         )
     assert "40 nodes" in words[0]
     assert "GiB" in words[0]
@@ -225,12 +229,12 @@ def test_an_interrupt_gets_out_and_leaves_no_thread_behind():
     cases = random_cases(np.random.default_rng(17), (2,) * 18, 100)
     before = threading.active_count()
 
-    def stop(words, share):
-        if words.startswith("counting") and share > 0.1:
+    def stop(task, done, total):
+        if task.startswith("counting") and done > 0.1 * total:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        exact_structure(cases, BDeu(), Restrictions.of(names(18)), n_jobs=2, report=stop)
+        exact_structure(cases, BDeu(), Restrictions.of(names(18)), n_jobs=2, progress=stop)
     assert threading.active_count() == before
 
 
@@ -262,7 +266,7 @@ def test_bds_shares_its_prior_among_all_configurations_seen_whatever_they_weigh(
     given_weights = rng.integers(50, 200, rows).astype(float) if weights == "heavy" else rng.random(rows) * 3
     cases = random_cases(rng, (3, 4, 3, 2, 3), rows, weights=given_weights)
     direct = DirectScores(cases, BDs(), range(5), [], 5)
-    direct.prepare(1, lambda words, share: None)
+    direct.prepare(1, lambda *report: None)
     for node in range(5):
         others = [u for u in range(5) if u != node]
         found = direct.among(node, 31 & ~(1 << node))
@@ -337,7 +341,7 @@ def test_values_of_set_functions_are_whole_multiples_of_the_unit_within_the_boun
     for rows, weights in ((1, None), (60, None), (60, rng.random(60) * 1e-3), (300, rng.integers(1, 300, 300) * 1.0)):
         cases = random_cases(rng, (2, 3, 9, 2, 4), rows, weights=weights)
         sums = SetSums(cases, score, [4, 0, 1, 2, 3], [], 5)
-        sums.prepare(1, lambda words, share: None)
+        sums.prepare(1, lambda *report: None)
         values = sums.sums[np.isfinite(sums.sums)]
         assert len(values)
         assert (values % sums.unit == 0).all()

@@ -205,20 +205,20 @@ def test_columns_of_nothing_but_one_value_have_no_steps_that_gain():
 
 def test_every_step_is_reported_with_its_score():
     cases, told = random_cases(1, (2, 3, 2, 3), 100), []
-    found = hill_climb(cases, BDeu(), Restrictions.of(names(4)), tabu=0, report=lambda *what: told.append(what))
-    assert [words.split(" steps")[0] for words, _ in told] == [str(i + 1) for i in range(len(told))]
+    found = hill_climb(cases, BDeu(), Restrictions.of(names(4)), tabu=0, progress=lambda *what: told.append(what))
+    assert [words.split(" steps")[0] for words, _, _ in told] == [str(i + 1) for i in range(len(told))]
     assert told[-1][0].endswith(f"log score {BDeu().total(cases, found):.2f}")
-    assert all(np.isnan(share) for _, share in told)
+    assert [told[0][1:], told[-1][1:]] == [(1, None), (len(told), None)]
 
 
 @pytest.mark.usefixtures("threads_for_few_rows")
 def test_an_interrupt_gets_out_and_leaves_no_thread():
-    def stop(words, share):
+    def stop(task, done, total):
         raise KeyboardInterrupt
 
     before = threading.active_count()
     with pytest.raises(KeyboardInterrupt):
-        hill_climb(random_cases(1, (2, 3, 2, 3), 100), BDeu(), Restrictions.of(names(4)), n_jobs=2, report=stop)
+        hill_climb(random_cases(1, (2, 3, 2, 3), 100), BDeu(), Restrictions.of(names(4)), n_jobs=2, progress=stop)
     assert threading.active_count() == before
 
 

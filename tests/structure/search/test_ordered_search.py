@@ -3,7 +3,8 @@ import pytest
 from sklearn.metrics import mutual_info_score
 
 from tanbark import Counts
-from tanbark.structure import WEAK_STRUCTURES, k_dependence
+from tanbark.averaging import WEAK_STRUCTURES
+from tanbark.structure import k_dependence
 
 
 def by_hand(codes, y, k):

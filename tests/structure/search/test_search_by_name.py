@@ -24,18 +24,18 @@ def told(monkeypatch):
 
 def test_an_exact_search_is_told_its_settings(told):
     found = search.searched_structure(
-        CASES, BIC(), FREE, "exact", tabu=3, restarts=4, max_memory=5.0, seed=6, n_jobs=7, report=print
+        CASES, BIC(), FREE, "exact", tabu=3, restarts=4, max_memory=5.0, seed=6, n_jobs=7, progress=print
     )
     assert found == ("exact_structure", "exact")
-    assert told == [((CASES, BIC(), FREE), {"max_memory": 5.0, "n_jobs": 7, "report": print})]
+    assert told == [((CASES, BIC(), FREE), {"max_memory": 5.0, "n_jobs": 7, "progress": print})]
 
 
 def test_a_greedy_search_is_told_its_settings(told):
     found = search.searched_structure(
-        CASES, BIC(), FREE, "greedy", tabu=3, restarts=4, max_memory=5.0, seed=6, n_jobs=7, report=print
+        CASES, BIC(), FREE, "greedy", tabu=3, restarts=4, max_memory=5.0, seed=6, n_jobs=7, progress=print
     )
     assert found == ("hill_climb", "greedy")
-    settings = {"tabu": 3, "restarts": 4, "seed": 6, "n_jobs": 7, "report": print}
+    settings = {"tabu": 3, "restarts": 4, "seed": 6, "n_jobs": 7, "progress": print}
     assert told == [((CASES, BIC(), FREE), settings)]
 
 

@@ -262,7 +262,7 @@ def _validate(console: Console, assignment: Assignment, learned: Learned, folds:
                 learned.X,
                 learned.y,
                 folds=folds,
-                progress=lambda done, _: bar.update(task, completed=done),
+                progress=lambda _, done, total: bar.update(task, completed=done, total=total),
             )
     commonest = int(fitted.counts_.class_counts.argmax())
     share = fitted.counts_.class_counts[commonest] / rows

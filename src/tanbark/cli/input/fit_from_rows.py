@@ -117,8 +117,8 @@ def _from_stream(assignment: Assignment, source: Source, bar: Progress) -> Learn
     show = rows_seen(bar)
     counted = [0]
 
-    def counting(what: str, rows: int, total: int | None) -> None:
-        counted[0] = rows
+    def counting(what: str, rows: float, total: float | None) -> None:
+        counted[0] = int(rows)
         show(what, rows, total)
 
     with _timed() as seconds:
@@ -178,11 +178,10 @@ def _told(bar: Progress, task: TaskID) -> AbstractContextManager[None]:
     """Show what a search reports as what is being done."""
     from tanbark.progress import listening
 
-    def report(words: str, share: float) -> None:
-        known = share == share
-        bar.update(task, description=words, total=1.0 if known else None, completed=share if known else 0.0, detail="")
+    def show(task_text: str, done: float, total: float | None) -> None:
+        bar.update(task, description=task_text, total=total, completed=done, detail="")
 
-    return listening(report)
+    return listening(show)
 
 
 @contextmanager

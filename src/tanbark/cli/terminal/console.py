@@ -7,7 +7,7 @@ import math
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -18,6 +18,8 @@ from tanbark.cli.input.stdin import by_name
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, TaskID
+
+    from tanbark.progress import Progress as ProgressCallback
 
 
 class CommandError(Exception):
@@ -151,11 +153,11 @@ def progress() -> Iterator[Progress]:
         yield bar
 
 
-def rows_seen(bar: Progress) -> Callable[[str, int, int | None], None]:
+def rows_seen(bar: Progress) -> ProgressCallback:
     """Return a function that shows how many rows went by and how fast, in one pass after the other."""
     task: dict[str, TaskID] = {}
 
-    def show(what: str, rows: int, total: int | None) -> None:
+    def show(what: str, rows: float, total: float | None) -> None:
         if what not in task:
             for before in task.values():
                 bar.remove_task(before)

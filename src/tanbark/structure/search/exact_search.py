@@ -28,7 +28,7 @@ from tanbark.kernels.search.best_parents import (
 )
 from tanbark.memory import most_of_free, size_in_words
 from tanbark.network import Structure
-from tanbark.progress import Report, silent
+from tanbark.progress import Progress, silent
 from tanbark.scores import BDs, Cases, Decomposable, K2Score
 from tanbark.structure.search.local_scores import MOST_TAIL, DirectScores, LocalScores, SetSums, bits_of
 from tanbark.structure.search.restrictions import Restrictions
@@ -46,7 +46,7 @@ def exact_structure(
     *,
     max_memory: float | None = None,
     n_jobs: int | None = None,
-    report: Report = silent,
+    progress: Progress = silent,
 ) -> Structure:
     """Return the structure of greatest score that the restrictions allow.
 
@@ -62,12 +62,12 @@ def exact_structure(
     of_class = cases.of_class
     searched = list(range(of_class)) if above_all else [of_class, *range(of_class)]
     threads = jobs(n_jobs)
-    check_memory(cases, score, len(searched), max_memory, threads, report)
+    check_memory(cases, score, len(searched), max_memory, threads, progress)
     way = DirectScores if isinstance(score, BDs) else SetSums
     always = [of_class] if above_all else []
     required = [cases.configurations(np.flatnonzero(restrictions.required[:, u]).tolist()) for u in searched]
     scores = way(cases, score, searched, always, restrictions.max_parents, max(required, default=1.0))
-    search = _Search(scores, searched, restrictions, threads, report)
+    search = _Search(scores, searched, restrictions, threads, progress)
     parents: list[tuple[int, ...]] = [()] * len(cases.arity)
     for node, above in search.found():
         named = sorted(searched[u] for u in bits_of(above))
@@ -76,7 +76,7 @@ def exact_structure(
 
 
 def check_memory(
-    cases: Cases, score: Decomposable, nodes: int, max_memory: float | None, threads: int, report: Report
+    cases: Cases, score: Decomposable, nodes: int, max_memory: float | None, threads: int, progress: Progress
 ) -> None:
     """Say how much memory a search needs, or raise a sentence where that is too much."""
     functions = 1 + len(set(cases.arity.tolist())) if isinstance(score, K2Score) else 1
@@ -84,7 +84,7 @@ def check_memory(
     size = partial(memory_needed, len(cases.weights), functions=functions, threads=threads, direct=direct)
     needed = size(nodes)
     room = min(most_of_free() if max_memory is None else max_memory, MOST_MEMORY)
-    report(f"exact search over {nodes} nodes, which needs {size_in_words(needed)}", 1.0)
+    progress(f"exact search over {nodes} nodes, which needs {size_in_words(needed)}", 0, None)
     if needed <= room:
         return
     fits = max((n for n in range(nodes) if size(n) <= room), default=0)
@@ -139,7 +139,7 @@ class _Search:
         searched: Sequence[int],
         restrictions: Restrictions,
         threads: int,
-        report: Report,
+        progress: Progress,
     ) -> None:
         self._scores = scores
         self._nodes = len(searched)
@@ -147,13 +147,13 @@ class _Search:
         self._forbidden = [_bits(restrictions.forbidden[searched, u]) for u in searched]
         self._required = [_bits(restrictions.required[searched, u]) for u in searched]
         self._threads = threads
-        self._report = report
+        self._progress = progress
         self._blocks: dict[int, _Block] = {}
         self._last = np.zeros(1 << self._nodes, np.uint8)
 
     def found(self) -> list[tuple[int, int]]:
         """Return each node with its parents in the best structure, last nodes first."""
-        self._scores.prepare(self._threads, self._report)
+        self._scores.prepare(self._threads, self._progress)
         high = self._nodes - self._low
         waiting: dict[int, int] = {}
         done = 0
@@ -167,7 +167,7 @@ class _Search:
                     if not waiting[below]:
                         del waiting[below], self._blocks[below]
                 done += 1
-                self._report("finding the best parents", done / (1 << high))
+                self._progress("finding the best parents", done, 1 << high)
         self._blocks.clear()
         left = (1 << self._nodes) - 1
         order = []

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.network import Structure
-from tanbark.progress import Report, silent
+from tanbark.progress import Progress, silent
 from tanbark.scores import Cases, Conditional, Decomposable
 from tanbark.structure.search.family_scores import FamilyScores
 from tanbark.structure.search.gains import ConditionalGains, DecomposableGains, Gains
@@ -78,7 +78,7 @@ def hill_climb(
     restarts: int = 0,
     seed: int = 0,
     n_jobs: int | None = None,
-    report: Report = silent,
+    progress: Progress = silent,
 ) -> Structure:
     """Return a structure that no single step makes better: the best of those that were found.
 
@@ -100,7 +100,7 @@ def hill_climb(
         Of these steps.
     n_jobs : int, optional
         Threads, as in scikit-learn.
-    report : callable
+    progress : callable
         Is told of every step.
     """
     gains: Gains
@@ -108,7 +108,7 @@ def hill_climb(
         gains = DecomposableGains(FamilyScores(cases, score, n_jobs))
     else:
         gains = ConditionalGains(cases, score, n_jobs)
-    climber = _Climber(gains, restrictions, tabu, float(cases.weights.sum()), report)
+    climber = _Climber(gains, restrictions, tabu, float(cases.weights.sum()), progress)
     best, top = climber.climb(restrictions.required.copy())
     rng = np.random.default_rng(seed)
     for _ in range(restarts):
@@ -126,7 +126,7 @@ class _Climber:
     restrictions: Restrictions
     tabu: int
     weight: float
-    report: Report
+    progress: Progress
     steps: int = 0
 
     def climb(self, edges: Flags) -> tuple[Flags, float]:
@@ -146,7 +146,7 @@ class _Climber:
             in_vain += 1
             if self.gains.score > top + slack(top, self.weight):
                 best, top, in_vain = edges, self.gains.score, 0
-            self.report(f"{self.steps} steps, log score {top:.2f}", np.nan)
+            self.progress(f"{self.steps} steps, log score {top:.2f}", self.steps, None)
         return best, top
 
     def _best_move(self, edges: Flags, lately: deque[bytes]) -> tuple[Move | None, float]:

@@ -27,7 +27,7 @@ from tanbark.kernels.runtime.threads import as_done, run
 from tanbark.kernels.search.best_parents import score_without, scores_among, subtract
 from tanbark.kernels.search.direct_scores import BY_CELLS, BY_CONFIGURATIONS, BY_SEEN, LIKELIHOOD, direct_scores
 from tanbark.kernels.search.subset_sums import subset_sums
-from tanbark.progress import Report
+from tanbark.progress import Progress
 from tanbark.scores import BDeu, BDs, Cases, Decomposable, DirichletScore, K2Score, PenalisedLikelihood
 
 Scores = NDArray[np.float64]
@@ -125,7 +125,7 @@ class LocalScores(ABC):
         """Return how many nodes are searched within one block of sets."""
 
     @abstractmethod
-    def prepare(self, threads: int, report: Report) -> None:
+    def prepare(self, threads: int, progress: Progress) -> None:
         """Do what has to be done once."""
 
     @abstractmethod
@@ -153,7 +153,7 @@ class SetSums(LocalScores):
         """Return as many nodes as have their scores in the processor's cache."""
         return min(nodes, 16)
 
-    def prepare(self, threads: int, report: Report) -> None:
+    def prepare(self, threads: int, progress: Progress) -> None:
         """Find the values of the set functions for all sets."""
         shared = isinstance(self.score, BDeu)
         concentrations = self._concentrations()
@@ -194,7 +194,7 @@ class SetSums(LocalScores):
 
         tasks = [(prefix, partial(walk, prefix)) for prefix in range(1 << split)]
         for done, _ in enumerate(as_done(tasks, threads), 1):
-            report("counting all sets of nodes", done / len(tasks))
+            progress("counting all sets of nodes", done, len(tasks))
 
     def _concentrations(self) -> NDArray[np.float64]:
         """Return the concentrations of the set functions; zero is the likelihood."""
@@ -299,7 +299,7 @@ class DirectScores(LocalScores):
         """Return fewer nodes the more cases there are, so that a block takes seconds at most."""
         return min(nodes, max(4, min(10, int(math.log2(MOST_STEPS / max(nodes * cases, 1))))))
 
-    def prepare(self, threads: int, report: Report) -> None:
+    def prepare(self, threads: int, progress: Progress) -> None:
         """Keep the number of threads."""
         self._threads = threads
 

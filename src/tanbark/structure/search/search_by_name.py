@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tanbark.network import Structure
-from tanbark.progress import Report, silent
+from tanbark.progress import Progress, silent
 from tanbark.scores import AIC, BIC, CMDL, BDeu, BDs, Cases, Conditional, Decomposable, K2Score
 from tanbark.structure.search.exact_search import exact_structure
 from tanbark.structure.search.hill_climbing import hill_climb
@@ -37,7 +37,7 @@ def searched_structure(
     max_memory: float | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
-    report: Report = silent,
+    progress: Progress = silent,
 ) -> tuple[Structure, str]:
     """Return a structure, and whether it was searched "exact" or "greedy".
 
@@ -57,9 +57,9 @@ def searched_structure(
         search = "exact"
     if search == "exact":
         assert isinstance(score, Decomposable)
-        structure = exact_structure(cases, score, restrictions, max_memory=max_memory, n_jobs=n_jobs, report=report)
+        structure = exact_structure(cases, score, restrictions, max_memory=max_memory, n_jobs=n_jobs, progress=progress)
     else:
         structure = hill_climb(
-            cases, score, restrictions, tabu=tabu, restarts=restarts, seed=seed, n_jobs=n_jobs, report=report
+            cases, score, restrictions, tabu=tabu, restarts=restarts, seed=seed, n_jobs=n_jobs, progress=progress
         )
     return structure, search
