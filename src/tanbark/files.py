@@ -1,13 +1,13 @@
 """Model files: a safetensors file with a JSON header.
 
-Loading one runs no code of its author's: it holds arrays (counts and tables) and plain values (settings, schema,
+Loading a file runs no code of its author: it holds arrays (counts and tables) and plain values (parameters, schema,
 structure). Version 1 of the format has the header fields ``format``, ``version``, ``model``, ``params``, ``schema``,
-``parents`` (null where no network was learned), ``state`` (where members that are classifiers have such a header each,
-and arrays whose names begin with ``member_<i>_``), ``classes_listed`` (where no further class may come) and ``sha256``,
-and the arrays ``class_counts``,
-``table``, ``log_table_<node>`` (with ``keys_<node>`` and ``default_<node>`` where it is sparse), what else the model
-learned, and for a parameter that is itself counts ``<name>_class_counts`` and ``<name>_table``. A model that was told
-to remember which chunks it has learned (`chunk_ids_`) has their names in the header field ``chunks``.
+``parents`` (null unless the model is a single network), ``state`` (in which members that are classifiers have a header
+of their own, and arrays whose names begin with ``member_<i>_``), ``classes_listed`` (if no new class is allowed) and
+``sha256``. Its arrays are ``class_counts``, ``table``, ``log_table_<node>`` (with ``keys_<node>`` and
+``default_<node>`` if the table is sparse), the other arrays of the model, and for a parameter that is itself counts
+``<name>_class_counts`` and ``<name>_table``. The names of learned chunks (`chunk_ids_`) are in the header field
+``chunks``.
 """
 
 from __future__ import annotations
@@ -24,32 +24,36 @@ from numpy.typing import NDArray
 
 import tanbark
 from tanbark.atomic_write import replacing
-from tanbark.classifiers._base.counts_classifier import CountsClassifier
-from tanbark.classifiers._base.parameter_checks import check_jobs
+from tanbark.classifiers.base.counts_classifier import CountsClassifier
+from tanbark.classifiers.base.parameter_checks import check_jobs
+from tanbark.classifiers.base.table_reading import check_encoder
 from tanbark.classifiers.registry import REGISTRY
-from tanbark.classifiers.state import as_it_is
 from tanbark.counts import Counts
 from tanbark.counts.counts import ROUNDING
-from tanbark.network import Network
-from tanbark.network.network_arrays import network_arrays, network_from
+from tanbark.models import Model, StoredModel
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.encode.columns import plain
 
 FORMAT = 1
-MOST_SAID = 500
-"""How much is told of what is wrong, which may name things as long as the file."""
-SHARED = ("class_counts", "table")
-"""What the members of a model may have in common with it."""
+MAX_REASON_CHARACTERS = 500
+"""A reason may quote a name that is as long as the file."""
+SHARED_ARRAYS = ("class_counts", "table")
+"""Arrays that the members of a model may have in common with it."""
 
 Arrays = dict[str, NDArray[Any]]
 
 
 class ModelFileError(ValueError):
-    """A file that is no model, or a model that is damaged or from a later version."""
+    """A file that is not a model, or a model that is damaged or from a later version."""
 
 
 def save(model: CountsClassifier, path: str | os.PathLike[str]) -> None:
-    """Write a fitted classifier to a file, which is replaced whole or not at all.
+    """Write a fitted classifier to a file, which is replaced completely or not at all.
+
+    Parameters
+    ----------
+    model : classifier
+    path : path
 
     Examples
     --------
@@ -68,11 +72,18 @@ def save(model: CountsClassifier, path: str | os.PathLike[str]) -> None:
 
 
 def to_bytes(model: CountsClassifier) -> bytes:
-    """Return what the file of a fitted classifier holds."""
+    """Return the content of the file of a fitted classifier.
+
+    Parameters
+    ----------
+    model : classifier
+
+    Returns
+    -------
+    content : bytes
+    """
     from safetensors.numpy import save as packed
 
-    _registered(model)
-    model = as_it_is(model)
     content, arrays = _content(model)
     header = {"format": FORMAT, "version": tanbark.__version__, **content}
     if model.chunk_ids_:
@@ -81,43 +92,39 @@ def to_bytes(model: CountsClassifier) -> bytes:
     return bytes(packed(arrays, {"tanbark": json.dumps(header)}))
 
 
-def _content(model: CountsClassifier) -> tuple[dict[str, Any], Arrays]:
-    """Return the header, but for what is of the file itself, and the arrays that describe a classifier."""
+def _content(classifier: CountsClassifier) -> tuple[dict[str, Any], Arrays]:
+    """Return the part of the header that describes a classifier, and its arrays."""
     from sklearn.utils.validation import check_is_fitted
 
-    name = _registered(model)
-    check_is_fitted(model)
-    network: Network | None = getattr(model, "network_", None)
-    arrays = {
-        "class_counts": model.counts_.class_counts,
-        "table": model.counts_.table,
-        **(network_arrays(network) if network else {}),
-    }
-    arrays |= model._arrays()
-    given = model.get_params(deep=False)
+    name = _registered(classifier)
+    check_is_fitted(classifier)
+    model: Model = classifier.model_
+    stored = model.to_arrays()
+    arrays = {"class_counts": model.counts.class_counts, "table": model.counts.table, **stored.arrays}
+    given = classifier.get_params(deep=False)
     for key, value in given.items():
         if isinstance(value, Counts):
             arrays |= {f"{key}_class_counts": value.class_counts, f"{key}_table": value.table}
-    state = model._state()
+    state = dict(stored.state)
     members = state.pop("members", [])
     for i, member in enumerate(members):
-        members[i], theirs = _content(member)
-        new = {key: array for key, array in theirs.items() if not _is_shared(key, array, arrays)}
+        members[i], member_arrays = _content(member)
+        new = {key: array for key, array in member_arrays.items() if not _is_shared(key, array, arrays)}
         arrays |= {f"member_{i}_{key}": array for key, array in new.items()}
     content: dict[str, Any] = {
         "model": name,
         "params": {key: _plain_parameter(key, value) for key, value in given.items()},
-        "schema": model.schema_.to_dict(),
-        "parents": [list(above) for above in network.structure.parents] if network else None,
+        "schema": model.schema.to_dict(),
+        "parents": stored.parents,
         "state": state | ({"members": members} if members else {}),
     }
-    if model._classes_listed:
+    if classifier.classes_listed_:
         content["classes_listed"] = True
     return content, {key: np.ascontiguousarray(array) for key, array in arrays.items()}
 
 
 def _registered(model: CountsClassifier) -> str:
-    """Return the name that the registry has for a classifier, or raise where it has none."""
+    """Return the name of a classifier in the registry; raise TypeError if it has none."""
     name = next((entry.name for entry in REGISTRY.values() if entry.classifier is type(model)), None)
     if name is None:
         raise TypeError(f"only tanbark's classifiers can be saved, not {type(model).__name__!r}")
@@ -125,7 +132,21 @@ def _registered(model: CountsClassifier) -> str:
 
 
 def load(path: str | os.PathLike[str]) -> CountsClassifier:
-    """Return the classifier that `save` wrote to a file."""
+    """Load a classifier that `save` wrote.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    model : classifier
+
+    Raises
+    ------
+    ModelFileError
+        If the file is not a model, is damaged, or was written by a later version.
+    """
     header, arrays = _read(Path(path))
     try:
         if header["sha256"] != _digest({k: v for k, v in header.items() if k != "sha256"}, arrays):
@@ -134,15 +155,15 @@ def load(path: str | os.PathLike[str]) -> CountsClassifier:
         model.chunk_ids_ = _chunk_ids(header.get("chunks", []))
         return model
     except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
-        why = " ".join(_reason(error).split())[:MOST_SAID]
+        why = " ".join(_reason(error).split())[:MAX_REASON_CHARACTERS]
         raise ModelFileError(f"{path} is damaged ({why}); take another copy or fit the model again") from error
 
 
 def _reason(error: Exception) -> str:
-    """Return what is wrong with a file in words of ours; Python's own are of no use to who has it."""
+    """Return why a file is damaged; messages of Python itself would not help."""
     if isinstance(error, KeyError):
         return f"it lacks {error}"
-    return str(error) if isinstance(error, ValueError) else "its header describes no model"
+    return str(error) if isinstance(error, ValueError) else "its header does not describe a model"
 
 
 def _read(path: Path) -> tuple[dict[str, Any], Arrays]:
@@ -157,7 +178,7 @@ def _read(path: Path) -> tuple[dict[str, Any], Arrays]:
         with safe_open(str(path), "np") as file:
             header = json.loads((file.metadata() or {})["tanbark"])
             arrays = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a dict)
-    # numpy has no word for some types that such a file may have, and says so by TypeError or AttributeError.
+    # For types that numpy lacks, safetensors raises TypeError or AttributeError.
     except (SafetensorError, KeyError, ValueError, OSError, RecursionError, TypeError, AttributeError) as error:
         raise ModelFileError(f"{path} is not a tanbark model, or is cut short; take another copy") from error
     form = header.get("format") if isinstance(header, dict) else None
@@ -176,56 +197,60 @@ def _read(path: Path) -> tuple[dict[str, Any], Arrays]:
 def _restored(header: dict[str, Any], arrays: Arrays) -> CountsClassifier:
     """Return the classifier that a checked header and its arrays describe."""
     schema = Schema.from_dict(header["schema"])
-    classifier = REGISTRY[header["model"]].classifier
+    classifier_type = REGISTRY[header["model"]].classifier
     state = header["state"]
     if "members" in state:
         members = [_restored(content, _of_member(i, arrays)) for i, content in enumerate(state["members"])]
         state = state | {"members": members}
     params = {key: _parameter(key, value, arrays, state) for key, value in header["params"].items()}
-    model = classifier(**params)
-    # What decides how to learn may have been set since and is checked when it is used; these two serve predicting too.
-    model._check_encoder()
-    check_jobs(model.n_jobs)
-    model._classes_listed = header.get("classes_listed", False)
-    if not isinstance(model._classes_listed, bool):
-        raise ValueError("it does not say whether its classes were listed")
-    network = None if header["parents"] is None else network_from(schema, header["parents"], arrays)
-    return model._restore(_counts(schema, arrays["class_counts"], arrays["table"]), network, state, arrays)
+    classifier = classifier_type(**params)
+    # Parameters for learning may have been set since the fit, and are checked when they are used; these two are used
+    # for predicting too.
+    check_encoder(classifier.encoder)
+    check_jobs(classifier.n_jobs)
+    listed = header.get("classes_listed", False)
+    if not isinstance(listed, bool):
+        raise ValueError("its field 'classes_listed' must be true or false")
+    counts = _counts(schema, arrays["class_counts"], arrays["table"])
+    stored = StoredModel(state, arrays, header["parents"])
+    classifier.set_model(classifier_type.model_type.from_arrays(counts, stored))
+    classifier.classes_listed_ = listed
+    return classifier
 
 
 def _chunk_ids(names: Any) -> tuple[str, ...]:
-    """Return the names of chunks, each of which must be a text of its own."""
+    """Return the names of chunks, which must be distinct strings."""
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or len({*names}) < len(names):
-        raise ValueError("the names of its chunks cannot be")
+        raise ValueError("the names of its chunks must be distinct strings")
     return tuple(names)
 
 
 def _is_shared(key: str, array: NDArray[Any], arrays: Arrays) -> bool:
-    """Return whether a member's array is that of the whole, in which case it is not written again."""
-    return key in SHARED and array.dtype == arrays[key].dtype and np.array_equal(array, arrays[key])
+    """Return whether a member's array equals that of the whole model, so that it is not written again."""
+    return key in SHARED_ARRAYS and array.dtype == arrays[key].dtype and np.array_equal(array, arrays[key])
 
 
 def _of_member(i: int, arrays: Arrays) -> Arrays:
     """Return the arrays of a member."""
     prefix = f"member_{i}_"
     own = {key.removeprefix(prefix): array for key, array in arrays.items() if key.startswith(prefix)}
-    return {key: arrays[key] for key in SHARED} | own
+    return {key: arrays[key] for key in SHARED_ARRAYS} | own
 
 
 def _counts(schema: Schema, class_counts: NDArray[Any], table: NDArray[Any]) -> Counts:
-    """Return counts that rows under the schema can have, as far as sums tell."""
+    """Return counts after checking that they are consistent with the schema and with each other."""
     classes, total = len(schema.classes), int(schema.offset[-1])
     if table.shape not in ((classes, total), (classes, total, total)) or class_counts.shape != (classes,):
-        raise ValueError("the counts are of another shape than the schema")
+        raise ValueError("the shape of the counts does not match the schema")
     for array in (table, class_counts):
         if array.dtype not in (np.dtype(np.int64), np.dtype(np.float64)) or not np.isfinite(array).all():
             raise ValueError("the counts are not finite numbers")
         if (array < 0).any():
             raise ValueError("a count is negative")
     if table.dtype != class_counts.dtype:
-        raise ValueError("the counts of classes and those of values are of different types")
+        raise ValueError("the counts of classes and of values have different types")
     single = table if table.ndim == 2 else np.diagonal(table, axis1=1, axis2=2)
-    # Sums of whole counts are exact up to 2**53, where a unit is more than this.
+    # Sums of whole counts are exact up to 2**53; beyond, one unit is less than the rounding error.
     slack = (ROUNDING if table.dtype.kind == "f" else 1e-16) * class_counts[:, None]
     if (single > class_counts[:, None] + slack).any():
         raise ValueError("a value was seen more often than its class")
@@ -234,7 +259,7 @@ def _counts(schema: Schema, class_counts: NDArray[Any], table: NDArray[Any]) -> 
     if (np.add.reduceat(single, schema.offset[:-1], axis=1, dtype=np.float64) > class_counts[:, None] + slack).any():
         raise ValueError("the values of a column were seen more often than their class")
     if table.ndim == 3 and not np.array_equal(table, table.transpose(0, 2, 1)):
-        raise ValueError("two values were seen together more often than the other way round")
+        raise ValueError("the counts of pairs are not symmetric")
     return Counts(schema, class_counts, table)
 
 
@@ -265,7 +290,7 @@ def _plain_parameter(name: str, value: Any) -> Any:
     if not isinstance(value, str | int | float | bool | None):
         raise TypeError(
             f"the parameter {name!r} of type {type(value).__name__!r} cannot be saved; set it to a plain value first, "
-            "which changes nothing that was learned"
+            "which does not change the fitted model"
         )
     return value
 
@@ -276,7 +301,7 @@ def _parameter(name: str, value: Any, arrays: Arrays, state: dict[str, Any]) -> 
 
     several = value if isinstance(value, list) else value.get("tuple") if isinstance(value, dict) else None
     if isinstance(several, list) and any(isinstance(one, dict) and "counts" in one for one in several):
-        raise ValueError(f"its parameter {name!r} lists counts, whose arrays have the name of one")
+        raise ValueError(f"its parameter {name!r} lists several counts, but a file holds one")
     if isinstance(value, list):
         return [_parameter(name, v, arrays, state) for v in value]
     if not isinstance(value, dict):
@@ -296,7 +321,7 @@ def _parameter(name: str, value: Any, arrays: Arrays, state: dict[str, Any]) -> 
 
 
 def _digest(header: dict[str, Any], arrays: Arrays) -> str:
-    """Return a checksum over everything in the file."""
+    """Return a checksum of everything in the file."""
     digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
     for key in sorted(arrays):
         digest.update(f"{key} {arrays[key].dtype} {arrays[key].shape}".encode())

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from tanbark.classifiers._base.counts_classifier import CountsClassifier
-from tanbark.classifiers._base.parameter_checks import check_number
+from tanbark.classifiers.base.counts_classifier import CountsClassifier
+from tanbark.classifiers.base.parameter_checks import check_number
 from tanbark.classifiers.stream import Stream
 from tanbark.counts import Counts
 from tanbark.schema.encode.columns import plain

@@ -96,7 +96,7 @@ def test_it_is_right_to_the_last_digits_at_any_size(n, rows):
             assert abs(float(arb(float(log_posterior[i, k])) - (joint - evidence))) < 1e-9
     if rows >= 10_000:
         # Where the determinant in doubles has nothing to say.
-        log_weights = model._mixture.posteriors[0].log_weights
+        log_weights = model.model_.posteriors[0].log_weights
         off = ~np.eye(n, dtype=bool)
         weights = np.where(off, np.exp(log_weights - log_weights[off].max()), 0.0)
         sign, _ = np.linalg.slogdet((np.diag(weights.sum(axis=1)) - weights)[1:, 1:])

@@ -10,7 +10,7 @@ import pytest
 from scipy.special import logsumexp
 
 from tanbark import AveragedTAN, Counts, Network
-from tanbark.averaging import tree_mixture
+from tanbark.models import tree_average
 from tanbark.network import Structure
 from tanbark.parameters import tree_tables
 from tanbark.structure import rooted
@@ -361,7 +361,7 @@ def test_a_missing_value_is_summed_out_of_every_tree(random_table, all_trees, ho
         network = Network(schema, Structure.augmented(parent), tree_tables(counts, parent, "dirichlet", 10.0))
         joints.append(network.log_joint(rows))
     expected = logsumexp(np.array(joints) + share[:, None, None], axis=0)
-    np.testing.assert_allclose(model._mixture.log_joint(rows), expected, rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(model.model_.log_joint(rows), expected, rtol=1e-11, atol=1e-11)
     evidence = float(EveryTree(codes, y, (3, 2, 4, 2), 2, 10, []).class_evidence())
     for u in range(4):
         has = codes[u] < 255
@@ -377,12 +377,12 @@ def test_beyond_a_thousand_completions_trees_are_drawn_and_the_error_is_known(ra
     counts = Counts.of(schema, codes, y)
     rows = every_row(ARITY, with_holes=True)
     rows = rows[:, ((rows < 255).sum(axis=0) >= 2) & (rows == 255).any(axis=0)]
-    exact = AveragedTAN(multinet=multinet).fit_counts(counts)._mixture.log_joint(rows)
+    exact = AveragedTAN(multinet=multinet).fit_counts(counts).model_.log_joint(rows)
     exact = np.exp(exact - logsumexp(exact, axis=1, keepdims=True))
-    monkeypatch.setattr(tree_mixture, "COMPLETIONS", 1)
+    monkeypatch.setattr(tree_average, "MAX_COMPLETIONS", 1)
     apart = []
     for seed in range(5):
-        mixture = AveragedTAN(multinet=multinet, random_state=seed).fit_counts(counts)._mixture
+        mixture = AveragedTAN(multinet=multinet, random_state=seed).fit_counts(counts).model_
         joint = mixture.log_joint(rows)
         drawn = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
         error = mixture.standard_error(rows)
@@ -401,9 +401,9 @@ def test_drawing_trees_is_said_aloud_and_fixed_at_fit():
     X[:, 1] = np.where(y, X[:, 0], X[:, 1])
     model = AveragedTAN().fit(X, y)
     row = [[None] * 6 + [1, 2]]
-    with pytest.warns(UserWarning, match="1 row lacks so many values that the average is taken over 1,000 drawn trees"):
+    with pytest.warns(UserWarning, match="1 row has so many missing values .* over 1,000 sampled trees"):
         first = model.predict_proba(row)
-    with pytest.warns(UserWarning, match="2 rows lack so many values"):
+    with pytest.warns(UserWarning, match="2 rows have so many missing values"):
         both = model.predict_proba(row * 2 + [[0] * 8])
     assert np.array_equal(both[0], first[0])
     assert np.array_equal(both[1], first[0])
@@ -415,18 +415,18 @@ def test_drawing_trees_is_said_aloud_and_fixed_at_fit():
 
 def test_rows_are_completed_a_part_at_a_time(random_table, monkeypatch):
     schema, codes, y = random_table(2, 60, ARITY, CLASSES)
-    mixture = AveragedTAN().fit_counts(Counts.of(schema, codes, y))._mixture
+    mixture = AveragedTAN().fit_counts(Counts.of(schema, codes, y)).model_
     rows = every_row(ARITY, with_holes=True)
     at_once = mixture.log_joint(rows)
-    monkeypatch.setattr(tree_mixture, "AT_ONCE", 100)
+    monkeypatch.setattr(tree_average, "COMPLETIONS_PER_CHUNK", 100)
     assert np.array_equal(mixture.log_joint(rows), at_once)
     completions = mixture._completions(rows)
-    parts = [part for part, _ in mixture._holed(rows, None)]
+    parts = [part for part, _ in mixture._incomplete(rows, None)]
     assert np.array_equal(np.concatenate(parts), np.arange(rows.shape[1]))
     assert max(completions[part].sum() for part in parts) <= 100 + completions.max()
-    monkeypatch.setattr(tree_mixture, "COMPLETIONS", 1)
+    monkeypatch.setattr(tree_average, "MAX_COMPLETIONS", 1)
     drawn = mixture.log_joint(rows)
-    monkeypatch.setattr(tree_mixture, "MARGINALS_AT_ONCE", 1)
+    monkeypatch.setattr(tree_average, "MARGINALS_PER_CHUNK", 1)
     assert np.array_equal(mixture.log_joint(rows), drawn)
 
 
@@ -437,7 +437,7 @@ def test_a_thousand_and_twenty_four_completions_are_summed_and_one_more_value_dr
     exact = [[None] * 10 + [0, 1, 0]]
     model.predict_proba(exact)
     assert (model.standard_error(exact) == 0).all()
-    with pytest.warns(UserWarning, match="1 row lacks"):
+    with pytest.warns(UserWarning, match="1 row has so many"):
         model.predict_proba([[None] * 11 + [1, 0]])
     assert (model.standard_error([[None] * 11 + [1, 0]]) > 0).all()
 
@@ -445,7 +445,7 @@ def test_a_thousand_and_twenty_four_completions_are_summed_and_one_more_value_dr
 @pytest.mark.parametrize("ess", [1e-90, 10.0])
 def test_messages_in_wide_trees_neither_underflow_nor_overflow(ess, monkeypatch):
     """A hub of 300 attributes, missing, whose neighbours contradict each other: each drawn tree against its network."""
-    monkeypatch.setattr(tree_mixture, "DRAWS", 20)
+    monkeypatch.setattr(tree_average, "SAMPLED_TREES", 20)
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 2000)
     hub = rng.integers(0, 3, 2000)
@@ -454,10 +454,10 @@ def test_messages_in_wide_trees_neither_underflow_nor_overflow(ess, monkeypatch)
     model = AveragedTAN(ess=ess).fit(X, y)
     asked = np.where(rng.random((5, 300)) < 0.2, np.nan, rng.integers(0, 3, (5, 300)))
     asked[:, 0] = np.nan
-    mixture, codes = model._mixture, model.schema_.encode(asked)
-    assert mixture.is_drawn(codes).all()
-    _, parent, times = mixture._trees
-    (_, marginals), *_ = mixture._drawn(codes, np.arange(5), None)
+    mixture, codes = model.model_, model.schema_.encode(asked)
+    assert mixture.is_sampled(codes).all()
+    _, parent, times = mixture.sampled_trees
+    (_, marginals), *_ = mixture._sampled(codes, np.arange(5), None)
     for t in range(0, len(times), max(len(times) // 5, 1)):
         edges = np.array([(u, p) for u, p in enumerate(parent[0, t]) if p >= 0])
         expected = mixture.network(edges).log_joint(codes) - mixture.log_prior
@@ -468,7 +468,7 @@ def test_hundreds_of_missing_values_are_no_trouble():
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 5, (50, 60)), rng.integers(0, 2, 50)
     model = AveragedTAN().fit(X, y)
-    with pytest.warns(UserWarning, match="1 row lacks"):
+    with pytest.warns(UserWarning, match="1 row has so many"):
         np.testing.assert_allclose(model.predict_proba([[None] * 60]), np.exp(model.class_log_prior_)[None], rtol=1e-9)
 
 
@@ -506,7 +506,7 @@ def test_an_averaged_prediction_is_the_mean_of_the_drawn_trees_predictions(small
     model = AveragedTAN().fit_counts(Counts.of(schema, codes, y))
     rows = rows_to_ask()
     drawn = np.mean([np.exp(network.log_joint(rows)) for network in model.sample_trees(2000)], axis=0)
-    np.testing.assert_allclose(drawn, np.exp(model._mixture.log_joint(rows)), rtol=0.1)
+    np.testing.assert_allclose(drawn, np.exp(model.model_.log_joint(rows)), rtol=0.1)
 
 
 @pytest.mark.parametrize("ess", [1e-100, 1e-3, 10.0, 1e7, 1e15, 1e100])
@@ -527,8 +527,8 @@ def test_a_posterior_of_one_tree_still_has_an_error_where_trees_are_drawn(monkey
     X, y = X.astype(int), rng.integers(0, 2, 2000)
     model = AveragedTAN().fit(X, y)
     exact = model.predict_proba([[1, None, None, 0]])
-    monkeypatch.setattr(tree_mixture, "COMPLETIONS", 1)
+    monkeypatch.setattr(tree_average, "MAX_COMPLETIONS", 1)
     error = model.standard_error([[1, None, None, 0]])
     assert (error >= 0.0005).all()
-    with pytest.warns(UserWarning, match="lacks"):
+    with pytest.warns(UserWarning, match="has so many"):
         assert (np.abs(model.predict_proba([[1, None, None, 0]]) - exact) < 3 * error).all()

@@ -11,7 +11,7 @@ from sklearn.datasets import load_wine
 
 import tanbark
 from tanbark import K2, KDB, AugmentedNaiveBayes, BayesNet, Encoder, NaiveBayes
-from tanbark.classifiers import network_search
+from tanbark.classifiers.base import structure_search
 from tanbark.progress import listening
 from tanbark.structure.search import search_by_name as search
 
@@ -205,7 +205,7 @@ def test_a_class_prior_shifts_posteriors_also_where_the_class_has_parents(tmp_pa
         assert np.array_equal(again.class_log_prior_, shifted.class_log_prior_)
         if shifted.network_.parents["ill"]:
             assert not hasattr(shifted, "sample")
-            with pytest.raises(AttributeError, match="class_prior where the class depends on attributes"):
+            with pytest.raises(AttributeError, match="class_prior if the class depends on attributes"):
                 _ = shifted.sample
         else:
             assert abs(shifted.sample(4000)[1].mean() - 0.7) < 0.05
@@ -284,8 +284,8 @@ def test_what_is_said_of_the_search_is_passed_on_to_it(kind, monkeypatch):
         passed.update(settings, search=search)
         return searched_structure(cases, score, restrictions, search, **settings)
 
-    searched_structure = network_search.searched_structure
-    monkeypatch.setattr(network_search, "searched_structure", spied)
+    searched_structure = structure_search.searched_structure
+    monkeypatch.setattr(structure_search, "searched_structure", spied)
     said = {"search": "greedy", "tabu": 7, "restarts": 2, "n_jobs": 2, "max_memory": 2.0**33}
     kind(random_state=5, **said).fit(*table())
     passed.pop("progress")

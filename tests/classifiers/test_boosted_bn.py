@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from sklearn.ensemble import AdaBoostClassifier
 import tanbark
 from tanbark import TAN, BoostedBN, Category, NaiveBayes, Schema
 from tanbark.datasets import tic_tac_toe
+from tanbark.progress import listening
 
 BASES = ["naive-bayes", "tan", "grown"]
 
@@ -247,23 +249,26 @@ def test_every_round_survives_saving(settings, tmp_path):
         assert np.array_equal(getattr(again, name), getattr(model, name))
 
 
-def test_it_says_a_line_for_each_round_only_if_asked(capsys):
+def test_every_round_is_reported_to_the_context_and_shown_if_verbose(capsys):
     X, y, schema = noisy_table(2)
-    BoostedBN(encoder=schema).fit(X, y)
-    assert capsys.readouterr().out == ""
-    model = BoostedBN(verbose=True, encoder=schema).fit(X, y)
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == len(model.held_out_losses_) + len(model.networks_)
+    reports = []
+    with listening(lambda *report: reports.append(report)):
+        model = BoostedBN(encoder=schema).fit(X, y)
+    assert len(reports) == len(model.held_out_losses_) + len(model.networks_)
     number = r"\d+\.\d{4}"
-    assert re.fullmatch(rf"round 1: error {number}, weight {number}, held-out loss {number}", lines[0])
-    assert re.fullmatch(rf"round {len(model.networks_)}: error {number}, weight {number}", lines[-1])
+    assert re.fullmatch(rf"round 1: error {number}, weight {number}, held-out loss {number}", reports[0][0])
+    assert reports[0][1:] == (1, 50)
+    assert re.fullmatch(rf"round {len(model.networks_)}: error {number}, weight {number}", reports[-1][0])
+    assert capsys.readouterr() == ("", "")
+    BoostedBN(encoder=schema, verbose=True).fit(X, y)
+    assert "weight" in capsys.readouterr().err
 
 
 def test_it_has_no_joint_and_says_why_it_needs_rows():
     model = BoostedBN().fit([[0], [1]], [0, 1])
     for name in ("predict_joint_log_proba", "score_samples", "sample", "explain"):
         assert not hasattr(model, name)
-    with pytest.raises(AttributeError, match=r"^BoostedBN learns from rows: boosting weighs each of them"):
+    with pytest.raises(AttributeError, match=r"^BoostedBN learns from rows: boosting reweights them"):
         model.partial_fit([[0]], [0])
 
 
@@ -312,9 +317,10 @@ def test_rows_that_all_weigh_nothing_are_refused():
 def test_a_file_whose_votes_do_not_fit_is_damaged(tmp_path, monkeypatch, name, change):
     X, y = np.random.default_rng(0).integers(0, 3, (60, 3)), np.arange(60) % 2
     model = BoostedBN(patience=None, n_estimators=3).fit(X, y)
-    arrays = model._arrays()
+    stored = model.model_.to_arrays()
+    arrays = stored.arrays
     changed = arrays | {name: np.ascontiguousarray(change(arrays[name]))}
-    monkeypatch.setattr(BoostedBN, "_arrays", lambda self: changed)
+    monkeypatch.setattr(type(model.model_), "to_arrays", lambda self: replace(stored, arrays=changed))
     tanbark.save(model, tmp_path / "m")
     with pytest.raises(tanbark.files.ModelFileError, match="is damaged"):
         tanbark.load(tmp_path / "m")

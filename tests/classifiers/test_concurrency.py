@@ -96,13 +96,13 @@ def test_who_asks_while_a_model_learns_is_answered_from_what_it_was(fitted, monk
     model = pickle.loads(fitted[name])
     right = {method: getattr(model, method)(holed) for method in ASKED if hasattr(model, method)}
     found = []
-    take = type(model)._take
+    set_learned = type(model)._set_learned
 
-    def asked_in_the_midst(self, counts):
+    def asked_in_the_midst(self, *learned, **attributes):
         found.append({method: getattr(model, method)(holed) for method in right})
-        take(self, counts)
+        set_learned(self, *learned, **attributes)
 
-    monkeypatch.setattr(type(model), "_take", asked_in_the_midst)
+    monkeypatch.setattr(type(model), "_set_learned", asked_in_the_midst)
     model.fit(*other_table())
     assert len(model.classes_) == 4
     assert agree(found[-1], right)
@@ -116,8 +116,8 @@ def test_a_model_that_learns_while_it_is_asked_answers_from_what_it_was(fitted, 
     for method in (method for method in ASKED if hasattr(alone, method)):
         right, model = getattr(alone, method)(holed), pickle.loads(fitted[name])
 
-        def learning(self, X, model=model):
-            codes = encode(self, X)
+        def learning(self, asked, X, model=model):
+            codes = encode(self, asked, X)
             model.fit(*other_table())
             return codes
 

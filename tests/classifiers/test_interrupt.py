@@ -9,8 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from tanbark import BayesNet
-from tanbark.classifiers.state import learning
+from tanbark import BayesNet, NaiveBayes
 
 SOON = 10.0
 """So many seconds a busy machine gets; an idle one takes below one."""
@@ -42,13 +41,14 @@ def test_a_fit_that_is_interrupted_leaves_the_model_as_it_was(n_jobs):
     assert model.__dict__ == state
 
 
-def test_an_interrupt_that_a_kernel_was_given_is_one():
-    class Model:
-        pass
-
-    def called_by_numba():
-        # So Python words it where a function returns although a signal has raised.
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_an_interrupt_that_became_a_system_error_is_raised_as_an_interrupt(monkeypatch, method):
+    def called_by_numba(*_):
+        # Python raises this if a function returns although a signal has set an exception.
         raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
 
-    with pytest.raises(KeyboardInterrupt), learning(Model()):
-        called_by_numba()
+    monkeypatch.setattr(NaiveBayes, "_learn", called_by_numba)
+    model = NaiveBayes()
+    with pytest.raises(KeyboardInterrupt):
+        getattr(model, method)([[0], [1]], [0, 1])
+    assert not hasattr(model, "model_")

@@ -118,7 +118,7 @@ def test_settings_that_cannot_be_are_refused_before_the_table_is_looked_at(setti
 @pytest.mark.parametrize(
     ("order", "message"),
     [
-        (["age", "size"], "order names 'size', which is no column; the columns are 'age', 'sex', 'buys'"),
+        (["age", "size"], "order names 'size', which is not a column; the columns are 'age', 'sex', 'buys'"),
         (["age"], "order leaves 'sex' out; it must name every column once"),
         (["age", "buys"], "order leaves 'sex' out; it must name every column once"),
         ([], "order leaves 'age' out; it must name every column once"),

@@ -11,6 +11,7 @@ from sklearn.metrics import mutual_info_score
 import tanbark
 from tanbark import KDB, TAN, Encoder, NaiveBayes
 from tanbark.files import ModelFileError
+from tanbark.models import network_model
 from tanbark.network import Network, SparseTable
 
 
@@ -164,14 +165,14 @@ def test_a_file_with_a_sparse_table_that_cannot_be_is_damaged(broad, tmp_path, m
     X, y = broad
     model = KDB(encoder=Encoder(categorical="all")).fit(X, y)
     node = next(i for i, t in enumerate(model.network_.log_tables) if isinstance(t, SparseTable))
-    arrays = tanbark.files.network_arrays
+    arrays = network_model.network_arrays
 
     def changed(network, prefix=""):
         found = arrays(network, prefix)
         found[f"{name}_{node}"] = change(found[f"{name}_{node}"])
         return found
 
-    monkeypatch.setattr("tanbark.files.network_arrays", changed)
+    monkeypatch.setattr(network_model, "network_arrays", changed)
     tanbark.save(model, tmp_path / "m")
     with pytest.raises(ModelFileError, match=message):
         tanbark.load(tmp_path / "m")
@@ -228,7 +229,7 @@ def test_parents_that_tie_are_taken_in_column_order():
         assert parents["x3"] == ("x0", "class")
 
 
-@pytest.mark.filterwarnings("ignore:.*so many values")
+@pytest.mark.filterwarnings("ignore:.*so many")
 def test_the_standard_error_is_that_of_the_models_own_draws(random_table, monkeypatch):
     _, codes, y = random_table(4, 300, (4,) * 8, 3)
     X = codes.T.astype(object)

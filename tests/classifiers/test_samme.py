@@ -9,8 +9,9 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 
 from tanbark import Category, Network, Schema
-from tanbark.classifiers.boosting import Votes, boost, fitted_temperature, log_loss, votes
+from tanbark.classifiers.boosting import boost, fitted_temperature, log_loss
 from tanbark.counts import Rows
+from tanbark.models.votes import VoteTally, votes_of
 from tanbark.network import Structure
 
 SCHEMA = Schema([Category("a", (0, 1, 2, 3))], ("x", "y", "z"))
@@ -61,18 +62,18 @@ def test_a_vote_is_for_the_first_of_equally_probable_classes_whatever_the_roundi
     table[1] += 1e-13
     table[2, 3] += 0.1
     network = Network(SCHEMA, Structure.augmented((-1,)), (table, np.log(np.full(3, 1 / 3))))
-    assert votes(network, EVERY_VALUE).tolist() == [0, 0, 0, 2]
+    assert votes_of(network, EVERY_VALUE).tolist() == [0, 0, 0, 2]
 
 
 def test_a_vote_on_a_row_that_cannot_be_is_for_the_class_of_the_greatest_prior():
     table = np.full((3, 4), -np.inf)
     table[:, 0] = 0.0
     network = Network(SCHEMA, Structure.augmented((-1,)), (table, np.log([0.2, 0.5, 0.3])))
-    assert votes(network, EVERY_VALUE).tolist() == [1, 1, 1, 1]
+    assert votes_of(network, EVERY_VALUE).tolist() == [1, 1, 1, 1]
 
 
 def test_shares_of_votes_sum_to_one():
-    poll = Votes(EVERY_VALUE, 3)
+    poll = VoteTally(EVERY_VALUE, 3)
     poll.add(network_for(0, 1, 1, 2), 3.0)
     poll.add(network_for(0, 2, 1, 0), 1.0)
     np.testing.assert_allclose(poll.shares, [[1, 0, 0], [0, 0.75, 0.25], [0, 1, 0], [0.25, 0, 0.75]])

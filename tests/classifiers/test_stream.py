@@ -11,7 +11,7 @@ from sklearn.metrics import log_loss
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from tanbark import AODE, KDB, TAN, AveragedTAN, Counts, Encoder, ForestAN, NaiveBayes, Stream
-from tanbark.classifiers.stream import Surprise
+from tanbark.classifiers.stream import DriftStatistic
 
 CLASSIFIERS = [NaiveBayes, TAN, ForestAN, AODE, AveragedTAN]
 
@@ -180,7 +180,7 @@ def test_a_chunk_that_cannot_be_learned_changes_nothing():
         stream.partial_fit(X, y)
     assert stream.__dict__ == before
     assert stream.model_.__dict__ == of_model
-    assert len(stream._kept) == 1
+    assert len(stream._remembered_rows) == 1
     stream.partial_fit(X[:0], y[:0])
     assert stream.__dict__ == before
 
@@ -224,12 +224,12 @@ def test_a_level_that_never_came_is_foreseen_as_missing():
 def test_the_comparison_is_that_of_two_means():
     rng = np.random.default_rng(0)
     before, after = rng.exponential(1.0, 700), rng.exponential(1.3, 200)
-    surprise = Surprise(1e12)
+    surprise = DriftStatistic(1e12)
     for part in (before[:300], before[300:], after):
         surprise = surprise.followed_by(part, np.ones(len(part)))
     error = before.std() * np.sqrt(1 / 200 + 1 / 700)
     assert surprise.excess == pytest.approx((after.mean() - before.mean()) / error)
-    fading = Surprise(100.0)
+    fading = DriftStatistic(100.0)
     for part in (before[:300], before[300:], after):
         fading = fading.followed_by(part, np.ones(len(part)))
     weights = np.r_[np.full(300, 0.5**4), np.ones(400)]
@@ -237,7 +237,7 @@ def test_the_comparison_is_that_of_two_means():
     spread = np.average((before - mean) ** 2, weights=weights)
     error = np.sqrt(spread * (1 / 200 + 1 / weights.sum()))
     assert fading.excess == pytest.approx((after.mean() - mean) / error)
-    few = Surprise(1e12).followed_by(before, np.ones(700)).followed_by(after[:30], np.ones(30))
+    few = DriftStatistic(1e12).followed_by(before, np.ones(700)).followed_by(after[:30], np.ones(30))
     error = before[:630].std() * np.sqrt(1 / 100 + 1 / 630)
     assert few.excess == pytest.approx((np.r_[before[630:], after[:30]].mean() - before[:630].mean()) / error)
 

@@ -175,9 +175,9 @@ def test_with_a_given_super_parent_counts_suffice(random_table):
 @pytest.mark.parametrize(
     ("parent", "message"),
     [
-        ("height", "parent is 'height', which is no column; the columns are 'x0', 'x1'"),
-        (2, "parent is 2, which is no column; the columns are 'x0', 'x1'"),
-        (-1, "parent is -1, which is no column"),
+        ("height", "parent is 'height', which is not a column; the columns are 'x0', 'x1'"),
+        (2, "parent is 2, which is not a column; the columns are 'x0', 'x1'"),
+        (-1, "parent is -1, which is not a column"),
         (True, "parent must be the name or the position of a column, or None, got True"),
         (1.5, "parent must be the name or the position of a column, or None, got 1.5"),
     ],

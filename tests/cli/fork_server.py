@@ -22,6 +22,7 @@ from pathlib import Path
 import pyarrow as pa
 
 import tanbark
+from tanbark.classifiers.stream import PendingUpdate
 from tanbark.cli import app
 from tanbark.files import to_bytes
 
@@ -38,7 +39,9 @@ def warm(model):
     learning = tanbark.load(model)
     X = pa.table({column.name: pa.array(column.levels[:1]) for column in learning.schema_.columns})
     learning.predict_log_proba(X)
-    learning._learn_further(learning._count(learning._further_rows(X, pa.array(learning.schema_.classes[:1]))))
+    update = PendingUpdate(learning)
+    update.add(X, pa.array(learning.schema_.classes[:1]))
+    update.apply()
     to_bytes(learning)
     for module in ("duckdb", "pyarrow.compute", "rich.table"):
         import_module(module)

@@ -100,7 +100,7 @@ def test_the_page_says_what_python_says(opened, name):
         rows = partly_known(model.schema_.arity, 24, 7)
         order = [int(u) for u in np.random.default_rng(8).permutation(6)]
         found = answers(page, rows, order)
-        posteriors = model._log_posteriors(codes_of(model, rows))
+        posteriors = model.model_.log_posterior(codes_of(model, rows))
         assert same([one["posterior"] for one in found], posteriors)
         assert np.allclose(np.exp(posteriors), model.predict_proba(decoded(model, rows)), rtol=0, atol=1e-12)
         parts = np.array([[one["prior"], *one["weights"]] for one in found])
@@ -139,14 +139,14 @@ def steps(model, row, order):
     return weights
 
 
-@pytest.mark.filterwarnings("ignore:.*drawn trees")
+@pytest.mark.filterwarnings("ignore:.*sampled trees")
 def test_trees_of_edges_that_are_worlds_apart_are_as_probable_as_python_has_them(opened):
     X, y = table()
     model = AveragedTAN().fit(X, y, sample_weight=np.full(len(y), 1e15))
     page = opened(model)
     rows = partly_known(model.schema_.arity, 24, 7)
     found = [one["posterior"] for one in answers(page, rows, [*range(6)])]
-    np.testing.assert_allclose(found, model._log_posteriors(codes_of(model, rows)), rtol=0, atol=1e-7)
+    np.testing.assert_allclose(found, model.model_.log_posterior(codes_of(model, rows)), rtol=0, atol=1e-7)
 
 
 def test_wide_tables_of_trees_keep_their_digits(opened):
@@ -160,7 +160,7 @@ def test_wide_tables_of_trees_keep_their_digits(opened):
     rows[-2, :5] = -1
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        expected = model._log_posteriors(codes_of(model, rows))
+        expected = model.model_.log_posterior(codes_of(model, rows))
     found = page.execute_script(
         "const asked = modelOf(carried);"
         "return arguments[0].map((codes) => logPosterior(asked.scores(codes), carried.logPrior).map(String));",
@@ -179,7 +179,7 @@ def test_averages_keep_their_digits_where_edges_are_as_far_apart_as_numbers_can_
     model = AveragedTAN(multinet=multinet).fit(X, y)
     asked = partly_known(model.schema_.arity, 40, 5)
     found = answers(opened(model), asked, [])
-    assert same([one["posterior"] for one in found], model._log_posteriors(codes_of(model, asked)))
+    assert same([one["posterior"] for one in found], model.model_.log_posterior(codes_of(model, asked)))
 
 
 def test_what_cannot_be_summed_out_is_not_guessed(opened):
@@ -243,8 +243,8 @@ def test_hundreds_of_values_that_all_but_rule_out_an_unknown_one_keep_their_digi
     said = np.array([table[:, :, code] for table, code in zip(model.network_.log_tables[1:-1], rows[0, 1:])])
     assert ((said - said.max(axis=1, keepdims=True)).sum(axis=0) < -745).all()
     found = answers(opened(model), rows, [])
-    assert same([one["posterior"] for one in found], model._log_posteriors(codes_of(model, rows)))
-    assert np.isfinite(model._log_posteriors(codes_of(model, rows))).all()
+    assert same([one["posterior"] for one in found], model.model_.log_posterior(codes_of(model, rows)))
+    assert np.isfinite(model.model_.log_posterior(codes_of(model, rows))).all()
 
 
 def test_tables_that_were_made_for_other_questions_serve_the_next(opened):
@@ -259,7 +259,7 @@ def test_tables_that_were_made_for_other_questions_serve_the_next(opened):
         rows[t] = rows[t - 1]
         rows[t, rng.integers(16)] = rng.integers(-1, 4)
     found = answers(opened(model), rows, [])
-    assert same([one["posterior"] for one in found], model._log_posteriors(codes_of(model, rows)))
+    assert same([one["posterior"] for one in found], model.model_.log_posterior(codes_of(model, rows)))
     assert same([[one["prior"], *one["weights"]] for one in found], model.explain(decoded(model, rows)))
 
 
@@ -271,8 +271,8 @@ def test_an_exact_average_that_takes_long_is_estimated_first(opened):
     row = rng.integers(0, 4, 24)
     row[:5] = -1
     codes = codes_of(model, row[None])
-    _, parent, times = model._mixture._trees
-    networks = [model._mixture.network([(u, p) for u, p in enumerate(tree) if p >= 0]) for tree in parent[0]]
+    _, parent, times = model.model_.sampled_trees
+    networks = [model.model_.network([(u, p) for u, p in enumerate(tree) if p >= 0]) for tree in parent[0]]
     joints = np.array([network.log_joint(codes)[0] for network in networks])
     estimate = logsumexp(joints, axis=0, b=times[:, None] / times.sum())
     page = opened(model)
@@ -287,7 +287,7 @@ def test_an_exact_average_that_takes_long_is_estimated_first(opened):
     )
     assert [first[0], last[0]] == [True, False]
     assert same(first[1], estimate - logsumexp(estimate))
-    assert same(last[1], model._log_posteriors(codes)[0])
+    assert same(last[1], model.model_.log_posterior(codes)[0])
     assert not same(first[1], last[1])
     shown = page.execute_async_script(
         "const [codes, done] = arguments; const text = () => document.querySelector('#answers output').textContent;"
@@ -341,4 +341,4 @@ def test_a_page_of_one_attribute_answers(opened, kind):
     model = kind().fit(X[:, 5:], y)
     rows = np.arange(-1, 5)[:, None]
     found = answers(opened(model), rows, [0])
-    assert same([one["posterior"] for one in found], model._log_posteriors(codes_of(model, rows)))
+    assert same([one["posterior"] for one in found], model.model_.log_posterior(codes_of(model, rows)))

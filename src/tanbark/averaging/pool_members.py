@@ -18,6 +18,7 @@ from tanbark.kernels.runtime.threads import pieces, run, thread_count
 from tanbark.network import Network, Structure
 from tanbark.parameters import Smoothing, children_tables, value_tables
 from tanbark.parameters.conditional import conditional
+from tanbark.progress import Progress, silent
 from tanbark.schema import Schema
 from tanbark.schema.encode.columns import Codes
 from tanbark.structure.search.ordered_search import k_dependence
@@ -176,7 +177,7 @@ def by_folds(
     counts: Counts,
     learn: Callable[[Counts, Rows], Members],
     n_jobs: int | None = None,
-    report: Callable[[str], None] = lambda words: None,
+    progress: Progress = silent,
 ) -> Array:
     """Return the log joints of distinct rows under members that were learned without them, a tenth at a time.
 
@@ -190,7 +191,7 @@ def by_folds(
     fold[order] = np.arange(len(order)) % FOLDS
     joints = None
     for which in range(min(FOLDS, len(order))):
-        report(f"leaving part {which + 1} of {FOLDS} out")
+        progress("learning without a tenth of the rows", which, FOLDS)
         inside = fold == which
         left, out = rows.take(~inside), rows.take(inside)
         theirs = Counts.of(rows.schema, out.codes, out.classes, out.each, counts.order, n_jobs)

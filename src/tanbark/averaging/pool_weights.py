@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tanbark.counts import Rows
 from tanbark.kernels.average.pooling import FAINTEST, linear_pool, logarithmic_pool
 from tanbark.kernels.runtime.threads import run, thread_count
+from tanbark.progress import Progress, silent
 
 Array = NDArray[np.float64]
 
@@ -82,7 +83,7 @@ class PoolLikelihood:
 
 
 @dataclass(frozen=True)
-class Pool:
+class PoolOptimum:
     """The weights of a pool's members, the mean log likelihood under them, and a bound on what is missing to the best.
 
     The bound is relative to the likelihood, or to a millionth of a nat if that is more.
@@ -96,8 +97,8 @@ class Pool:
 def best_pool(
     likelihood: Callable[[Array], tuple[float, Array, Array]],
     members: int,
-    report: Callable[[int, float, float], None] = lambda *_: None,
-) -> Pool:
+    progress: Progress = silent,
+) -> PoolOptimum:
     """Return the weights of greatest likelihood, not negative and one in sum.
 
     Newton's method: each step maximises the quadratic model over the simplex by active sets and then looks along the
@@ -113,7 +114,8 @@ def best_pool(
     ahead[int(np.argmax(slope))] = 1.0
     for step in range(MOST_STEPS):
         scale = max(abs(value), NOTHING)
-        report(step, value, _gap(slope, pool) / scale)
+        gap = _gap(slope, pool) / scale
+        progress(f"step {step}: log likelihood {value:.6f} per row, at most {gap:.1e} of it to gain", step, None)
         tie = TIE_BREAK * scale
         # Weights have a fixed sum, so a slope that all share is none.
         up = slope - slope.mean() - tie * pool
@@ -130,7 +132,7 @@ def best_pool(
         if found is None:
             break
         pool, value, slope, bend = found
-    return Pool(pool, value, _gap(slope, pool) / max(abs(value), NOTHING))
+    return PoolOptimum(pool, value, _gap(slope, pool) / max(abs(value), NOTHING))
 
 
 def _along(

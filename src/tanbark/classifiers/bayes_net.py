@@ -2,62 +2,58 @@
 
 from __future__ import annotations
 
-from tanbark.classifiers.network_search import NetworkSearchClassifier
+from typing import Any
+
+from tanbark.classifiers.base.network_classifier import NetworkClassifier
+from tanbark.classifiers.base.structure_search import (
+    check_required_families,
+    restrictions_of,
+    search_network,
+    validate_search,
+    why_search_needs_rows,
+)
+from tanbark.counts import Counts, Rows
+from tanbark.models import Findings
+from tanbark.network import Network
+from tanbark.schema import Encoder, Schema
 
 
-class BayesNet(NetworkSearchClassifier):
-    """The Bayesian network of greatest score over the attributes and the class.
+class BayesNet(NetworkClassifier):
+    """The Bayesian network of maximum score over the attributes and the class.
 
     The class is a node like the others. With ``search="exact"`` and the BDeu score it is GBN-BDeu of Sugahara, Uto and
     Ueno (2018), with ``search="greedy"`` their gGBN-BDeu, and with ``criterion="cmdl"`` GBN-CMDL.
 
     Parameters
     ----------
-    search : {"auto", "exact", "greedy"}
-        "exact" finds the best structure of all, "greedy" climbs to one that no single step makes better. "auto" is
-        exact up to 20 nodes, the class among them, and greedy, with a warning, beyond. `search_` says which it was.
-    criterion : {"bdeu", "bds", "bic", "aic", "k2", "cmdl"}
-        What is maximised: see `tanbark.scores`. "cmdl" is no sum over families and is always searched greedily.
-    parameters : {"dirichlet", "ml", "softened", "laplace", "m"}
-        How tables are estimated: see `tanbark.parameters.conditional`. A table comes from the rows that have the whole
-        family, except with Dirichlet parameters under the class and at most one attribute, as in `TAN`.
-    ess : float
+    search : {"auto", "exact", "greedy"}, default="auto"
+        "exact" finds the structure of maximum score; "greedy" climbs to one that no single change of an edge improves.
+        "auto" is exact up to 20 nodes, including the class, and greedy with a warning beyond.
+    criterion : {"bdeu", "bds", "bic", "aic", "k2", "cmdl"}, default="bdeu"
+        The score to maximise: see `tanbark.scores`. "cmdl" is not a sum over families and is always searched greedily.
+    parameters : {"dirichlet", "ml", "softened", "laplace", "m"}, default="dirichlet"
+        The estimator of the probability tables: see `tanbark.parameters.conditional`. A table is estimated from the
+        rows without missing values in its family, except for Dirichlet parameters given the class and at most one
+        attribute, which are estimated as in `TAN`.
+    ess : float, default=1.0
         Equivalent sample size of the criterion and of the Dirichlet prior; also N0 of "softened" and m of "m".
-    max_parents : int, optional
-        How many parents a node may have; None is no limit.
-    forbidden, required : lists of pairs (parent, child) of names
-        Edges that may not, and edges that must be there, by the names that `network_` uses: those of the columns, x0,
-        x1 and so on where they have none; for the class that of `y`, "class" where it has none.
-    max_memory : float, optional
-        How many bytes an exact search may use; None is most of what is free. A search that needs more is refused before
-        it begins.
-    tabu : int
-        How many of the latest structures a greedy search does not go back to, and after how many steps in vain it
-        stops; 0 is plain hill climbing.
-    restarts : int
-        How many times a greedy search climbs again, from the best structure so far after random steps.
-    verbose : bool
-        Whether to show a progress bar, on stderr.
-    class_prior : array of shape (classes,), optional
-        Probabilities of the classes to use instead of the learned ones.
-    encoder : Encoder, Schema or None
-        How the table becomes codes; None is ``Encoder()``, a Schema is used as it is.
-    n_jobs : int or None
-        Threads, as in scikit-learn: None is one, -1 all.
-    random_state : int, RandomState or None
-        Of restarts, and of the values drawn for rows that lack too much to be summed out; drawn once, so a row's answer
-        is always the same.
+    {max_parents}
+    {search_options}
+    {verbose}
+    {class_prior}
+    {encoder}
+    {n_jobs}
+    {search_random_state}
 
     Attributes
     ----------
-    classes_ : array
-    network_ : Network
-    counts_ : Counts
-    schema_ : Schema
+    {network}
     log_score_ : float
-        The criterion's value for the structure, in nats, greater being better; what is missing counts as a level. After
-        an exact search no structure has a greater one.
+        The score of the structure in nats; higher is better. Missing values count as a level. After an exact search no
+        structure has a higher score.
     search_ : {"exact", "greedy"}
+        The search that was used.
+    {fitted}
 
     References
     ----------
@@ -77,4 +73,65 @@ class BayesNet(NetworkSearchClassifier):
     ('exact', -100.76)
     """
 
-    _augmented = False
+    required_findings = ("log_score", "search")
+
+    def __init__(
+        self,
+        *,
+        search: str = "auto",
+        criterion: str = "bdeu",
+        parameters: str = "dirichlet",
+        ess: float = 1.0,
+        max_parents: int | None = None,
+        forbidden: Any = (),
+        required: Any = (),
+        max_memory: float | None = None,
+        tabu: int = 10,
+        restarts: int = 0,
+        verbose: bool = False,
+        class_prior: Any = None,
+        encoder: Encoder | Schema | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+    ) -> None:
+        self.search = search
+        self.criterion = criterion
+        self.parameters = parameters
+        self.ess = ess
+        self.max_parents = max_parents
+        self.forbidden = forbidden
+        self.required = required
+        self.max_memory = max_memory
+        self.tabu = tabu
+        self.restarts = restarts
+        self.verbose = verbose
+        self.class_prior = class_prior
+        self.encoder = encoder
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def validate_parameters(self) -> None:
+        """Raise an error that names the first invalid parameter."""
+        super().validate_parameters()
+        validate_search(self)
+
+    def why_rows_needed(self) -> str | None:
+        """Return why counts do not suffice: families are counted from the rows."""
+        return why_search_needs_rows(self)
+
+    def _check_schema(self, schema: Schema) -> None:
+        check_required_families(restrictions_of(self, schema, class_above_all=False), schema)
+
+    @property
+    def log_score_(self) -> float:
+        """The score of the structure."""
+        return self._finding("log_score")  # type: ignore[no-any-return]
+
+    @property
+    def search_(self) -> str:
+        """The search that was used."""
+        return self._finding("search")  # type: ignore[no-any-return]
+
+    def _learn_network(self, counts: Counts, rows: Rows | None, former: Any) -> tuple[Network, Findings]:
+        assert rows is not None
+        return search_network(self, counts, rows, class_above_all=False)

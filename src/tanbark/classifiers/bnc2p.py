@@ -1,52 +1,48 @@
-"""BNC-2P: the network that makes the classes most probable, with at most two parents each."""
+"""BNC-2P: the network that maximises the conditional likelihood of the class, with at most two parents per node."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from tanbark.classifiers.searched_network import SearchedNetworkClassifier
-from tanbark.counts import Counts
-from tanbark.network import Structure
+from tanbark.classifiers.base.network_classifier import NetworkClassifier
+from tanbark.classifiers.base.structure_search import why_search_needs_rows
+from tanbark.counts import Counts, Rows
+from tanbark.models import Findings
+from tanbark.network import Network
+from tanbark.parameters import estimated_networks
 from tanbark.schema import Encoder, Schema
 from tanbark.scores import Cases, ConditionalLogLikelihood
 from tanbark.structure import Restrictions, hill_climb
 
-MOST_PARENTS = 2
+MAX_PARENTS = 2
 
 
-class BNC2P(SearchedNetworkClassifier):
+class BNC2P(NetworkClassifier):
     """The Bayesian network classifier BNC-2P.
 
-    Its structure is climbed to from no edges by the conditional log likelihood of the classes, while its tables are
-    estimated as those of any network. Neither the class nor an attribute has more than two parents, the class among
-    them: that is all that keeps it from fitting noise.
+    Hill climbing from the empty graph maximises the conditional log likelihood of the class; the probability tables are
+    estimated as those of any network. The class and the attributes have at most two parents each, the class included.
+    This limit is the only protection against overfitting.
 
     Parameters
     ----------
-    parameters : {"dirichlet", "ml", "softened", "laplace", "m"}
-        How the tables of the network found are estimated: see `tanbark.parameters.conditional`. The search itself uses
-        Dirichlet tables. A table comes from the rows that have the whole family, except with Dirichlet parameters under
-        the class and at most one attribute, as in `TAN`.
-    ess : float
-        Equivalent sample size of the Dirichlet prior, in the search too; also N0 of "softened" and m of "m".
-    class_prior : array of shape (classes,), optional
-        Probabilities of the classes to use instead of the learned ones.
-    encoder : Encoder, Schema or None
-        How the table becomes codes; None is ``Encoder()``, a Schema is used as it is.
-    n_jobs : int or None
-        Threads, as in scikit-learn: None is one, -1 all.
-    random_state : int, RandomState or None
-        Of the values drawn for rows that lack too much to be summed out; drawn once, so a row's answer is always the
-        same.
+    parameters : {"dirichlet", "ml", "softened", "laplace", "m"}, default="dirichlet"
+        The estimator of the probability tables of the final network: see `tanbark.parameters.conditional`. The search
+        itself uses Dirichlet tables. A table is estimated from the rows without missing values in its family, except
+        for Dirichlet parameters given the class and at most one attribute, which are estimated as in `TAN`.
+    ess : float, default=1.0
+        Equivalent sample size of the Dirichlet prior, also in the search; also N0 of "softened" and m of "m".
+    {class_prior}
+    {encoder}
+    {n_jobs}
+    {random_state}
 
     Attributes
     ----------
-    classes_ : array
-    network_ : Network
-    counts_ : Counts
-    schema_ : Schema
+    {network}
     log_score_ : float
-        The conditional log likelihood of the training classes, where what is missing counts as a level.
+        The conditional log likelihood of the training classes. Missing values count as a level.
+    {fitted}
 
     References
     ----------
@@ -69,6 +65,8 @@ class BNC2P(SearchedNetworkClassifier):
     -2.34
     """
 
+    required_findings = ("log_score",)
+
     def __init__(
         self,
         *,
@@ -86,9 +84,19 @@ class BNC2P(SearchedNetworkClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _found(self, counts: Counts, cases: Cases) -> tuple[Structure, float]:
-        score = ConditionalLogLikelihood(float(self.ess))
-        names = (*counts.schema.names, counts.schema.class_name)
-        restrictions = Restrictions.of(names, max_parents=MOST_PARENTS)
+    def why_rows_needed(self) -> str | None:
+        """Return why counts do not suffice: families are counted from the rows."""
+        return why_search_needs_rows(self)
+
+    @property
+    def log_score_(self) -> float:
+        """The conditional log likelihood of the training classes."""
+        return self._finding("log_score")  # type: ignore[no-any-return]
+
+    def _learn_network(self, counts: Counts, rows: Rows | None, former: Any) -> tuple[Network, Findings]:
+        assert rows is not None
+        cases, score = Cases.of(rows), ConditionalLogLikelihood(float(self.ess))
+        restrictions = Restrictions.of((*counts.schema.names, counts.schema.class_name), max_parents=MAX_PARENTS)
         structure = hill_climb(cases, score, restrictions, tabu=0, n_jobs=self.n_jobs)
-        return structure, score.total(cases, structure)
+        network = estimated_networks(counts, rows, [structure], self.parameters, float(self.ess), self.n_jobs)[0]
+        return network, Findings(log_score=score.total(cases, structure))

@@ -1,4 +1,4 @@
-"""SAMME boosting: rounds, held-out rows, and probabilities from votes."""
+"""SAMME boosting: held-out rows, rounds, and the temperature that turns votes into probabilities."""
 
 from __future__ import annotations
 
@@ -12,47 +12,47 @@ from scipy.optimize import brentq
 from scipy.special import log_softmax, softmax
 
 from tanbark.counts import Rows
-from tanbark.kernels.average.pooling import SLACK, most_probable
+from tanbark.kernels.average.pooling import SLACK
+from tanbark.models.votes import votes_of
 from tanbark.network import Network
-from tanbark.schema.encode.columns import Codes
 
-FEWEST = 30
-"""With fewer distinct rows nothing is held out."""
-
-PART = 5
+MIN_ROWS_TO_HOLD_OUT = 30
+"""With fewer distinct rows, none is held out."""
+HELD_OUT_FRACTION = 5
+"""One row in this many is held out."""
 
 
 def held_out(rows: Rows, seed: int) -> NDArray[np.bool_]:
-    """Return which of distinct rows are held out: a fifth of each class, rounded down.
+    """Return which of the distinct rows are held out: a fifth of each class, rounded down.
 
-    They are those whose key is the least (`Rows.keys`); rows that differ in nothing but the class have the same key, so
-    that they tend to be on one side.
+    They are the rows with the smallest keys (`Rows.keys`). Rows that differ only in the class have the same key, so
+    that they tend to be on the same side.
     """
     out = np.zeros(len(rows.classes), np.bool_)
-    if len(out) < FEWEST:
+    if len(out) < MIN_ROWS_TO_HOLD_OUT:
         return out
     keys = rows.keys(seed)
     for k in range(len(rows.schema.classes)):
         at = np.flatnonzero(rows.classes == k)
-        out[at[np.argsort(keys[at], kind="stable")[: len(at) // PART]]] = True
+        out[at[np.argsort(keys[at], kind="stable")[: len(at) // HELD_OUT_FRACTION]]] = True
     return out
 
 
 Array = NDArray[np.float64]
 
-MILDEST, SHARPEST = 1e-3, 1e4
+MIN_TEMPERATURE, MAX_TEMPERATURE = 1e-3, 1e4
 
 
-def usual_temperature(classes: int) -> float:
-    """Return the factor of the shares of votes that gives the probabilities of scikit-learn's AdaBoostClassifier."""
+def default_temperature(classes: int) -> float:
+    """Return the temperature that gives the probabilities of scikit-learn's AdaBoostClassifier."""
     return classes / (classes - 1) ** 2 if classes > 1 else 1.0
 
 
 def fitted_temperature(shares: Array, classes: NDArray[np.integer], weights: Array) -> float:
-    """Return the factor ``t`` that makes the rows' classes most probable under ``p(k) ~ exp(t * share_k)``.
+    """Return the ``t`` that maximises the likelihood of the rows' classes under ``p(k) ~ exp(t * share_k)``.
 
-    One more row, of all votes for one class and itself of every class alike, keeps it finite where every vote is right.
-    The log likelihood is concave in ``t``, so its maximum is where its slope is zero.
+    A pseudo-row with all votes for one class, and equally of every class, keeps it finite if every vote is right. The
+    log likelihood is concave in ``t``, so that its maximum is where its slope is zero.
     """
     many = shares.shape[1]
     if many < 2:
@@ -63,21 +63,21 @@ def fitted_temperature(shares: Array, classes: NDArray[np.integer], weights: Arr
         expected = weights @ (softmax(t * shares, axis=1) * shares).sum(axis=1)
         return float(of_own - expected - 1.0 / (1.0 + (many - 1) * math.exp(-t)))
 
-    if slope(MILDEST) <= 0.0:
-        return MILDEST
-    if slope(SHARPEST) >= 0.0:
-        return SHARPEST
-    return float(brentq(slope, MILDEST, SHARPEST, xtol=1e-12, rtol=1e-14))
+    if slope(MIN_TEMPERATURE) <= 0.0:
+        return MIN_TEMPERATURE
+    if slope(MAX_TEMPERATURE) >= 0.0:
+        return MAX_TEMPERATURE
+    return float(brentq(slope, MIN_TEMPERATURE, MAX_TEMPERATURE, xtol=1e-12, rtol=1e-14))
 
 
 def log_loss(log_scores: Array, classes: NDArray[np.integer], weights: Array) -> float:
-    """Return the weighted mean of the negative log probability of the rows' classes."""
+    """Return the weighted mean negative log probability of the rows' classes."""
     return float(-(weights @ log_softmax(log_scores, axis=1)[np.arange(len(classes)), classes]) / weights.sum())
 
 
 @dataclass(frozen=True)
 class Round:
-    """A network, the weighted share of training rows that it gets wrong, and the weight of its vote."""
+    """A network, its weighted error on the training rows, and the weight of its vote."""
 
     network: Network
     error: float
@@ -85,20 +85,20 @@ class Round:
 
 
 def boost(rows: Rows, learn: Callable[[Array], Network], n_jobs: int | None = None) -> Iterator[Round]:
-    """Yield rounds of boosting for as long as a network is asked for and does better than chance.
+    """Yield rounds of boosting until a network has no errors or is no better than chance.
 
-    With ``e`` the weighted error of a round's network among ``K`` classes, its vote weighs
-    ``alpha = log((1 - e) / e) + log(K - 1)`` (Zhu et al. 2009), and the rows that it gets wrong weigh ``exp(alpha)``
-    times as much in the next round, all weights then scaled to their sum before: the wrong rows together have
-    ``(K - 1) / K`` of it. A network without errors votes with weight 1 and ends it, as in scikit-learn; one no better
-    than chance ends it without a vote, unless it is the first.
+    With ``e`` the weighted error of a round's network among ``K`` classes, the weight of its vote is
+    ``alpha = log((1 - e) / e) + log(K - 1)`` (Zhu et al. 2009). The weights of the misclassified rows are multiplied by
+    ``exp(alpha)``, then all weights are scaled to their former sum: the misclassified rows together have
+    ``(K - 1) / K`` of it. A network without errors votes with weight 1 and is the last, as in scikit-learn. A network
+    no better than chance is the last and does not vote, unless it is the first.
 
     Parameters
     ----------
     rows : Rows
         Distinct rows with their weights.
     learn : callable
-        Returns the network that is learned from the rows with the weights given.
+        Returns the network learned from the rows with the given weights.
     """
     classes = len(rows.schema.classes)
     chance = 1.0 - 1.0 / classes
@@ -106,9 +106,9 @@ def boost(rows: Rows, learn: Callable[[Array], Network], n_jobs: int | None = No
     first = True
     while True:
         network = learn(weights)
-        wrong = votes(network, rows.codes, n_jobs) != rows.classes
+        wrong = votes_of(network, rows.codes, n_jobs) != rows.classes
         error = float(weights[wrong].sum() / weights.sum())
-        # Without the slack, a network learned again could be a hair better than chance, by rounding, and go on forever.
+        # Without the slack, rounding could make every network slightly better than chance: boosting would not end.
         if error <= 0.0 or error >= chance - SLACK:
             if first or error <= 0.0:
                 yield Round(network, error, 1.0)
@@ -116,35 +116,3 @@ def boost(rows: Rows, learn: Callable[[Array], Network], n_jobs: int | None = No
         yield Round(network, error, math.log1p(-error) - math.log(error) + math.log(classes - 1))
         weights = np.where(wrong, weights / error * chance, weights / (1.0 - error) / classes)
         first = False
-
-
-def votes(network: Network, codes: Codes, n_jobs: int | None = None) -> NDArray[np.int64]:
-    """Return the most probable class of each row, the first of those that differ by rounding.
-
-    Where no class can have made a row it is that of the greatest prior.
-    """
-    joint = network.log_joint(codes, n_jobs)
-    out = np.empty(len(joint), np.int64)
-    most_probable(joint, network.class_log_prior, 0, len(joint), out)
-    return out
-
-
-class Votes:
-    """The votes on some rows, network by network."""
-
-    def __init__(self, codes: Codes, classes: int, n_jobs: int | None = None) -> None:
-        self._codes = codes
-        self._n_jobs = n_jobs
-        self._rows = np.arange(codes.shape[1])
-        self._tally = np.zeros((codes.shape[1], classes))
-        self._total = 0.0
-
-    def add(self, network: Network, weight: float) -> None:
-        """Let a network vote."""
-        self._tally[self._rows, votes(network, self._codes, self._n_jobs)] += weight
-        self._total += weight
-
-    @property
-    def shares(self) -> Array:
-        """Each class's share of the votes so far, of shape (rows, classes)."""
-        return self._tally / self._total

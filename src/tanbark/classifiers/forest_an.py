@@ -1,48 +1,44 @@
-"""Forest-augmented naive Bayes: a tree without the edges that do not pay."""
+"""Forest-augmented naive Bayes: TAN with only the edges that improve the score."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from tanbark.classifiers._base.parameter_checks import check_choice
-from tanbark.classifiers.tree_classifier import TreeClassifier
-from tanbark.counts import Counts
+from tanbark.classifiers.base.network_classifier import NetworkClassifier, tree_network
+from tanbark.classifiers.base.parameter_checks import check_choice
+from tanbark.counts import Counts, Rows
+from tanbark.models import Findings
+from tanbark.network import Network
 from tanbark.schema import Encoder, Schema
-from tanbark.structure import EDGE_GAINS, maximum_forest
+from tanbark.structure import EDGE_GAINS, maximum_forest, most_telling
 
 
-class ForestAN(TreeClassifier):
+class ForestAN(NetworkClassifier):
     """Forest-augmented naive Bayes.
 
-    Every attribute depends on the class and on at most one other attribute, as in TAN, but an edge is there only where
-    it gains: naive Bayes where none does, TAN where all of a tree's edges do. Each part of the forest hangs from its
-    attribute that says most of the class.
+    Every attribute depends on the class and on at most one other attribute, as in TAN, but only edges with a positive
+    gain are included. The result ranges from naive Bayes, if no edge has one, to TAN, if all edges of a tree do. Each
+    tree of the forest is rooted at its attribute with the highest mutual information with the class.
 
     Parameters
     ----------
-    criterion : {"bdeu", "cmi"}
-        What an edge gains: the log Bayes factor of the edge against none under a BDeu prior of `ess` rows, or the log
-        likelihood (rows times conditional mutual information given the class) less half a log of the rows for each
+    criterion : {"bdeu", "cmi"}, default="bdeu"
+        The gain of an edge: its log Bayes factor under a BDeu prior of `ess` rows, or its gain in log likelihood (rows
+        times conditional mutual information given the class) minus half the log of the number of rows for each
         parameter that the edge adds (MDL).
-    parameters : {"dirichlet", "ml", "softened", "laplace", "m"}
-        How tables are estimated: see `tanbark.parameters.conditional`.
-    ess : float
+    {parameters}
+    ess : float, default=10.0
         Equivalent sample size of the Dirichlet prior; also N0 of "softened" and m of "m".
-    class_prior : array of shape (classes,), optional
-        Probabilities of the classes to use instead of the learned ones.
-    encoder : Encoder, Schema or None
-        How the table becomes codes; None is ``Encoder()``, a Schema is used as it is.
-    n_jobs : int or None
-        Threads, as in scikit-learn: None is one, -1 all.
+    {class_prior}
+    {encoder}
+    {n_jobs}
 
     Attributes
     ----------
-    classes_ : array
-    network_ : Network
-    counts_ : Counts
-    schema_ : Schema
+    {network}
     tree_edges_ : list of (int, int, float)
-        The edges with what they gain, in nats, in the order in which Prim's algorithm added them.
+        The edges with their gains in nats, in the order in which Prim's algorithm added them.
+    {fitted}
 
     References
     ----------
@@ -63,6 +59,8 @@ class ForestAN(TreeClassifier):
        └─ x2
     """
 
+    required_findings = ("tree_edges",)
+
     def __init__(
         self,
         *,
@@ -80,10 +78,18 @@ class ForestAN(TreeClassifier):
         self.encoder = encoder
         self.n_jobs = n_jobs
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def validate_parameters(self) -> None:
+        """Raise an error that names the first invalid parameter."""
+        super().validate_parameters()
         check_choice("criterion", self.criterion, EDGE_GAINS)
 
-    def _edges(self, counts: Counts) -> list[tuple[int, int, float]]:
+    @property
+    def tree_edges_(self) -> list[tuple[int, int, float]]:
+        """The edges with their gains in nats."""
+        return list(self._finding("tree_edges"))
+
+    def _learn_network(self, counts: Counts, rows: Rows | None, former: Any) -> tuple[Network, Findings]:
         gains = EDGE_GAINS[self.criterion](counts, float(self.ess))
-        return [(u, v, float(gains[u, v])) for u, v in maximum_forest(gains)]
+        edges = maximum_forest(gains)
+        network = tree_network(counts, edges, most_telling(counts), self.parameters, float(self.ess))
+        return network, Findings(tree_edges=tuple((u, v, float(gains[u, v])) for u, v in edges))

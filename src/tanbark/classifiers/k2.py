@@ -5,52 +5,49 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence, Set
 from typing import Any
 
-from tanbark.classifiers._base.parameter_checks import check_number
-from tanbark.classifiers.searched_network import SearchedNetworkClassifier
-from tanbark.counts import Counts
-from tanbark.network import Structure
+from tanbark.classifiers.base.network_classifier import NetworkClassifier
+from tanbark.classifiers.base.parameter_checks import check_number
+from tanbark.classifiers.base.structure_search import why_search_needs_rows
+from tanbark.counts import Counts, Rows
+from tanbark.models import Findings
+from tanbark.network import Network
+from tanbark.parameters import estimated_networks
 from tanbark.schema import Encoder, Schema
 from tanbark.scores import Cases, K2Score
 from tanbark.structure import k2_search, most_telling
 
 
-class K2(SearchedNetworkClassifier):
-    """The network that K2 finds.
+class K2(NetworkClassifier):
+    """The network that the K2 algorithm finds.
 
-    The class and the attributes are taken in a given order. Each takes as parents, one at a time, those before it that
-    raise its K2 score most: the marginal likelihood of its table under uniform priors. Where the class is first it has
-    no parents, and an attribute depends on it only where that pays.
+    The class and the attributes are taken in a given order. Each adds parents from those before it, one at a time, as
+    long as this raises its K2 score: the marginal likelihood of its table under uniform priors. If the class comes
+    first, it has no parents, and an attribute depends on it only if that raises the score.
 
     Parameters
     ----------
-    order : list of str, optional
-        The names of all attributes; the class comes first unless it is named too. None is the class, then the
-        attributes in the order in which they say most of it.
-    max_parents : int
-        How many parents the class or an attribute may have.
-    parameters : {"dirichlet", "ml", "softened", "laplace", "m"}
-        How tables are estimated: see `tanbark.parameters.conditional`. A table comes from the rows that have the whole
-        family, except with Dirichlet parameters under the class and at most one attribute, as in `TAN`.
-    ess : float
+    order : list of str, default=None
+        The names of all attributes; the class comes first unless it is named too. None means the class, then the
+        attributes in descending order of their mutual information with it.
+    max_parents : int, default=4
+        The maximum number of parents of the class or an attribute.
+    parameters : {"dirichlet", "ml", "softened", "laplace", "m"}, default="dirichlet"
+        The estimator of the probability tables: see `tanbark.parameters.conditional`. A table is estimated from the
+        rows without missing values in its family, except for Dirichlet parameters given the class and at most one
+        attribute, which are estimated as in `TAN`.
+    ess : float, default=1.0
         Equivalent sample size of the Dirichlet prior; also N0 of "softened" and m of "m".
-    class_prior : array of shape (classes,), optional
-        Probabilities of the classes to use instead of the learned ones.
-    encoder : Encoder, Schema or None
-        How the table becomes codes; None is ``Encoder()``, a Schema is used as it is.
-    n_jobs : int or None
-        Threads, as in scikit-learn: None is one, -1 all.
-    random_state : int, RandomState or None
-        Of the values drawn for rows that lack too much to be summed out; drawn once, so a row's answer is always the
-        same.
+    {class_prior}
+    {encoder}
+    {n_jobs}
+    {random_state}
 
     Attributes
     ----------
-    classes_ : array
-    network_ : Network
-    counts_ : Counts
-    schema_ : Schema
+    {network}
     log_score_ : float
-        The K2 score of the structure: its log marginal likelihood. What is missing counts as a level there.
+        The K2 score of the structure: its log marginal likelihood. Missing values count as a level.
+    {fitted}
 
     References
     ----------
@@ -73,6 +70,8 @@ class K2(SearchedNetworkClassifier):
     -98.73
     """
 
+    required_findings = ("log_score",)
+
     def __init__(
         self,
         *,
@@ -94,8 +93,9 @@ class K2(SearchedNetworkClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def validate_parameters(self) -> None:
+        """Raise an error that names the first invalid parameter."""
+        super().validate_parameters()
         check_number("max_parents", self.max_parents, 0)
         if self.order is None:
             return
@@ -109,22 +109,36 @@ class K2(SearchedNetworkClassifier):
                 raise ValueError(f"order names {name!r} twice")
             seen.add(name)
 
+    def why_rows_needed(self) -> str | None:
+        """Return why counts do not suffice: families are counted from the rows."""
+        return why_search_needs_rows(self)
+
     def _check_schema(self, schema: Schema) -> None:
         if self.order is not None:
             _nodes(self.order, schema)
 
-    def _found(self, counts: Counts, cases: Cases) -> tuple[Structure, float]:
+    @property
+    def log_score_(self) -> float:
+        """The K2 score of the structure."""
+        return self._finding("log_score")  # type: ignore[no-any-return]
+
+    def _learn_network(self, counts: Counts, rows: Rows | None, former: Any) -> tuple[Network, Findings]:
+        assert rows is not None
+        cases = Cases.of(rows)
         names = [counts.schema.names[u] for u in most_telling(counts)] if self.order is None else self.order
         structure = k2_search(cases, _nodes(names, counts.schema), int(self.max_parents), self.n_jobs)
-        return structure, K2Score().total(cases, structure)
+        network = estimated_networks(counts, rows, [structure], self.parameters, float(self.ess), self.n_jobs)[0]
+        return network, Findings(log_score=K2Score().total(cases, structure))
 
 
 def _nodes(order: Sequence[str], schema: Schema) -> list[int]:
-    """Return the nodes in the order of their names, the class first where it is not named."""
+    """Return the nodes in the given order of names; the class comes first unless it is named."""
     names = (*schema.names, schema.class_name)
     for name in order:
         if name not in names:
-            raise ValueError(f"order names {name!r}, which is no column; the columns are {', '.join(map(repr, names))}")
+            raise ValueError(
+                f"order names {name!r}, which is not a column; the columns are {', '.join(map(repr, names))}"
+            )
     for name in schema.names:
         if name not in order:
             raise ValueError(f"order leaves {name!r} out; it must name every column once")

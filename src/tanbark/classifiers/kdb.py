@@ -1,57 +1,52 @@
-"""KDB: naive Bayes whose attributes each depend on up to k others."""
+"""KDB: naive Bayes whose attributes each depend on up to k other attributes."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-from tanbark.classifiers._base.parameter_checks import check_number
-from tanbark.classifiers.any_network import AnyNetworkClassifier
+from tanbark.classifiers.base.network_classifier import NetworkClassifier
+from tanbark.classifiers.base.parameter_checks import check_number
 from tanbark.counts import Counts, Rows
 from tanbark.counts.family_counts import ROOM
+from tanbark.models import Findings
 from tanbark.network import Network, Structure
 from tanbark.parameters import estimated_networks
 from tanbark.schema import Encoder, Schema
 from tanbark.structure import k_dependence
 
 
-class KDB(AnyNetworkClassifier):
+class KDB(NetworkClassifier):
     """The k-dependence Bayesian classifier.
 
-    Attributes are taken in the order in which they say most of the class. Each depends on the class and on the `k`
-    attributes before it that it shares most information with, given the class: 0 is naive Bayes, and more than there
-    are attributes makes every attribute depend on all before it.
+    Attributes are taken in descending order of their mutual information with the class. Each depends on the class and
+    on the `k` attributes before it with which it has the highest mutual information given the class. ``k=0`` is naive
+    Bayes; with `k` at least the number of attributes, every attribute depends on all before it.
 
     Parameters
     ----------
-    k : int
-        How many attributes another may depend on.
-    parameters : {"dirichlet", "ml", "softened", "laplace", "m"}
-        How tables are estimated: see `tanbark.parameters.conditional`. A table comes from the rows that have the whole
-        family, except with Dirichlet parameters under at most one attribute, as in `TAN`.
-    ess : float
+    k : int, default=2
+        The maximum number of attributes that another attribute depends on.
+    parameters : {"dirichlet", "ml", "softened", "laplace", "m"}, default="dirichlet"
+        The estimator of the probability tables: see `tanbark.parameters.conditional`. A table is estimated from the
+        rows without missing values in its family, except for Dirichlet parameters with at most one attribute as parent,
+        which are estimated as in `TAN`.
+    ess : float, default=10.0
         Equivalent sample size of the Dirichlet prior; also N0 of "softened" and m of "m".
-    class_prior : array of shape (classes,), optional
-        Probabilities of the classes to use instead of the learned ones.
-    encoder : Encoder, Schema or None
-        How the table becomes codes; None is ``Encoder()``, a Schema is used as it is.
-    n_jobs : int or None
-        Threads, as in scikit-learn: None is one, -1 all.
-    random_state : int, RandomState or None
-        Of the values drawn for rows that lack too much to be summed out; drawn once, so a row's answer is always the
-        same.
+    {class_prior}
+    {encoder}
+    {n_jobs}
+    {random_state}
 
     Attributes
     ----------
-    classes_ : array
-    network_ : Network
-    counts_ : Counts
-    schema_ : Schema
+    {network}
+    {fitted}
 
     Notes
     -----
-    With `k` of 2 or more the tables need counts of more than two attributes at a time, which are counted from the rows:
-    `partial_fit` and `fit_counts` exist for `k` of 0 and 1 only.
+    With `k` of 2 or more, the tables need counts of more than two attributes at a time, which are counted from the
+    rows: `partial_fit` and `fit_counts` are available for `k` of 0 and 1 only.
 
     References
     ----------
@@ -92,22 +87,25 @@ class KDB(AnyNetworkClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def validate_parameters(self) -> None:
+        """Raise an error that names the first invalid parameter."""
+        super().validate_parameters()
         check_number("k", self.k, 0)
 
-    def _why_rows(self) -> str | None:
+    def why_rows_needed(self) -> str | None:
+        """Return why counts do not suffice: families of more than two attributes are counted from the rows."""
         if self.k <= 1:
             return None
         return f"KDB with k={self.k} counts families of more than two attributes from the rows; call fit, or set k to 1"
 
-    def _network(self, counts: Counts, rows: Rows | None) -> Network:
+    def _learn_network(self, counts: Counts, rows: Rows | None, former: Any) -> tuple[Network, Findings]:
         structure = k_dependence(counts, int(self.k))
         self._check_families(counts.schema, structure)
-        return estimated_networks(counts, rows, [structure], self.parameters, float(self.ess), self.n_jobs)[0]
+        network = estimated_networks(counts, rows, [structure], self.parameters, float(self.ess), self.n_jobs)[0]
+        return network, Findings()
 
     def _check_families(self, schema: Schema, structure: Structure) -> None:
-        """Raise a sentence where a family has more cells than can be numbered."""
+        """Raise ValueError if a family has too many configurations to number."""
         arity = [*schema.arity.tolist(), len(schema.classes)]
         for u in range(structure.of_class):
             family = (u, *structure.parents[u])

@@ -1,4 +1,4 @@
-"""MarkovBlanketSelector: keep the attributes that the class depends on, given all others."""
+"""MarkovBlanketSelector: keep the columns in the Markov blanket of the class."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any, Self
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tanbark.classifiers._base.table_estimator import EncodingEstimator
+from tanbark.classifiers.base.shared_docs import insert_shared_parameters
+from tanbark.classifiers.base.table_reading import with_encoder
 from tanbark.classifiers.bayes_net import BayesNet
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.read.table_reader import as_array, as_known_table, read_table
@@ -18,44 +19,46 @@ from tanbark.schema.read.table_reader import as_array, as_known_table, read_tabl
 CONSTANT = "constant"
 
 
-class MarkovBlanketSelector(TransformerMixin, EncodingEstimator):
-    """Keep the columns of the class's Markov blanket in a learned network.
+class MarkovBlanketSelector(TransformerMixin, BaseEstimator):
+    """Keep the columns in the Markov blanket of the class in a learned network.
 
-    In the network the class depends on no other column once those are known: its parents, its children, and the
-    children's other parents. Put before any classifier in a pipeline; before `AugmentedNaiveBayes` it makes MANB-BDeu
-    of Sugahara, Uto and Ueno (2018). Where the blanket is empty, no column says anything of the class, and one constant
-    column is left, so that the classifier behind predicts the class prior.
+    Given its Markov blanket (its parents, its children, and the children's other parents) the class is independent of
+    all other columns of the network. The selector can precede any classifier in a pipeline; before
+    `AugmentedNaiveBayes` it gives MANB-BDeu of Sugahara, Uto and Ueno (2018). If the blanket is empty, one constant
+    column remains, so that the classifier predicts the class prior.
 
     Parameters
     ----------
-    search : {"auto", "exact", "greedy"}
-        How the network is searched: see `BayesNet`.
-    criterion : {"bdeu", "bds", "bic", "aic", "k2", "cmdl"}
-        By which score.
-    ess : float
+    search : {"auto", "exact", "greedy"}, default="auto"
+        The search for the network: see `BayesNet`.
+    criterion : {"bdeu", "bds", "bic", "aic", "k2", "cmdl"}, default="bdeu"
+        The score to maximise.
+    ess : float, default=1.0
         Equivalent sample size of the score.
-    max_memory : float, optional
-        How many bytes an exact search may use; None is most of what is free.
-    verbose : bool
-        Whether to show a progress bar, on stderr.
-    encoder : Encoder, Schema or None
-        How the table becomes codes for the search; None is ``Encoder()``. Columns are passed on as they came.
-    n_jobs : int or None
-        Threads, as in scikit-learn: None is one, -1 all.
-    random_state : int, RandomState or None
+    max_memory : float, default=None
+        The maximum number of bytes that an exact search may use; None means most of the free memory.
+    {verbose}
+    encoder : Encoder, Schema or None, default=None
+        Converts the table to codes for the search; None means ``Encoder()``. The columns themselves are passed on
+        unchanged.
+    {n_jobs}
+    random_state : int, RandomState or None, default=0
         As in `BayesNet`.
 
     Attributes
     ----------
-    support_ : array of shape (columns,)
+    support_ : array of bool of shape (columns,)
         Which columns are kept.
     network_ : Network
         The network whose blanket it is.
     log_score_ : float
+        The score of the network.
     search_ : {"exact", "greedy"}
+        The search that was used.
     n_features_in_ : int
-    feature_names_in_ : array
-        Only for string column names.
+        The number of columns.
+    feature_names_in_ : array of str
+        The names of the columns, if they have any.
 
     References
     ----------
@@ -93,8 +96,33 @@ class MarkovBlanketSelector(TransformerMixin, EncodingEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``encoder__...`` creates an `Encoder` if there is none.
+
+        Parameters
+        ----------
+        **params : dict
+
+        Returns
+        -------
+        self
+        """
+        super().set_params(**with_encoder(self, params))
+        return self
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn the network from a table and its classes, and find the blanket."""
+        """Learn the network from a table and its classes, and find the blanket.
+
+        Parameters
+        ----------
+        X : array, data frame or Arrow table of shape (rows, columns)
+        y : array or series of shape (rows,)
+        sample_weight : array of shape (rows,), default=None
+
+        Returns
+        -------
+        self
+        """
         network = BayesNet(**self.get_params(deep=False)).fit(X, y, sample_weight)
         blanket = network.network_.structure.markov_blanket(network.network_.structure.of_class)
         self.support_ = np.zeros(network.n_features_in_, np.bool_)
@@ -107,7 +135,17 @@ class MarkovBlanketSelector(TransformerMixin, EncodingEstimator):
         return self
 
     def transform(self, X: Any) -> Any:
-        """Return the columns of the blanket: a frame of a frame, an array of all else."""
+        """Return the columns of the blanket.
+
+        Parameters
+        ----------
+        X : array, data frame or Arrow table of shape (rows, columns)
+
+        Returns
+        -------
+        X : frame or array
+            A frame if `X` is one, otherwise an array.
+        """
         check_is_fitted(self)
         X = as_known_table(X)
         chosen = np.flatnonzero(self.support_)
@@ -124,12 +162,32 @@ class MarkovBlanketSelector(TransformerMixin, EncodingEstimator):
         return array[:, chosen] if len(chosen) else np.zeros((len(array), 1))
 
     def get_support(self, indices: bool = False) -> NDArray[Any]:
-        """Return which columns are kept, as flags or as their numbers."""
+        """Return which columns are kept.
+
+        Parameters
+        ----------
+        indices : bool, default=False
+            Whether to return positions instead of a mask.
+
+        Returns
+        -------
+        support : array
+        """
         check_is_fitted(self)
         return np.flatnonzero(self.support_) if indices else self.support_.copy()
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Return the names of the columns that are kept; unnamed ones are x0, x1, ..."""
+        """Return the names of the columns that are kept.
+
+        Parameters
+        ----------
+        input_features : array of str, default=None
+            Names to use instead of those seen in `fit`; unnamed columns are x0, x1, ...
+
+        Returns
+        -------
+        names : array of str
+        """
         check_is_fitted(self)
         names = np.array(self.network_.schema.names, object)
         if input_features is not None:
@@ -143,3 +201,6 @@ class MarkovBlanketSelector(TransformerMixin, EncodingEstimator):
         tags.input_tags.allow_nan = True
         tags.target_tags.required = True
         return tags
+
+
+insert_shared_parameters(MarkovBlanketSelector)

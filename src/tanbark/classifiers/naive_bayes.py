@@ -1,13 +1,13 @@
-"""Naive Bayes: attributes independent of each other given the class."""
+"""Naive Bayes: attributes that are independent of each other given the class."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from tanbark.classifiers._base.network_classifier import NetworkClassifier
+from tanbark.classifiers.base.network_classifier import NetworkClassifier, tree_network
 from tanbark.counts import Counts, Rows
-from tanbark.network import Network, Structure
-from tanbark.parameters import tree_tables
+from tanbark.models import Findings
+from tanbark.network import Network
 from tanbark.schema import Encoder, Schema
 
 
@@ -16,23 +16,17 @@ class NaiveBayes(NetworkClassifier):
 
     Parameters
     ----------
-    parameters : {"dirichlet", "ml", "softened", "laplace", "m"}
-        How tables are estimated: see `tanbark.parameters.conditional`.
-    ess : float
+    {parameters}
+    ess : float, default=1.0
         Equivalent sample size of the Dirichlet prior; also N0 of "softened" and m of "m".
-    class_prior : array of shape (classes,), optional
-        Probabilities of the classes to use instead of the learned ones.
-    encoder : Encoder, Schema or None
-        How the table becomes codes; None is ``Encoder()``, a Schema is used as it is.
-    n_jobs : int or None
-        Threads, as in scikit-learn: None is one, -1 all.
+    {class_prior}
+    {encoder}
+    {n_jobs}
 
     Attributes
     ----------
-    classes_ : array
-    network_ : Network
-    counts_ : Counts
-    schema_ : Schema
+    {network}
+    {fitted}
 
     References
     ----------
@@ -50,7 +44,7 @@ class NaiveBayes(NetworkClassifier):
     array([[0.013, 0.973, 0.013]])
     """
 
-    _order = 1
+    count_order = 1
 
     def __init__(
         self,
@@ -67,7 +61,5 @@ class NaiveBayes(NetworkClassifier):
         self.encoder = encoder
         self.n_jobs = n_jobs
 
-    def _network(self, counts: Counts, rows: Rows | None) -> Network:
-        alone = (-1,) * len(counts.schema.columns)
-        tables = tree_tables(counts, alone, self.parameters, float(self.ess))
-        return Network(counts.schema, Structure.augmented(alone), tables)
+    def _learn_network(self, counts: Counts, rows: Rows | None, former: Any) -> tuple[Network, Findings]:
+        return tree_network(counts, [], range(len(counts.schema.columns)), self.parameters, float(self.ess)), Findings()

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tanbark.classifiers._base.counts_classifier import CountsClassifier
+    from tanbark.classifiers.base.counts_classifier import CountsClassifier
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,12 @@
-"""Learn from a stream: forget old rows and detect drift."""
+"""Learn from a stream: score each chunk before it is learned, forget old rows, and detect drift.
+
+Prequential scoring, which evaluates a model on rows before it learns them, is defined here once, for `Stream` and for
+updates of model files alike.
+"""
 
 from __future__ import annotations
 
+import warnings
 from collections import deque
 from copy import copy
 from dataclasses import dataclass
@@ -13,21 +18,141 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from tanbark.classifiers._base.counts_classifier import Array, CountsClassifier, has_no_rows
-from tanbark.classifiers._base.parameter_checks import check_number
-from tanbark.classifiers.state import learning
+from tanbark.classifiers.base.counts_classifier import Array, CountsClassifier
+from tanbark.classifiers.base.parameter_checks import check_number
+from tanbark.classifiers.base.table_reading import has_no_rows
 from tanbark.counts import Counts, Rows
+from tanbark.models import Model
 from tanbark.schema.encode.growth import codes_before
 
-FEWEST = 100
-"""So many rows at least are judged together: the loss of a few is anything but normal."""
+MIN_ROWS_PER_TEST = 100
+"""At least this many rows are compared with those before: the mean loss of fewer is far from normal."""
+DEFAULT_MEMORY_ROWS = 10_000
+"""The number of rows over which log losses are compared if nothing is forgotten."""
 
 
 @dataclass(frozen=True)
-class Surprise:
-    """The losses of the last rows, and the mean and the variance of those before.
+class PrequentialScores:
+    """How well a model predicted rows before it learned them.
 
-    Of these older ones count less: half after `half_life` rows.
+    Parameters
+    ----------
+    losses : array of shape (rows,)
+        The negative log probability of each row's class, in nats. A class that the model had never seen, or had ruled
+        out, has the probability ``1 / (1 + rows_before)``.
+    correct : array of bool of shape (rows,)
+        Whether the class was the most probable one.
+    new_class : array of bool of shape (rows,)
+        Whether the model had never seen the class.
+    """
+
+    losses: Array
+    correct: NDArray[np.bool_]
+    new_class: NDArray[np.bool_]
+
+
+def prequential_scores(model: Model, rows: Rows, rows_before: float, n_jobs: int | None = None) -> PrequentialScores:
+    """Score rows under a model that has not learned them.
+
+    Parameters
+    ----------
+    model : Model
+    rows : Rows
+        Under the schema of the model, or one that extends it.
+    rows_before : float
+        The number of rows that the model has learned.
+    n_jobs : int, default=None
+
+    Returns
+    -------
+    scores : PrequentialScores
+    """
+    log_posterior = model.log_posterior(codes_before(rows.codes, rows.schema, model.schema), n_jobs)
+    position = {label: i for i, label in enumerate(model.schema.classes)}
+    known = np.array([position.get(label, -1) for label in rows.schema.classes])[rows.classes]
+    losses = -log_posterior[np.arange(len(known)), known]
+    losses = np.where((known < 0) | np.isinf(losses), np.log1p(rows_before), losses)
+    return PrequentialScores(losses, log_posterior.argmax(axis=1) == known, known < 0)
+
+
+class PendingUpdate:
+    """Further rows for a fitted classifier, scored before they are learned.
+
+    The rows may come in several parts. All are scored under the same model, which `apply` then updates.
+
+    Parameters
+    ----------
+    classifier : classifier
+        A fitted classifier with `partial_fit`.
+    half_life : float, default=None
+        The weight of a row is halved every `half_life` rows that follow it; None gives all rows the same weight.
+
+    Attributes
+    ----------
+    rows, rows_of_new_classes : int
+        The number of rows so far, and of those whose class the model has never seen.
+    """
+
+    def __init__(self, classifier: CountsClassifier, half_life: float | None = None) -> None:
+        self.classifier = classifier
+        self.half_life = half_life
+        self.rows = self.rows_of_new_classes = 0
+        self._model = classifier.model_
+        self._counts: Counts | None = None
+        self._correct = 0
+        self._loss = 0.0
+
+    @property
+    def accuracy(self) -> float:
+        """The share of rows whose class was the most probable one."""
+        return self._correct / self.rows
+
+    @property
+    def log_loss(self) -> float:
+        """The mean negative log probability of the rows' classes, in nats; see `PrequentialScores`."""
+        return self._loss / self.rows
+
+    @property
+    def former_weight(self) -> float:
+        """The factor by which the weight of the rows learned before is multiplied."""
+        return 1.0 if self.half_life is None else float(0.5 ** (self.rows / self.half_life))
+
+    def add(self, X: Any, y: Any) -> None:
+        """Score further rows, and count them.
+
+        Parameters
+        ----------
+        X : array, data frame or Arrow table of shape (rows, attributes)
+        y : array or series of shape (rows,)
+            Classes without missing values.
+        """
+        classifier, model = self.classifier, self._model
+        schema = model.schema if self._counts is None else self._counts.schema
+        rows = classifier._further_rows(schema, X, y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            scores = prequential_scores(model, rows, model.counts.class_counts.sum(), classifier.n_jobs)
+        self.rows += len(scores.losses)
+        self.rows_of_new_classes += int(scores.new_class.sum())
+        self._correct += int(scores.correct.sum())
+        self._loss += float(scores.losses.sum())
+        so_far = self._counts or Counts.zero(rows.schema, model.counts.order)
+        if self.half_life is None:
+            self._counts = so_far + classifier._count(rows)
+        else:
+            self._counts = classifier._faded(so_far, rows, self.half_life)
+
+    def apply(self) -> None:
+        """Let the classifier learn the rows."""
+        if self._counts is not None:
+            self.classifier.add_counts(self._counts, self.former_weight)
+
+
+@dataclass(frozen=True)
+class DriftStatistic:
+    """The losses of the last rows, compared with the mean and the variance of those before.
+
+    The weight of an earlier loss is halved every `half_life` rows.
     """
 
     half_life: float
@@ -39,77 +164,78 @@ class Surprise:
 
     @property
     def excess(self) -> float:
-        """By how many standard errors the mean of the last losses is above that of those before.
+        """The difference between the mean of the last losses and the mean before, in standard errors.
 
-        NaN where there is nothing to compare with.
+        NaN if there is nothing to compare.
         """
         losses, weights = self.last
-        many = float(weights.sum())
-        if not self.weight or not many:
+        total = float(weights.sum())
+        if not self.weight or not total:
             return float("nan")
-        above = float(losses @ weights) / many - self.mean
-        error = float(np.sqrt(self.squares / self.weight * (1.0 / many + 1.0 / self.weight)))
-        return above / error if error > 0 else float(np.sign(above)) * np.inf if above else 0.0
+        difference = float(losses @ weights) / total - self.mean
+        error = float(np.sqrt(self.squares / self.weight * (1.0 / total + 1.0 / self.weight)))
+        return difference / error if error > 0 else float(np.sign(difference)) * np.inf if difference else 0.0
 
-    def followed_by(self, losses: Array, weights: Array) -> Surprise:
-        """Return it with the losses of a further chunk, judged with as many before it as make up 100 rows."""
-        kept = max(FEWEST - len(losses), 0)
+    def followed_by(self, losses: Array, weights: Array) -> DriftStatistic:
+        """Return the statistic after a further chunk, which is tested together with rows before it if it is small."""
+        kept = max(MIN_ROWS_PER_TEST - len(losses), 0)
         cut = max(len(self.last[0]) - kept, 0)
         settled = self._settling(self.last[0][:cut], self.last[1][:cut])
         last = np.concatenate([self.last[0][cut:], losses]), np.concatenate([self.last[1][cut:], weights])
-        return Surprise(self.half_life, settled.weight, settled.mean, settled.squares, last)
+        return DriftStatistic(self.half_life, settled.weight, settled.mean, settled.squares, last)
 
-    def _settling(self, losses: Array, weights: Array) -> Surprise:
-        """Return it with losses that are no longer among the last taken into the mean and the variance."""
-        many = float(weights.sum())
-        if not many:
+    def _settling(self, losses: Array, weights: Array) -> DriftStatistic:
+        """Return the statistic with losses added to the mean and the variance."""
+        total = float(weights.sum())
+        if not total:
             return self
-        fade = 0.5 ** (many / self.half_life)
-        before, mean = self.weight * fade, float(losses @ weights) / many
-        total = before + many
+        fade = 0.5 ** (total / self.half_life)
+        before, mean = self.weight * fade, float(losses @ weights) / total
+        weight = before + total
         squares = self.squares * fade + float(weights @ (losses - mean) ** 2)
-        squares += (mean - self.mean) ** 2 * before * many / total
-        return Surprise(self.half_life, total, self.mean + (mean - self.mean) * many / total, squares)
-
-
-USUAL_MEMORY = 10_000
-"""Over how many rows log losses are compared where nothing is forgotten."""
+        squares += (mean - self.mean) ** 2 * before * total / weight
+        return DriftStatistic(self.half_life, weight, self.mean + (mean - self.mean) * total / weight, squares)
 
 
 class Stream(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """A classifier that learns from chunks of rows as they come, forgets old ones, and watches for drift.
+    """A classifier that learns from chunks of rows as they arrive, forgets old rows, and detects drift.
 
-    Every chunk is foreseen before it is learned: its log loss and accuracy under the model so far are kept, and by how
-    much the log loss differs from what it was.
+    Every chunk is predicted before it is learned. The log loss and the accuracy of these predictions are reported, and
+    how much the log loss differs from before.
 
     Parameters
     ----------
     model : classifier
-        Any of tanbark's that learns from counts (those with `partial_fit`). It stays as it is; what learns is a copy.
-        From one that is fitted already, `partial_fit` goes on (but not with a window), and `fit` begins anew.
-    window : int, optional
-        Only so many of the last rows, whatever they weigh, are remembered: counts of older ones are subtracted, and
-        where rows have weights, those remembered are counted anew.
-    half_life : float, optional
-        A row counts half after so many further ones. How the rows are cut into chunks makes no difference.
+        A classifier of tanbark that learns from counts (one with `partial_fit`). It is not changed; a copy learns. If
+        it is fitted, `partial_fit` continues from it (not with a window), and `fit` starts anew.
+    window : int, default=None
+        The number of most recent rows that are remembered, whatever their weights: the counts of older rows are
+        subtracted. If rows have weights, the remembered rows are counted again.
+    half_life : float, default=None
+        The number of further rows after which a row has half its weight. The result does not depend on how the rows are
+        split into chunks.
 
     Attributes
     ----------
     model_ : classifier
-        The fitted classifier, for all that it can be asked. It can be saved; a `Stream` cannot.
-    classes_ : array
+        The fitted classifier. It can be saved; a `Stream` cannot.
+    classes_ : array of shape (classes,)
+        The classes so far.
     rows_ : int
-        How many rows have been learned from, forgotten ones included.
+        The number of rows learned so far, including forgotten ones.
     log_loss_, accuracy_ : float
-        Of the last chunk under the model before it: the mean of minus the log probability of its classes in nats, and
-        the share of rows whose class was the most probable. NaN for the first chunk, `drift_` also while there is
-        nothing to compare with. A class that had never come, or
-        that the model ruled out, has the probability ``1 / (1 + rows before)`` here.
+        The mean negative log probability of the classes of the last chunk, in nats, and the share of its rows whose
+        class was the most probable one, both under the model before the chunk was learned. NaN for the first chunk. A
+        class that is new, or that the model ruled out, has the probability ``1 / (1 + rows before)``.
     drift_ : float
-        By how many standard errors the log loss of the last chunk, and of as many rows before it as make up 100, is
-        above the mean of those before (over `window` or `half_life` rows, else 10,000). While nothing changes it is
-        about a standard normal number, with a longer tail the rarer errors are; beyond 6, or high for several chunks,
-        what comes is not what came.
+        The difference between the log loss of the last chunk, extended to at least 100 rows, and the mean log loss
+        before (over `window` or `half_life` rows, otherwise 10,000), in standard errors. NaN while there is nothing to
+        compare with. Without drift it is approximately standard normal, with a longer tail the rarer errors are; a
+        value above 6, or high values for several chunks, indicate drift.
+    n_features_in_ : int
+        The number of columns.
+    feature_names_in_ : array of str
+        The names of the columns, if they have any.
 
     Examples
     --------
@@ -125,44 +251,76 @@ class Stream(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     (500, True)
     """
 
+    model_: Any
+    _losses: DriftStatistic
+    _remembered_rows: deque[Rows] | None
+
     def __init__(self, model: CountsClassifier, *, window: int | None = None, half_life: float | None = None) -> None:
         self.model = model
         self.window = window
         self.half_life = half_life
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Forget everything, and learn from a table whose rows are in the order in which they came."""
-        with learning(self) as draft:
-            draft._check_parameters()
-            draft._begin(X, y, None, sample_weight)
+        """Forget everything, and learn from a table whose rows are in the order of their arrival.
+
+        Parameters
+        ----------
+        X : array, data frame or Arrow table of shape (rows, attributes)
+        y : array or series of shape (rows,)
+        sample_weight : array of shape (rows,), default=None
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        self._become(self._started(X, y, None, sample_weight))
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Foresee a chunk of further rows, then learn from it and forget what is due.
+        """Predict a chunk of further rows, then learn it and forget old rows.
 
-        The parameters are those of the classifier's own `partial_fit`.
+        Parameters
+        ----------
+        X : array, data frame or Arrow table of shape (rows, attributes)
+        y : array or series of shape (rows,)
+        classes : array, default=None
+            All classes that may occur.
+        sample_weight : array of shape (rows,), default=None
+
+        Returns
+        -------
+        self
         """
-        with learning(self) as draft:
-            draft._check_parameters()
-            if has_no_rows(X) and has_no_rows(y):
-                return self
-            if not hasattr(draft, "model_"):
-                if not hasattr(draft.model, "counts_"):
-                    draft._begin(X, y, classes, sample_weight)
-                    return self
-                draft._go_on()
-            model = draft.model_ = copy(draft.model_)
-            model._check_classes(classes)
-            rows = model._further_rows(X, y, sample_weight)
-            if len(rows.classes):
-                draft._foresee(rows)
-                draft._learn(model.counts_, rows)
+        self._check_parameters()
+        if has_no_rows(X) and has_no_rows(y):
+            return self
+        if hasattr(self, "model_"):
+            draft = copy(self)
+        elif hasattr(self.model, "model_"):
+            draft = self._continued()
+        else:
+            self._become(self._started(X, y, classes, sample_weight))
+            return self
+        classifier = draft.model_ = copy(draft.model_)
+        former = classifier.model_
+        classifier._check_classes(former.schema, classes)
+        rows = classifier._further_rows(former.schema, X, y, sample_weight)
+        if len(rows.classes):
+            draft._score(rows)
+            draft._learn(former.counts, rows, former)
+        self._become(draft)
         return self
+
+    def _become(self, draft: Stream) -> None:
+        """Take over the state of a draft as a whole, so that an error before it changes nothing."""
+        kept = {name: value for name, value in self.__dict__.items() if name != "feature_names_in_"}
+        self.__dict__ = kept | draft.__dict__
 
     def _check_parameters(self) -> None:
         if not isinstance(self.model, CountsClassifier):
             raise TypeError(f"model must be one of tanbark's classifiers, got {type(self.model).__name__!r}")
-        reason = self.model._why_rows()
+        reason = self.model.why_rows_needed()
         if reason is not None:
             raise TypeError(reason)
         if self.window is not None:
@@ -173,101 +331,129 @@ class Stream(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if self.window is not None and life is not None:
             raise ValueError("give window or half_life, not both")
 
-    def _begin(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
-        """Learn the first chunk, and from it the schema."""
-        model = clone(self.model)
-        model._check_parameters()
-        rows = model._first_rows(X, y, sample_weight, classes)
-        self._watch(model)
-        model._start_over()
-        self._learn(Counts.zero(rows.schema, model._order), rows)
+    def _started(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Stream:
+        """Return a stream that has learned its first chunk, and from it the schema."""
+        classifier = clone(self.model)
+        classifier.validate_parameters()
+        rows, columns = classifier._first_rows(X, y, sample_weight, classes)
+        classifier.classes_listed_ = classes is not None
+        classifier.__dict__.update(columns)
+        draft = self._watching(classifier)
+        draft._learn(Counts.zero(rows.schema, classifier.count_order), rows, None)
+        return draft
 
-    def _go_on(self) -> None:
-        """Take a copy of a model that has been fitted already."""
+    def _continued(self) -> Stream:
+        """Return a stream that continues from a fitted model."""
         if self.window is not None:
             raise ValueError(
                 "a window needs the rows that were learned, but a fitted model has their counts only; use half_life, "
                 "or give a model that is not fitted"
             )
-        self._watch(copy(self.model))
-        self.rows_ = int(self.model_.counts_.class_counts.sum())
+        draft = self._watching(copy(self.model))
+        draft.rows_ = int(draft.model_.counts_.class_counts.sum())
+        return draft
 
-    def _watch(self, model: CountsClassifier) -> None:
-        """Begin with a model, of whose foresight nothing is known yet."""
-        self.model_ = model
-        self.rows_ = 0
-        self.log_loss_ = self.accuracy_ = self.drift_ = float("nan")
-        self._surprise = Surprise(float(self.window or self.half_life or USUAL_MEMORY))
-        self._kept: deque[Rows] | None = None if self.window is None else deque()
+    def _watching(self, classifier: CountsClassifier) -> Stream:
+        """Return a stream with a classifier whose predictions have not been scored yet."""
+        draft = type(self)(self.model, window=self.window, half_life=self.half_life)
+        draft.model_ = classifier
+        draft.rows_ = 0
+        draft.log_loss_ = draft.accuracy_ = draft.drift_ = float("nan")
+        draft._losses = DriftStatistic(float(self.window or self.half_life or DEFAULT_MEMORY_ROWS))
+        draft._remembered_rows = None if self.window is None else deque()
+        return draft
 
-    def _learn(self, counts: Counts, rows: Rows) -> None:
+    def _learn(self, counts: Counts, rows: Rows, former: Model | None) -> None:
         """Learn from the counts so far and further rows."""
-        self.model_._set(self._remembered(counts, rows), None)
+        classifier = self.model_
+        classifier.model_ = classifier._learn(self._remembered(counts, rows), None, former)
         self.rows_ += len(rows.classes)
-        self.classes_ = self.model_.classes_
-        self.n_features_in_ = self.model_.n_features_in_
+        self.classes_ = classifier.classes_
+        self.n_features_in_ = classifier.n_features_in_
         self.__dict__.pop("feature_names_in_", None)
-        if hasattr(self.model_, "feature_names_in_"):
-            self.feature_names_in_ = self.model_.feature_names_in_
+        if hasattr(classifier, "feature_names_in_"):
+            self.feature_names_in_ = classifier.feature_names_in_
 
-    def _foresee(self, rows: Rows) -> None:
-        """Compare a chunk with what the model says of it before learning it."""
-        model = self.model_
-        log_posterior = model._log_posteriors(codes_before(rows.codes, rows.schema, model.schema_))
-        at = {label: i for i, label in enumerate(model.schema_.classes)}
-        known = np.array([at.get(label, -1) for label in rows.schema.classes])[rows.classes]
-        unforeseen = np.log1p(self.rows_)
-        losses = -log_posterior[np.arange(len(known)), known]
-        losses = np.where((known < 0) | np.isinf(losses), unforeseen, losses)
-        self.log_loss_ = float(np.average(losses, weights=rows.each))
-        self.accuracy_ = float(np.average(log_posterior.argmax(axis=1) == known, weights=rows.each))
-        self._surprise = self._surprise.followed_by(losses, rows.each)
-        self.drift_ = self._surprise.excess
+    def _score(self, rows: Rows) -> None:
+        """Compare a chunk with the predictions of the model before it learns the chunk."""
+        classifier = self.model_
+        scores = prequential_scores(classifier.model_, rows, self.rows_, classifier.n_jobs)
+        self.log_loss_ = float(np.average(scores.losses, weights=rows.each))
+        self.accuracy_ = float(np.average(scores.correct, weights=rows.each))
+        self._losses = self._losses.followed_by(scores.losses, rows.each)
+        self.drift_ = self._losses.excess
 
     def _remembered(self, counts: Counts, rows: Rows) -> Counts:
-        """Return counts with further rows, and without what is to be forgotten."""
-        model = self.model_
+        """Return counts with further rows, and without those to forget."""
+        classifier = self.model_
         if self.half_life is not None:
-            return model._faded(counts, rows, float(self.half_life))
-        counts = model._with_rows(counts, rows)
+            return classifier._faded(counts, rows, float(self.half_life))  # type: ignore[no-any-return]
+        counts = classifier._with_rows(counts, rows)
         if self.window is None:
-            self._kept = None
+            self._remembered_rows = None
             return counts
-        if self._kept is None:
+        if self._remembered_rows is None:
             raise ValueError("window was set after rows had been learned without one; fit anew, or use half_life")
-        kept = deque([*self._kept, rows])
-        weighed = any(some.weights is not None for some in kept)
-        excess = sum(len(some.classes) for some in kept) - self.window
+        remembered = deque([*self._remembered_rows, rows])
+        weighted = any(some.weights is not None for some in remembered)
+        excess = sum(len(some.classes) for some in remembered) - self.window
         while excess > 0:
-            oldest = kept.popleft()
+            oldest = remembered.popleft()
             gone = min(excess, len(oldest.classes))
-            if not weighed:
-                counts = counts - model._count(oldest.take(slice(0, gone)))
+            if not weighted:
+                counts = counts - classifier._count(oldest.take(slice(0, gone)))
             if gone < len(oldest.classes):
-                kept.appendleft(oldest.take(slice(gone, None)))
+                remembered.appendleft(oldest.take(slice(gone, None)))
             excess -= gone
-        self._kept = kept
-        if not weighed:
+        self._remembered_rows = remembered
+        if not weighted:
             return counts
-        # A difference of sums of weights would keep what the largest of them was rounded by.
-        each = (model._count(some).under(rows.schema) for some in kept)
-        return sum(each, Counts.zero(rows.schema, model._order))
+        # A difference of sums of weights would keep the rounding error of the largest of them.
+        each = (classifier._count(some).under(rows.schema) for some in remembered)
+        return sum(each, Counts.zero(rows.schema, classifier.count_order))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the most probable class of each row."""
+        """Return the most probable class of each row.
+
+        Parameters
+        ----------
+        X : array, data frame or Arrow table of shape (rows, attributes)
+
+        Returns
+        -------
+        classes : array of shape (rows,)
+        """
         return self._fitted().predict(X)
 
     def predict_proba(self, X: Any) -> Array:
-        """Return the posterior probability of each class, one column per class in the order of `classes_`."""
+        """Return the posterior probability of each class, in the order of `classes_`.
+
+        Parameters
+        ----------
+        X : array, data frame or Arrow table of shape (rows, attributes)
+
+        Returns
+        -------
+        probabilities : array of shape (rows, classes)
+        """
         return self._fitted().predict_proba(X)
 
     def predict_log_proba(self, X: Any) -> Array:
-        """Return the logarithm of the posterior probability of each class."""
+        """Return the log posterior probability of each class, in the order of `classes_`.
+
+        Parameters
+        ----------
+        X : array, data frame or Arrow table of shape (rows, attributes)
+
+        Returns
+        -------
+        log_probabilities : array of shape (rows, classes)
+        """
         return self._fitted().predict_log_proba(X)
 
     def _fitted(self) -> CountsClassifier:
         check_is_fitted(self)
-        return self.model_
+        return self.model_  # type: ignore[no-any-return]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,60 +1,66 @@
-"""TAN: naive Bayes whose attributes also depend on one another along a tree."""
+"""TAN: naive Bayes whose attributes also depend on each other along a tree."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from tanbark.classifiers._base.parameter_checks import check_choice
-from tanbark.classifiers.tree_classifier import TreeClassifier
-from tanbark.counts import Counts
+from tanbark.classifiers.base.network_classifier import NetworkClassifier, tree_network
+from tanbark.classifiers.base.parameter_checks import check_choice
+from tanbark.counts import Counts, Rows
+from tanbark.models import Findings
+from tanbark.network import Network
 from tanbark.schema import Encoder, Schema
-from tanbark.structure import EDGE_WEIGHTS, REVISABLE, maximum_arborescence, revised_tree, weighed_tree
+from tanbark.structure import (
+    EDGE_WEIGHTS,
+    REVISABLE,
+    RestructureStats,
+    maximum_arborescence,
+    most_telling,
+    revised_tree,
+    weighed_tree,
+)
 
 
-class TAN(TreeClassifier):
+class TAN(NetworkClassifier):
     """Tree-augmented naive Bayes.
 
-    Every attribute depends on the class and, but for the root of the tree, on one other attribute. The tree is the one
-    of greatest total weight; it hangs from the attribute that says most of the class, which with Dirichlet parameters
-    changes how it reads and not what it predicts. Under "acll" an edge weighs differently in its two directions, and
-    the tree hangs from the root that makes it heaviest.
+    Every attribute depends on the class and, except for the root of the tree, on one other attribute. The tree is the
+    one of maximum total weight. It is rooted at the attribute with the highest mutual information with the class. With
+    Dirichlet parameters the root does not change the predictions. Under "acll" the two directions of an edge have
+    different weights, and the root is the one that gives the tree of maximum weight.
 
     Parameters
     ----------
-    criterion : {"cmi", "bdeu", "acll"}
-        What an edge weighs: conditional mutual information given the class (Friedman et al. 1997), the log Bayes
-        factor of the edge under a BDeu prior (eq 22 of Cerquides and Lopez de Mantaras 2003), or what it adds to the
-        approximate conditional log likelihood (eq 7 of Sugahara et al. 2018), which looks at the class only.
-    parameters : {"dirichlet", "ml", "softened", "laplace", "m"}
-        How tables are estimated: see `tanbark.parameters.conditional`. "dirichlet" with ``ess=10`` is the
-        TAN+MS of Cerquides and Lopez de Mantaras (eq 4).
-    ess : float
+    criterion : {"cmi", "bdeu", "acll"}, default="cmi"
+        The weight of an edge: the conditional mutual information given the class (Friedman et al. 1997), the log Bayes
+        factor of the edge under a BDeu prior (eq 22 of Cerquides and Lopez de Mantaras 2003), or the gain in the
+        approximate conditional log likelihood (eq 7 of Sugahara et al. 2018), which is discriminative.
+    parameters : {"dirichlet", "ml", "softened", "laplace", "m"}, default="dirichlet"
+        The estimator of the probability tables: see `tanbark.parameters.conditional`. "dirichlet" with ``ess=10`` is
+        the TAN+MS of Cerquides and Lopez de Mantaras (eq 4).
+    ess : float, default=10.0
         Equivalent sample size of the Dirichlet prior; also N0 of "softened" and m of "m".
-    restructure : {"always", "aco"}
-        What `partial_fit` does with the tree: "always" learns it anew after every call, so that it is the tree of all
-        rows so far; "aco" (arcs in correct order, Roure 2002) keeps the arcs up to the first that is no longer the
-        heaviest of the former tree's at its step, and learns the rest anew. It calculates fewer weights, and may miss
-        the heaviest tree. Under "acll", whose edges have a direction, there is no "aco".
-    class_prior : array of shape (classes,), optional
-        Probabilities of the classes to use instead of the learned ones.
-    encoder : Encoder, Schema or None
-        How the table becomes codes; None is ``Encoder()``, a Schema is used as it is.
-    n_jobs : int or None
-        Threads, as in scikit-learn: None is one, -1 all.
+    restructure : {"always", "aco"}, default="always"
+        What `partial_fit` does with the tree. "always" learns it again at every call, so that it is the tree of all
+        rows so far. "aco" (arcs in correct order, Roure 2002) keeps the arcs up to the first that is no longer the best
+        of the former tree's arcs at its step, and learns the rest again. It computes fewer weights, and may miss the
+        best tree. "aco" is not available under "acll", whose edges have a direction.
+    {class_prior}
+    {encoder}
+    {n_jobs}
 
     Attributes
     ----------
-    classes_ : array
-    network_ : Network
-    counts_ : Counts
-    schema_ : Schema
+    {network}
     tree_edges_ : list of (int, int, float)
-        The tree's edges with their weights, in the order in which Prim's algorithm added them; under "acll" parent
-        first, from the root down.
+        The edges of the tree with their weights, in the order in which Prim's algorithm added them; under "acll" the
+        parent comes first, from the root down.
     restructure_stats_ : RestructureStats
-        What the last call of `fit` or `partial_fit` took: ``calculated`` weights, ``recalled`` ones, the
-        ``first_out_of_order`` of the former tree's arcs (the number of attributes where all are in order), and
-        ``edges_changed``. Not under "acll", and not kept in files.
+        The work of the last call of `fit` or `partial_fit`: the numbers of weights ``calculated`` and ``recalled``, the
+        ``first_out_of_order`` of the former tree's arcs (the number of attributes if all are in order), and
+        ``edges_changed``. Not available under "acll", and not stored in files.
+    {fitted}
 
     References
     ----------
@@ -82,6 +88,8 @@ class TAN(TreeClassifier):
              └─ x2
     """
 
+    required_findings = ("tree_edges",)
+
     def __init__(
         self,
         *,
@@ -101,29 +109,47 @@ class TAN(TreeClassifier):
         self.encoder = encoder
         self.n_jobs = n_jobs
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def validate_parameters(self) -> None:
+        """Raise an error that names the first invalid parameter."""
+        super().validate_parameters()
         check_choice("criterion", self.criterion, EDGE_WEIGHTS)
         check_choice("restructure", self.restructure, ("always", "aco"))
         if self.restructure == "aco" and self.criterion not in REVISABLE:
             raise ValueError(f"restructure='aco' needs criterion {' or '.join(map(repr, REVISABLE))}; use 'always'")
 
-    def _start_over(self) -> None:
-        self.tree_edges_ = []
-        self.__dict__.pop("restructure_stats_", None)
+    @property
+    def tree_edges_(self) -> list[tuple[int, int, float]]:
+        """The edges of the tree with their weights."""
+        return list(self._finding("tree_edges"))
 
-    def _edges(self, counts: Counts) -> list[tuple[int, int, float]]:
-        ess, former = float(self.ess), [(u, v) for u, v, _ in getattr(self, "tree_edges_", ())]
-        if self.criterion == "acll":
-            self.__dict__.pop("restructure_stats_", None)
-            weights = EDGE_WEIGHTS["acll"](counts, ess)
-            return [(u, v, float(weights[u, v])) for u, v in maximum_arborescence(weights)]
-        learned = revised_tree if self.restructure == "aco" and former else weighed_tree
-        tree, self.restructure_stats_ = learned(counts, self.criterion, ess, former)
-        return tree
+    @property
+    def restructure_stats_(self) -> RestructureStats:
+        """The work of the last call of `fit` or `partial_fit`."""
+        return self._finding("restructure_stats")  # type: ignore[no-any-return]
 
-    def _roots(self, counts: Counts) -> list[int]:
-        """Return the root that the tree was found with, where it was found with one."""
-        if self.criterion == "acll" and self.tree_edges_:
-            return [self.tree_edges_[0][0]]
-        return super()._roots(counts)
+    def _learn_network(self, counts: Counts, rows: Rows | None, former: Any) -> tuple[Network, Findings]:
+        edges = [] if former is None else [(u, v) for u, v, _ in former.findings.tree_edges]
+        revise = self.restructure == "aco"
+        return tan_network(counts, self.criterion, self.parameters, float(self.ess), edges, revise)
+
+
+def tan_network(
+    counts: Counts,
+    criterion: str,
+    parameters: str,
+    ess: float,
+    former: Sequence[tuple[int, int]] = (),
+    revise: bool = False,
+) -> tuple[Network, Findings]:
+    """Return the network of TAN and its tree, learned anew or by revising the former tree; see `TAN`."""
+    if criterion == "acll":
+        weights = EDGE_WEIGHTS["acll"](counts, ess)
+        tree = [(u, v, float(weights[u, v])) for u, v in maximum_arborescence(weights)]
+        findings = Findings(tree_edges=tuple(tree))
+        roots = [tree[0][0]] if tree else most_telling(counts)
+    else:
+        learn = revised_tree if revise and former else weighed_tree
+        tree, stats = learn(counts, criterion, ess, former)
+        findings = Findings(tree_edges=tuple(tree), restructure_stats=stats)
+        roots = most_telling(counts)
+    return tree_network(counts, [(u, v) for u, v, _ in tree], roots, parameters, ess), findings

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
-from tanbark.classifiers._base.counts_classifier import CountsClassifier
-from tanbark.classifiers._base.parameter_checks import check_jobs, check_number
+from tanbark.classifiers.base.counts_classifier import CountsClassifier
+from tanbark.classifiers.base.parameter_checks import check_jobs, check_number
 from tanbark.evaluate.folds import ROOM, EncodedTable, FoldCounts, Places, Split, stratified_folds, stratified_share
 from tanbark.evaluate.results import CrossValidation, Fold
 from tanbark.progress import Progress, silent
@@ -234,8 +234,8 @@ class Trial:
         if not isinstance(model, CountsClassifier):
             return None
         model = clone(model)
-        model._check_parameters()
-        needs_rows = model._why_rows() is not None
+        model.validate_parameters()
+        needs_rows = model.why_rows_needed() is not None
         if needs_rows and effective_n_jobs(self.n_jobs) > 1:
             # What learns from rows takes its time, which processes share.
             return None
@@ -248,10 +248,13 @@ class Trial:
         if not encoded.is_schema_of(counts):
             return None
         began = time.perf_counter()
-        model._check_schema(encoded.schema)
-        model._fit_rows(counts, rows if needs_rows else None)
+        if needs_rows:
+            assert rows is not None
+            model.fit_encoded(rows, counts)
+        else:
+            model.fit_counts(counts)
         learned = time.perf_counter()
-        said = model._log_posteriors(counted.fold(k).codes)
+        said = model.model_.log_posterior(counted.fold(k).codes, model.n_jobs)
         now = time.perf_counter()
         to_codes = self._reading + encoded.encoding
         to_counts = to_codes + encoded.learning + counted.counting
@@ -266,8 +269,8 @@ class Trial:
         if not encoded.sharable:
             return None
         held = self._counts.get((place, repeat))
-        if held is None or held.order < model._order:
-            held = FoldCounts(encoded, self.splits[repeat], model._order)
+        if held is None or held.order < model.count_order:
+            held = FoldCounts(encoded, self.splits[repeat], model.count_order)
             if sum(counts.bytes for counts in self._counts.values()) + held.bytes > ROOM:
                 self._counts.clear()
             self._counts[place, repeat] = held

@@ -6,15 +6,15 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tanbark.classifiers._base.table_estimator import EncodingEstimator
+from tanbark.classifiers.base.table_reading import check_encoder, read_known_table, read_new_table, with_encoder
 from tanbark.schema import Category, Encoder, Schema
 from tanbark.schema.read.class_column import read_target, usable_rows
 
 
-class TableVectorizer(TransformerMixin, EncodingEstimator):
+class TableVectorizer(TransformerMixin, BaseEstimator):
     """Numbers as they are, NaN where missing, and for each level of a category whether it is the row's.
 
     Put before one of scikit-learn's classifiers it lets that take part in a comparison on any table. Categories are
@@ -41,21 +41,29 @@ class TableVectorizer(TransformerMixin, EncodingEstimator):
     def __init__(self, *, encoder: Encoder | Schema | None = None) -> None:
         self.encoder = encoder
 
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``encoder__...`` creates an `Encoder` if there is none."""
+        super().set_params(**with_encoder(self, params))
+        return self
+
     def fit(self, X: Any, y: Any) -> Self:
         """Find the categories and their levels."""
-        self._check_encoder()
-        table, target, _ = usable_rows(self._read(X, reset=True), read_target(y), None)
+        check_encoder(self.encoder)
+        table, columns = read_new_table(X, None)
+        table, target, _ = usable_rows(table, read_target(y), None)
         if isinstance(self.encoder, Schema):
             self.encoder.check_table(table)
             self.schema_ = self.encoder
         else:
             self.schema_ = (self.encoder or Encoder()).learn(table, target, None)
+        self.__dict__.pop("feature_names_in_", None)
+        self.__dict__.update(columns)
         return self
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the table as numbers."""
         check_is_fitted(self)
-        table = self._read(X, reset=False)
+        table = read_known_table(self, X, None)
         codes = self.schema_.encode_table(table)
         parts = []
         for column, raw, code in zip(self.schema_.columns, table.columns, codes):

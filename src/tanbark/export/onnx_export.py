@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from tanbark.atomic_write import replacing
-from tanbark.classifiers._base.network_classifier import NetworkClassifier
 from tanbark.classifiers.aode import AODE
+from tanbark.classifiers.base.network_classifier import NetworkClassifier
 from tanbark.export.network_description import Path_
 from tanbark.export.onnx_graph import IR_VERSION, ML_OPSET, OPSET, Graph, aode_scores, network_scores, tree_scores
 from tanbark.export.single_network import drawn_network
@@ -193,11 +193,11 @@ def needs_complete_rows(model: Any) -> bool:
 def _joint(graph: Graph, model: Any, each: list[str]) -> str:
     """Add the log joint of rows and classes, given the codes of each column."""
     if isinstance(model, AODE):
-        return aode_scores(graph, model, each)
+        return aode_scores(graph, model.model_, each)
     network = drawn_network(model, "ONNX")
     joint = tree_scores(graph, network, each) if network.tree else network_scores(graph, network, each)
-    if isinstance(model, NetworkClassifier) and model._prior_ratio.any():
-        return graph.node("Add", joint, graph.constant(model._prior_ratio[None]))
+    if isinstance(model, NetworkClassifier) and model.model_.prior_ratio.any():
+        return graph.node("Add", joint, graph.constant(model.model_.prior_ratio[None]))
     return joint
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.classifiers.aode import AODE
+from tanbark.models import SuperParentAverage
 from tanbark.network import Network, SparseTable
 
 OPSET, ML_OPSET, IR_VERSION = 17, 3, 8
@@ -160,19 +160,19 @@ def network_scores(graph: Graph, network: Network, codes: list[str]) -> str:
     return graph.sum(terms)
 
 
-def aode_scores(graph: Graph, model: AODE, codes: list[str]) -> str:
+def aode_scores(graph: Graph, model: SuperParentAverage, codes: list[str]) -> str:
     """Add the log of the summed joints of the super-parents that vote, or of naive Bayes where none does.
 
     Values are numbered across columns, and one more number stands for every open value: it does not vote, and says
     nothing under any super-parent.
     """
-    tables, offset = model._tables, model.schema_.offset
-    values, classes = tables["own"].shape
+    offset = model.schema.offset
+    values, classes = model.own.shape
     pairs = np.zeros((values + 1, values + 1, classes))
-    pairs[:-1, :-1] = tables["pairs"].transpose(0, 2, 1)
+    pairs[:-1, :-1] = model.pairs.transpose(0, 2, 1)
     flat = graph.constant(pairs.reshape(-1, classes))
-    own = graph.constant(np.vstack([tables["own"], np.full(classes, -np.inf)]))
-    votes = graph.constant(np.append(tables["votes"], False))
+    own = graph.constant(np.vstack([model.own, np.full(classes, -np.inf)]))
+    votes = graph.constant(np.append(model.votes, False))
     rows = []
     for u, code in enumerate(codes):
         places = np.append(np.arange(offset[u], offset[u + 1]), values)
@@ -190,9 +190,9 @@ def aode_scores(graph: Graph, model: AODE, codes: list[str]) -> str:
         kept = graph.node("Where", vote, joint, graph.constant(np.array(-np.inf)))
         joints.append(graph.node("Unsqueeze", kept, second))
     averaged = graph.log_sum(graph.node("Concat", *joints, axis=1), 1)
-    alone = graph.constant(np.vstack([tables["alone"], np.zeros(classes)]))
+    alone = graph.constant(np.vstack([model.alone, np.zeros(classes)]))
     said = graph.node("ReduceSum", graph.node("Gather", alone, all_values), second, keepdims=0)
-    naive = graph.node("Add", said, graph.constant(tables["log_prior"][None]))
+    naive = graph.node("Add", said, graph.constant(model.class_log_prior[None]))
     flags = graph.node("Cast", graph.node("Concat", *voting, axis=1), to=_double())
     some = graph.node("Greater", graph.node("ReduceMax", flags, axes=[1], keepdims=1), graph.constant(np.array(0.5)))
     return graph.node("Where", some, averaged, naive)

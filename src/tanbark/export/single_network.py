@@ -6,9 +6,9 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from tanbark.classifiers._base.counts_classifier import CountsClassifier
-from tanbark.classifiers._base.network_classifier import NetworkClassifier
 from tanbark.classifiers.averaged_tan import AveragedTAN
+from tanbark.classifiers.base.counts_classifier import CountsClassifier
+from tanbark.classifiers.base.network_classifier import NetworkClassifier
 from tanbark.classifiers.boosted_bn import BoostedBN
 from tanbark.network import Network
 
@@ -19,7 +19,7 @@ def single_network(model: Any, form: str) -> Network:
     Any other model is an error that says why the format, whose name is `form`, cannot express it.
     """
     network = drawn_network(model, form)
-    if isinstance(model, NetworkClassifier) and model._prior_ratio.any():
+    if isinstance(model, NetworkClassifier) and model.model_.prior_ratio.any():
         raise ValueError(
             f"class_prior is in no table of a network whose class has parents, so that {form} cannot hold it; "
             f"tanbark.export.{form.lower()}(model.network_, path) exports the network under the learned prior"

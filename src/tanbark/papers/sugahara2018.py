@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.classifiers._base.counts_classifier import CountsClassifier
 from tanbark.classifiers.augmented_naive_bayes import AugmentedNaiveBayes
+from tanbark.classifiers.base.counts_classifier import CountsClassifier
 from tanbark.classifiers.bayes_net import BayesNet
 from tanbark.classifiers.bnc2p import BNC2P
 from tanbark.classifiers.naive_bayes import NaiveBayes

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.classifiers._base.network_classifier import NetworkClassifier
-from tanbark.classifiers.averaged_tan import AveragedTAN
+from tanbark.models import NetworkModel, TreeAverage
 from tanbark.network.edge_strengths import class_joints, is_quick, mutual_information
 from tanbark.schema.encode.columns import Codes
 
@@ -27,26 +26,28 @@ def information(model: Any) -> Array:
     What a value tells is what the classifier makes of it where nothing else is known. How frequent values are is said
     by the model where it has a joint distribution of rows, else by its counts.
     """
-    if isinstance(model, NetworkClassifier):
-        ratio = np.exp(model._prior_ratio)
-        joints = [joint * ratio for joint in class_joints(model.network_)]
+    fitted = model.model_
+    if isinstance(fitted, NetworkModel):
+        ratio = np.exp(fitted.prior_ratio)
+        joints = [joint * ratio for joint in class_joints(fitted.network)]
         return np.array([mutual_information(joint / joint.sum()) for joint in joints])
-    schema = model.schema_
+    schema = fitted.schema
     offset, many = schema.offset.tolist(), int(schema.offset[-1])
-    if isinstance(model, AveragedTAN):
+    if isinstance(fitted, TreeAverage):
         # What a value alone says is the same in all trees.
-        joint = model._mixture.values * np.exp(model._mixture.log_prior)
+        joint = fitted.values * np.exp(fitted.class_log_prior)
         return np.array([mutual_information(part) for part in np.split(joint, offset[1:-1])])
     codes = np.full((len(schema.columns), many), schema.missing_code, schema.dtype)
     for u, arity in enumerate(schema.arity.tolist()):
         codes[u, offset[u] : offset[u + 1]] = np.arange(arity)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        scores, posteriors = model._log_scores(codes), np.exp(model._log_posteriors(codes))
-    if model._joint:
+        scores = fitted.log_scores(codes, model.n_jobs)
+        posteriors = np.exp(fitted.log_posterior(codes, model.n_jobs))
+    if fitted.has_joint:
         frequency = np.exp(scores).sum(axis=1)
     else:
-        frequency = np.concatenate([model.counts_.value(u).sum(axis=0) for u in range(len(schema.columns))])
+        frequency = np.concatenate([fitted.counts.value(u).sum(axis=0) for u in range(len(schema.columns))])
     told = []
     for u in range(len(schema.columns)):
         mine = slice(offset[u], offset[u + 1])
@@ -60,20 +61,21 @@ def mean_weights(model: Any, codes: Codes) -> Array | None:
 
     None stands for classifiers whose weights of evidence do not add up, or take long to find.
     """
-    if not hasattr(model, "explain") or not codes.shape[1]:
+    fitted = model.model_
+    if not fitted.has_evidence or not codes.shape[1]:
         return None
-    if isinstance(model, NetworkClassifier) and not is_quick(model.network_):
+    if isinstance(fitted, NetworkModel) and not is_quick(fitted.network):
         return None
     rows = codes.shape[1]
     if rows > MOST_ROWS:
         chosen = np.sort(np.random.default_rng(0).choice(rows, MOST_ROWS, replace=False))
         codes = np.ascontiguousarray(codes[:, chosen])
-    step = max(1, AT_ONCE // ((1 + len(codes)) * len(model.classes_)))
+    step = max(1, AT_ONCE // ((1 + len(codes)) * len(fitted.class_log_prior)))
     total = np.zeros(len(codes))
     for start in range(0, codes.shape[1], step):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            parts = model._explained(np.ascontiguousarray(codes[:, start : start + step]))
+            parts = fitted.evidence(np.ascontiguousarray(codes[:, start : start + step]), model.n_jobs)
         # A value that makes a class impossible has no finite weight; it counts as the others do.
         sizes = np.where(np.isfinite(parts[:, 1:]), np.abs(parts[:, 1:]), 0.0)
         total += sizes.mean(axis=2).sum(axis=0)

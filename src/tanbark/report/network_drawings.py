@@ -80,7 +80,7 @@ def _of_network(network: Network, shades: Sequence[float], title: str, path: tup
 
 
 def _of_trees(model: AveragedTAN, shades: Sequence[float], path: tuple[int, ...]) -> list[Drawing]:
-    multinet = model._mixture.multinet
+    multinet = model.model_.multinet
     networks = model.map_tree_ if multinet else (model.map_tree_,)
     matrices = model.edge_probabilities_ if multinet else model.edge_probabilities_[None]
     found = []

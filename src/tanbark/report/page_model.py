@@ -10,56 +10,50 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.averaging import TreePosterior
-from tanbark.averaging.pool_members import Networks, SuperParents
-from tanbark.averaging.tree_mixture import COMPLETIONS
-from tanbark.classifiers._base.network_classifier import NetworkClassifier
-from tanbark.classifiers.additive_bn import AdditiveBN
-from tanbark.classifiers.aode import AODE
-from tanbark.classifiers.averaged_tan import AveragedTAN
-from tanbark.classifiers.boosted_bn import BoostedBN
-from tanbark.classifiers.fitted_members import Classifiers
+from tanbark.averaging import Networks, SuperParents, TreePosterior
+from tanbark.models import Model, NetworkModel, Pool, SuperParentAverage, TreeAverage, Votes
+from tanbark.models.tree_average import MAX_COMPLETIONS
 from tanbark.network import Network
 from tanbark.network.edge_strengths import is_quick
 from tanbark.network.tables import SparseTable
 
-MOST_NUMBERS = 4_000_000
-"""A model of more numbers is too large for a page."""
+MAX_NUMBERS = 4_000_000
+"""A model with more numbers is too large for a page."""
 
-Carried = dict[str, Any]
+PageModel = dict[str, Any]
 
 
 class TooLargeError(ValueError):
     """A model has more numbers than a page can carry."""
 
 
-def carried(model: Any) -> Carried:
-    """Return all that `script/inference.js` needs to answer as the model does; numbers keep all their digits.
+def page_model(model: Model) -> PageModel:
+    """Return all that `script/inference.js` needs to compute the model's answers; numbers keep all their digits.
 
     Raises
     ------
     TooLargeError
-        Where the page would be too large.
+        If the page would be too large.
     """
-    numbers = _numbers(model)
-    if numbers > MOST_NUMBERS:
-        raise TooLargeError(f"its {numbers:,} numbers are more than a page can carry ({MOST_NUMBERS:,})")
-    return _carried(model)
+    size = _size(model)
+    if size > MAX_NUMBERS:
+        raise TooLargeError(f"its {size:,} numbers are more than a page can carry ({MAX_NUMBERS:,})")
+    return _serialised(model)
 
 
-def is_explained(scorer: Carried | None) -> bool:
-    """Return whether a page can share out what a model says as `explain` does; else it tells what moves the answer."""
-    if scorer is None or scorer["kind"] in ("super-parents", "committee", "tree-average"):
+def has_evidence(model: PageModel | None) -> bool:
+    """Return whether a page can compute the weights of `explain`; otherwise it shows how values move the answer."""
+    if model is None or model["kind"] in ("super-parents", "committee", "tree-average"):
         return False
-    if scorer["kind"] == "pool":
-        return not scorer["linear"] and all(map(is_explained, scorer.get("members", ())))
-    return scorer["alone"] is not None
+    if model["kind"] == "pool":
+        return not model["linear"] and all(map(has_evidence, model.get("members", ())))
+    return model["alone"] is not None
 
 
-def packed(values: Any) -> Carried:
-    """Return an array as text: little-endian doubles, or those that differ and which of them stands where.
+def packed(values: Any) -> PageModel:
+    """Return an array as base64 text: little-endian doubles, or the distinct doubles and the index of each element.
 
-    The most frequent ones stand first. A place is written in as few bytes as it takes, seven bits in each, the lowest
+    The most frequent doubles come first. An index is written in as few bytes as possible, seven bits in each, lowest
     first; the eighth bit says that more follow.
 
     >>> packed([0.0])
@@ -78,7 +72,7 @@ def packed(values: Any) -> Carried:
 
 
 def _in_bytes(numbers: NDArray[np.int64]) -> NDArray[np.uint8]:
-    """Return whole numbers below 2**28 in groups of seven bits.
+    """Encode whole numbers below 2**28 in groups of seven bits.
 
     >>> _in_bytes(np.array([1, 300])).tolist()
     [1, 172, 2]
@@ -94,78 +88,79 @@ def _text(array: NDArray[Any]) -> str:
     return base64.b64encode(array.tobytes()).decode()
 
 
-def _numbers(model: Any) -> int:
-    """Return how many numbers a page about a classifier would carry."""
-    return _kind(model)[1](model)
+def _size(model: Model) -> int:
+    """Return the number of numbers that a page about a model would carry."""
+    return _writer(model)[1](model)
 
 
-def _pool_numbers(model: AdditiveBN) -> int:
-    voting = model._voting
+def _pool_size(pool: Pool) -> int:
+    voting = pool.voting
     if isinstance(voting, SuperParents):
         return voting.pairs.size
     if isinstance(voting, Networks):
         return _cells(voting.networks)
-    assert isinstance(voting, Classifiers)
-    return sum(map(_numbers, voting.models))
+    return sum(map(_size, voting.models))
 
 
 def _cells(networks: Iterable[Network]) -> int:
     return sum(math.prod(table.shape) for network in networks for table in network.log_tables)
 
 
-def _carried(model: Any) -> Carried:
-    return _kind(model)[0](model)
+def _serialised(model: Model) -> PageModel:
+    return _writer(model)[0](model)
 
 
-def _kind(model: Any) -> tuple[Callable[[Any], Carried], Callable[[Any], int]]:
-    """Return what carries a classifier, and what tells how many numbers that takes."""
-    for kind, found in _CARRIERS.items():
-        if isinstance(model, kind):
-            return found
-    raise TypeError(f"{type(model).__name__} is no classifier of tanbark")
+def _writer(model: Model) -> tuple[Callable[[Any], PageModel], Callable[[Any], int]]:
+    """Return the functions that serialise a model, and that return its size."""
+    return _WRITERS[type(model)]
 
 
-def _network(network: Network) -> Carried:
-    """Return a network: a table has an axis for each attribute above, one for the node's values, one for the class."""
+def _network(network: Network) -> PageModel:
+    """Return a network: tables have an axis for each parent attribute, one for the node's values, one for the class."""
     of_class = network.structure.of_class
     tables = []
-    for table, above in zip(network.log_tables, network.structure.parents):
+    for table, parents in zip(network.log_tables, network.structure.parents, strict=True):
         dense = table.dense() if isinstance(table, SparseTable) else table
-        axes = [axis for axis, p in enumerate(above) if p != of_class] + [len(above)]
-        axes += [axis for axis, p in enumerate(above) if p == of_class]
+        axes = [axis for axis, p in enumerate(parents) if p != of_class] + [len(parents)]
+        axes += [axis for axis, p in enumerate(parents) if p == of_class]
         tables.append(packed(dense.transpose(axes)))
     return {
         "kind": "plain",
-        "parents": [list(above) for above in network.structure.parents],
+        "parents": [list(parents) for parents in network.structure.parents],
         "tables": tables,
         "alone": [packed(alone) for alone in network.log_given_class] if is_quick(network) else None,
         "logPrior": packed(network.class_log_prior),
     }
 
 
-def _network_classifier(model: NetworkClassifier) -> Carried:
-    prior = packed(model.class_log_prior_)
-    return {**_network(model.network_), "kind": "network", "ratio": packed(model._prior_ratio), "givenPrior": prior}
+def _network_model(model: NetworkModel) -> PageModel:
+    prior = packed(model.class_log_prior)
+    return {**_network(model.network), "kind": "network", "ratio": packed(model.prior_ratio), "givenPrior": prior}
 
 
-def _aode(model: AODE) -> Carried:
-    tables = model._arrays()
-    names = {"own": "own", "pairs": "pairs", "votes": "votes", "alone": "alone", "log_prior": "logPrior"}
-    return {"kind": "super-parents", **{name: packed(tables[ours]) for ours, name in names.items()}}
+def _super_parent_average(model: SuperParentAverage) -> PageModel:
+    return {
+        "kind": "super-parents",
+        "own": packed(model.own),
+        "pairs": packed(model.pairs),
+        "votes": packed(model.votes),
+        "alone": packed(model.alone),
+        "logPrior": packed(model.class_log_prior),
+    }
 
 
-def _additive_bn(model: AdditiveBN) -> Carried:
-    voting = model._voting
-    pool: Carried = {
+def _pool(model: Pool) -> PageModel:
+    voting = model.voting
+    pool: PageModel = {
         "kind": "pool",
-        "weights": packed(model._pool),
-        "linear": model._linear,
-        "learnedPrior": packed(model._learned_prior),
-        "logPrior": packed(model.class_log_prior_),
-        "ratio": packed(model._prior_ratio),
+        "weights": packed(model.voting_weights),
+        "linear": model.linear,
+        "learnedPrior": packed(model.learned_log_prior),
+        "logPrior": packed(model.class_log_prior),
+        "ratio": packed(model.prior_ratio),
     }
     if isinstance(voting, SuperParents):
-        # The tables of those that have no weight are not needed.
+        # The tables of super-parents without a weight are not needed.
         used = np.zeros(len(voting.own), np.bool_)
         for u in voting.members.tolist():
             used[voting.offset[u] : voting.offset[u + 1]] = True
@@ -173,50 +168,48 @@ def _additive_bn(model: AdditiveBN) -> Carried:
         return pool | {"superParents": voting.members.tolist(), "own": packed(voting.own), "pairs": packed(pairs)}
     if isinstance(voting, Networks):
         return pool | {"members": [_network(network) for network in voting.networks]}
-    assert isinstance(voting, Classifiers)
-    return pool | {"members": [_carried(member) for member in voting.models]}
+    return pool | {"members": [_serialised(member) for member in voting.models]}
 
 
-def _boosted_bn(model: BoostedBN) -> Carried:
+def _votes(model: Votes) -> PageModel:
     return {
         "kind": "committee",
-        "members": [_network(network) for network in model.networks_],
-        "weights": packed(model.estimator_weights_),
-        "temperature": model.temperature_,
-        "logPrior": packed(model.class_log_prior_),
-        "ratio": packed(model._prior_ratio),
+        "members": [_network(network) for network in model.members],
+        "weights": packed(model.weights),
+        "temperature": model.temperature,
+        "logPrior": packed(model.class_log_prior),
+        "ratio": packed(model.prior_ratio),
     }
 
 
-def _averaged_tan(model: AveragedTAN) -> Carried:
-    """Return the distributions of pairs, the weights of edges, and the trees drawn for rows that lack much."""
-    mixture = model._mixture
-    values, offset = mixture.values, mixture.schema.offset.tolist()
+def _tree_average(model: TreeAverage) -> PageModel:
+    """Return the distributions of pairs, the weights of edges, and the trees sampled for rows with missing values."""
+    values, offset = model.values, model.schema.offset.tolist()
     blocks = []
     for u in range(1, len(offset) - 1):
         for v in range(u):
-            mine, theirs = slice(offset[u], offset[u + 1]), slice(offset[v], offset[v + 1])
-            joint = mixture.ratios[mine, theirs] * values[mine, None] * values[None, theirs]
+            rows, columns = slice(offset[u], offset[u + 1]), slice(offset[v], offset[v + 1])
+            joint = model.ratios[rows, columns] * values[rows, None] * values[None, columns]
             blocks.append(joint.ravel())
-    _, parent, times = mixture._trees
-    posteriors = [TreePosterior(posterior.near) for posterior in mixture.posteriors]
+    _, parent, times = model.sampled_trees
+    posteriors = [TreePosterior(posterior.near) for posterior in model.posteriors]
     return {
         "kind": "tree-average",
         "values": packed(values),
         "pairs": packed(np.concatenate([*blocks, np.empty(0)])),
-        "logPrior": packed(mixture.log_prior),
+        "logPrior": packed(model.class_log_prior),
         "logWeights": [packed(posterior.log_weights) for posterior in posteriors],
         "logTotals": packed([posterior.log_total for posterior in posteriors]),
         "trees": [packed(trees) for trees in parent],
         "times": packed(times),
-        "completions": COMPLETIONS,
+        "completions": MAX_COMPLETIONS,
     }
 
 
-_CARRIERS: dict[type, tuple[Callable[[Any], Carried], Callable[[Any], int]]] = {
-    NetworkClassifier: (_network_classifier, lambda model: _cells([model.network_])),
-    AODE: (_aode, lambda model: model._arrays()["pairs"].size),
-    AdditiveBN: (_additive_bn, _pool_numbers),
-    BoostedBN: (_boosted_bn, lambda model: _cells(model.networks_)),
-    AveragedTAN: (_averaged_tan, lambda model: model._mixture.ratios.size // 2),
+_WRITERS: dict[type[Model], tuple[Callable[[Any], PageModel], Callable[[Any], int]]] = {
+    NetworkModel: (_network_model, lambda model: _cells([model.network])),
+    SuperParentAverage: (_super_parent_average, lambda model: model.pairs.size),
+    Pool: (_pool, _pool_size),
+    Votes: (_votes, lambda model: _cells(model.members)),
+    TreeAverage: (_tree_average, lambda model: model.ratios.size // 2),
 }

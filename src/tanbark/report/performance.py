@@ -48,7 +48,7 @@ def given_rows(model: Any, data: Any) -> GivenRows:
         X, y = data
     else:
         X, y = _split(model.schema_, data)
-    codes = model._encode(X)
+    codes = model.encode(X)
     labels = [None] * codes.shape[1] if y is None else _labels(y)
     if len(labels) != codes.shape[1]:
         raise ValueError(f"data has {codes.shape[1]:,} rows, but {len(labels):,} classes")
@@ -110,7 +110,7 @@ def judged(model: Any, rows: GivenRows) -> Judgement | None:
     began = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        log_probabilities = model._log_posteriors(codes)
+        log_probabilities = model.model_.log_posterior(codes, model.n_jobs)
     took = time.perf_counter() - began
     learned = int(model.counts_.class_counts.sum())
     fold = Fold(known, rows.truth[known], log_probabilities, learned, 0.0, took)

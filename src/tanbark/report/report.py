@@ -14,12 +14,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from tanbark.atomic_write import replacing
-from tanbark.classifiers._base.counts_classifier import CountsClassifier, settings_of
+from tanbark.classifiers.base.counts_classifier import CountsClassifier, settings_of
 from tanbark.classifiers.stream import Stream
 from tanbark.drawing.html_page import page, table
 from tanbark.report.importance import information, mean_weights
 from tanbark.report.network_drawings import Drawing, drawings
-from tanbark.report.page_model import TooLargeError, carried, is_explained
+from tanbark.report.page_model import TooLargeError, has_evidence, page_model
 from tanbark.report.performance import Judgement, given_rows, judged, judgement_section
 
 SCRIPTS = ("numbers", "tables", "tree_messages", "network", "ensembles", "tree_average", "inference", "report")
@@ -103,14 +103,14 @@ def report_page(model: CountsClassifier, judgement: Judgement | None, weights: A
     }
     too_large = ""
     try:
-        content["scorer"] = carried(model)
+        content["scorer"] = page_model(model.model_)
     except TooLargeError as error:
         too_large = str(error)
     sections = [
         (
             "what-if",
             "What if",
-            _what_if(model, too_large, is_explained(content.get("scorer"))),
+            _what_if(model, too_large, has_evidence(content.get("scorer"))),
         ),
         ("network", "What depends on what", _network(drawn, too_large)),
         ("matters", "What matters", _importance(model, told, weights)),

@@ -291,7 +291,7 @@ def _write_report(path: Path, learned: Learned, validated: CrossValidation | Non
     if validated is not None:
         where = f"On the rows that each of {len(validated.folds)} folds of a cross-validation held out."
         judgement = Judgement(validated, where)
-    weights = None if learned.X is None else mean_weights(model, model._encode(learned.X))
+    weights = None if learned.X is None else mean_weights(model, model.encode(learned.X))
     write_page(model, path, judgement, weights)
 
 

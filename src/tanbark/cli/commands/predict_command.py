@@ -19,7 +19,7 @@ from tanbark.sources.duckdb_rows import Rows, present
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from tanbark.classifiers._base.counts_classifier import CountsClassifier
+    from tanbark.classifiers.base.counts_classifier import CountsClassifier
 
 _PLAIN = ("BIGINT", "INTEGER", "SMALLINT", "TINYINT", "UBIGINT", "UINTEGER", "USMALLINT", "UTINYINT")
 _WRITABLE = (*_PLAIN, "VARCHAR", "DOUBLE", "FLOAT", "BOOLEAN", "DATE", "TIMESTAMP")

@@ -15,7 +15,7 @@ from tanbark.cli.terminal.console import CommandError, out, percent, print_json
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tanbark.classifiers._base.counts_classifier import CountsClassifier
+    from tanbark.classifiers.base.counts_classifier import CountsClassifier
 
 WIDE = 8
 

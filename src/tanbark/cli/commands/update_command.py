@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,178 +13,27 @@ import typer
 
 from tanbark.atomic_write import remove_leftovers, replacing
 from tanbark.cli.input.file_lock import alone
-from tanbark.cli.input.input_columns import rows_named
+from tanbark.cli.input.input_columns import learnable_inputs, read_inputs, rows_named
 from tanbark.cli.input.options import Data, Database, From, Json, Missing
-from tanbark.cli.news import News, read_news
 from tanbark.cli.output.model_text import one_network
 from tanbark.cli.terminal.console import CommandError, listed, percent, print_json, progress, told
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from rich.console import Console
+    from rich.progress import Progress
 
-    from tanbark.classifiers._base.counts_classifier import CountsClassifier
-    from tanbark.cli.news import News
+    from tanbark.classifiers.base.counts_classifier import CountsClassifier
+    from tanbark.classifiers.stream import PendingUpdate
     from tanbark.schema import Schema
     from tanbark.sources.database import Query
+    from tanbark.sources.duckdb_rows import Rows
     from tanbark.sources.file_source import FileSource
 
-
-MOST_EDGES = 6
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """How much a model has learned at some time, and what it looked like."""
-
-    rows: float
-    schema: Schema
-    edges: frozenset[tuple[str, ...]]
-    """The two ends of each, in order, and where each class has a tree the class."""
-
-    @classmethod
-    def of(cls, model: CountsClassifier) -> Snapshot:
-        """Return how a model is now."""
-        return cls(model.counts_.class_counts.sum().item(), model.schema_, frozenset(_edges(model)))
-
-
-def tell(
-    console: Console,
-    model: Path,
-    before: Snapshot,
-    after: Snapshot,
-    news: News,
-    kept: float = 1.0,
-    chunk_id: str | None = None,
-) -> None:
-    """Print what changed between two times, and how well the rows between them had been foreseen.
-
-    `kept` is what remained of the weight of the old rows.
-    """
-    from rich.table import Table
-    from rich.text import Text
-
-    left = "" if kept == 1.0 else f", which count as {_number(before.rows * kept)}"
-    chunk = "" if chunk_id is None else f" with the chunk {chunk_id!r}"
-    rows = f": {_number(before.rows)} rows before{left}, {_number(after.rows)} now{chunk}"
-    console.print(Text.assemble((str(model), "bold"), rows), soft_wrap=True)
-    grid = Table.grid(padding=(0, 3, 0, 0))
-    grid.add_column(style="dim", no_wrap=True)
-    grid.add_column(overflow="fold")
-    grid.add_row("foreseen", _foreseen(news))
-    classes = _new_classes(before.schema, after.schema)
-    if classes:
-        grid.add_row("new classes", Text(_some(map(str, classes))))
-    for name, levels in _new_levels(before.schema, after.schema).items():
-        grid.add_row("new levels", Text(f"{name}: {_some(map(str, levels))}"))
-    for word, edges in (("new edges", after.edges - before.edges), ("gone edges", before.edges - after.edges)):
-        if edges:
-            grid.add_row(word, Text(_some(map(_edge_words, sorted(edges)), MOST_EDGES)))
-    if after.edges and after.edges == before.edges:
-        grid.add_row("edges", "as before")
-    console.print(grid)
-    for note in _notes(news, after.schema):
-        console.print(f"note: {note}", style="yellow", soft_wrap=True)
-
-
-def changes(before: Snapshot, after: Snapshot, news: News, kept: float) -> dict[str, Any]:
-    """Return the same for a script."""
-    return {
-        "learned": news.rows,
-        "rows_before": before.rows,
-        "kept": kept,
-        "rows_now": after.rows,
-        "foreseen": {
-            "accuracy": news.right / news.rows,
-            "log_loss": news.loss / news.foreseeable if news.foreseeable else None,
-            "rows_of_new_classes": news.rows - news.foreseeable,
-        },
-        "new_classes": _new_classes(before.schema, after.schema),
-        "new_levels": _new_levels(before.schema, after.schema),
-        "new_edges": sorted(after.edges - before.edges),
-        "gone_edges": sorted(before.edges - after.edges),
-        "notes": _notes(news, after.schema),
-    }
-
-
-def _notes(news: News, schema: Schema) -> list[str]:
-    """Return what there is to note of the rows."""
-    notes = list(news.notes)
-    if news.unlabelled:
-        some = "1 row" if news.unlabelled == 1 else f"{news.unlabelled:,} rows"
-        notes.append(f"{some} without a {schema.class_name} left out")
-    if news.ignored:
-        columns = "the column" if len(news.ignored) == 1 else "the columns"
-        notes.append(f"{columns} {listed(news.ignored)} ignored: the model knows nothing of the kind")
-    return notes
-
-
-def _foreseen(news: News) -> str:
-    """Return how well the model predicted the rows before it learned them."""
-    words = f"accuracy {percent(news.right / news.rows)}"
-    if news.foreseeable:
-        words += f", log loss {news.loss / news.foreseeable:.3f} nats"
-    words += f" on the {news.rows:,} new rows before they were learned" if news.rows > 1 else " on the new row"
-    strange = news.rows - news.foreseeable
-    return f"{words} ({strange:,} of classes never seen, not in the log loss)" if strange else words
-
-
-def _new_classes(before: Schema, after: Schema) -> list[Any]:
-    return [label for label in after.classes if label not in before.classes]
-
-
-def _new_levels(before: Schema, after: Schema) -> dict[str, list[Any]]:
-    """Return the levels that each column has now and had not."""
-    found = {}
-    for old, new in zip(before.columns, after.columns):
-        known = set(getattr(old, "levels", ()))
-        levels = [level for level in getattr(new, "levels", ()) if level not in known]
-        if levels:
-            found[new.name] = levels
-    return found
-
-
-def _edges(model: CountsClassifier) -> Iterable[tuple[str, ...]]:
-    """Yield the edges between attributes, whichever way they point; where each class has a tree, for each class."""
-    found = one_network(model)
-    if isinstance(found, tuple):
-        for label, network in zip(model.schema_.classes, found):
-            yield from ((*sorted(edge), str(label)) for edge in network.edges)
-    elif found is not None:
-        yield from (tuple(sorted(edge)) for edge in found.edges)
-
-
-def _edge_words(edge: tuple[str, ...]) -> str:
-    """Return an edge as a person writes it.
-
-    >>> _edge_words(("rain", "wet")), _edge_words(("rain", "wet", "yes"))
-    ('rain – wet', 'rain – wet (yes)')
-    """
-    first, second, *label = edge
-    return f"{first} – {second}" + "".join(f" ({one})" for one in label)
-
-
-def _some(words: Iterable[str], most: int = 8) -> str:
-    """Return words separated by commas; of a long list the first few.
-
-    >>> _some(["a", "b", "c"], most=2)
-    'a, b and 1 more'
-    """
-    words = list(words)
-    shown = ", ".join(words[:most])
-    return shown if len(words) <= most else f"{shown} and {len(words) - most:,} more"
-
-
-def _number(rows: float) -> str:
-    """Return a number of rows, which need not be whole where they are weighed.
-
-    >>> _number(1200.0), _number(12.25)
-    ('1,200', '12.2')
-    """
-    return f"{rows:,.0f}" if rows == int(rows) else f"{rows:,.1f}"
-
-
-ASIDE = ".update"
-"""How the name ends under which an update writes before it replaces the model."""
+TEMPORARY_SUFFIX = ".update"
+"""The ending of the temporary file that replaces the model."""
+MAX_EDGES_SHOWN = 6
+MAX_LEVELS_SHOWN = 8
 
 
 def update(
@@ -191,11 +41,15 @@ def update(
     data: Data,
     chunk_id: Annotated[
         str | None,
-        typer.Option(metavar="ID", help="A name for these rows, which the model remembers and learns once only."),
+        typer.Option(metavar="ID", help="A name for these rows; the model remembers it and learns them only once."),
     ] = None,
     half_life: Annotated[
         float | None,
-        typer.Option(metavar="ROWS", help="A row counts half after so many further ones.", show_default="none"),
+        typer.Option(
+            metavar="ROWS",
+            help="The number of rows after which a row has half its weight.",
+            show_default="none",
+        ),
     ] = None,
     wait: Annotated[float, typer.Option(metavar="SECONDS", help="How long to wait for another update.")] = 60.0,
     database: Database = None,
@@ -205,12 +59,15 @@ def update(
 ) -> None:
     """Learn from further rows and write the model back.
 
-    The file is replaced whole: whatever happens, it is the old model or the new one, and the new one once this command
-    has ended well. With a name for the rows the command can be repeated until it ends well. Of two updates of a model
-    at once, the second waits.
+    The file is replaced as a whole: whatever happens, it holds the old model or the new one, and the new one once this
+    command has succeeded. With a name for the rows the command can be repeated safely until it succeeds. If two updates
+    of a model run at once, the second waits.
 
-    With --json the keys are file, data, chunk_id, learned (rows; 0 where there was nothing new), notes and, where rows
-    were learned, rows_before, kept (the share of their weight that is left), rows_now, foreseen (accuracy, log_loss,
+    The rows are predicted before they are learned. In the log loss, a class that the model has never seen has the
+    probability 1 / (1 + rows learned before).
+
+    With --json the keys are file, data, chunk_id, learned (rows; 0 if there was nothing new), notes and, if rows were
+    learned, rows_before, kept (the share of their weight that is left), rows_now, foreseen (accuracy, log_loss,
     rows_of_new_classes), new_classes, new_levels (by column), new_edges and gone_edges.
     """
     if half_life is not None and not 0 < half_life < float("inf"):
@@ -224,7 +81,7 @@ def update(
         raise CommandError(f"{model} is a folder, not a model" if model.is_dir() else f"there is no file {model}")
     path = Path(os.path.realpath(model))
     with alone(path, wait):
-        remove_leftovers(path, ASIDE)
+        remove_leftovers(path, TEMPORARY_SUFFIX)
         done = _update(told(as_json), model, path, source, chunk_id, half_life)
     if as_json:
         print_json({"file": str(model), "data": source.name, "chunk_id": chunk_id, **done})
@@ -238,35 +95,37 @@ def _update(
     chunk_id: str | None,
     half_life: float | None,
 ) -> dict[str, Any]:
-    """Do what the command does while no other update of the model can run, and return what was done."""
+    """Update the model while no other update of it can run, and return the changes."""
     with progress() as bar:
         task = bar.add_task("starting", total=None, detail="")
+        from tanbark.classifiers.stream import PendingUpdate
         from tanbark.files import load, to_bytes
 
         fitted = load(path)
         threads = fitted.n_jobs
         if chunk_id in fitted.chunk_ids_:
-            return _nothing(console, f"{model} has learned the chunk {chunk_id!r} already; nothing was counted")
+            return _nothing(console, f"{model} has already learned the chunk {chunk_id!r}; nothing was counted")
         _refuse_rows_only(fitted, model)
         bar.remove_task(task)
         before = Snapshot.of(fitted.set_params(n_jobs=-1))
-        # A text of no bytes does not even name columns; a Parquet file of none is broken.
-        empty = source.nbytes == 0 and source.kind != "parquet"
-        news = News() if empty else read_news(fitted, source.as_written(), half_life, bar)
-        if news.counts is None:
-            lack = f" with a {fitted.schema_.class_name}" if news.unlabelled else ""
-            return _nothing(console, f"{source.name} has no rows{lack}; {model} stays as it was")
-        bar.add_task("learning", total=None, detail=f"{news.rows:,} rows")
-        kept = 1.0 if half_life is None else 0.5 ** (news.rows / half_life)
-        fitted._learn_further(news.counts, kept)
+        read = ReadRows(PendingUpdate(fitted, half_life))
+        # A text file without bytes does not even name columns; a Parquet file without bytes is broken.
+        if source.nbytes or source.kind == "parquet":
+            _read(read, fitted, source.as_written(), bar)
+        pending = read.pending
+        if not pending.rows:
+            lack = f" with a {fitted.schema_.class_name}" if read.unlabelled else ""
+            return _nothing(console, f"{source.name} has no rows{lack}; {model} is unchanged")
+        bar.add_task("learning", total=None, detail=f"{pending.rows:,} rows")
+        pending.apply()
         if chunk_id is not None:
             fitted.chunk_ids_ = (*fitted.chunk_ids_, chunk_id)
         written = to_bytes(fitted.set_params(n_jobs=threads))
-        with replacing(path, ASIDE) as file:
+        with replacing(path, TEMPORARY_SUFFIX) as file:
             file.write(written)
     after = Snapshot.of(fitted)
-    tell(console, model, before, after, news, kept, chunk_id)
-    return changes(before, after, news, kept)
+    _print_changes(console, model, before, after, read, chunk_id)
+    return _changes(before, after, read)
 
 
 def _nothing(console: Console, why: str) -> dict[str, Any]:
@@ -276,8 +135,194 @@ def _nothing(console: Console, why: str) -> dict[str, Any]:
 
 
 def _refuse_rows_only(model: CountsClassifier, path: Path) -> None:
-    """Raise the model's own reason where it does not learn from counts."""
+    """Raise an error with the model's own reason if it does not learn from counts."""
     try:
-        model.partial_fit  # noqa: B018 (where it is not there, the error says why)
+        model.partial_fit  # noqa: B018 (if it is not available, the error gives the reason)
     except AttributeError as error:
         raise CommandError(f"{path} cannot be updated: {error}") from error
+
+
+@dataclass
+class ReadRows:
+    """The rows that were read, scored and counted, and notes about them.
+
+    Parameters
+    ----------
+    pending : PendingUpdate
+    unlabelled : int
+        The number of rows without a class, which are left out.
+    ignored : tuple of str
+        Columns that the model does not have.
+    notes : list of str
+        Warnings of the library.
+    """
+
+    pending: PendingUpdate
+    unlabelled: int = 0
+    ignored: tuple[str, ...] = ()
+    notes: list[str] = field(default_factory=list)
+
+
+def _read(read: ReadRows, model: CountsClassifier, rows: Rows, bar: Progress) -> None:
+    """Read rows, and score and count those that have a class."""
+    schema = model.schema_
+    inputs = learnable_inputs(schema, rows)
+    known = {one.name for one in inputs}
+    read.ignored = tuple(name for name in rows.names if name not in known)
+    for batch in read_inputs(rows, inputs, (), bar, "reading"):
+        labelled = batch.filter(batch.column(len(schema.names)).is_valid())
+        read.unlabelled += batch.num_rows - labelled.num_rows
+        if labelled.num_rows:
+            _add(read, schema.names, labelled)
+
+
+def _add(read: ReadRows, names: tuple[str, ...], batch: pa.RecordBatch) -> None:
+    import pyarrow as pa
+
+    X, y = pa.table(batch.columns[: len(names)], names=list(names)), batch.column(len(names))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warnings.filterwarnings("ignore", message="X has feature names")
+        read.pending.add(X, y)
+    read.notes = list(dict.fromkeys([*read.notes, *(str(warning.message) for warning in caught)]))
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The amount of data that a model has learned, its schema and its edges."""
+
+    rows: float
+    schema: Schema
+    edges: frozenset[tuple[str, ...]]
+    """The two ends of each edge, sorted; followed by the class if each class has its own tree."""
+
+    @classmethod
+    def of(cls, model: CountsClassifier) -> Snapshot:
+        """Return a snapshot of a model."""
+        return cls(model.counts_.class_counts.sum().item(), model.schema_, frozenset(_edges(model)))
+
+
+def _print_changes(
+    console: Console, model: Path, before: Snapshot, after: Snapshot, read: ReadRows, chunk_id: str | None
+) -> None:
+    """Print what changed, and how well the new rows were predicted before they were learned."""
+    from rich.table import Table
+    from rich.text import Text
+
+    kept = read.pending.former_weight
+    left = "" if kept == 1.0 else f", which now count as {_number(before.rows * kept)}"
+    chunk = "" if chunk_id is None else f" with the chunk {chunk_id!r}"
+    rows = f": {_number(before.rows)} rows before{left}, {_number(after.rows)} now{chunk}"
+    console.print(Text.assemble((str(model), "bold"), rows), soft_wrap=True)
+    grid = Table.grid(padding=(0, 3, 0, 0))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
+    grid.add_row("predicted", _predicted(read.pending))
+    classes = _new_classes(before.schema, after.schema)
+    if classes:
+        grid.add_row("new classes", Text(_some(map(str, classes))))
+    for name, levels in _new_levels(before.schema, after.schema).items():
+        grid.add_row("new levels", Text(f"{name}: {_some(map(str, levels))}"))
+    for title, edges in (("new edges", after.edges - before.edges), ("removed edges", before.edges - after.edges)):
+        if edges:
+            grid.add_row(title, Text(_some(map(_edge_text, sorted(edges)), MAX_EDGES_SHOWN)))
+    if after.edges and after.edges == before.edges:
+        grid.add_row("edges", "unchanged")
+    console.print(grid)
+    for note in _notes(read, after.schema):
+        console.print(f"note: {note}", style="yellow", soft_wrap=True)
+
+
+def _changes(before: Snapshot, after: Snapshot, read: ReadRows) -> dict[str, Any]:
+    """Return the changes for a script."""
+    pending = read.pending
+    return {
+        "learned": pending.rows,
+        "rows_before": before.rows,
+        "kept": pending.former_weight,
+        "rows_now": after.rows,
+        "foreseen": {
+            "accuracy": pending.accuracy,
+            "log_loss": pending.log_loss,
+            "rows_of_new_classes": pending.rows_of_new_classes,
+        },
+        "new_classes": _new_classes(before.schema, after.schema),
+        "new_levels": _new_levels(before.schema, after.schema),
+        "new_edges": sorted(after.edges - before.edges),
+        "gone_edges": sorted(before.edges - after.edges),
+        "notes": _notes(read, after.schema),
+    }
+
+
+def _notes(read: ReadRows, schema: Schema) -> list[str]:
+    notes = list(read.notes)
+    if read.unlabelled:
+        some = "1 row" if read.unlabelled == 1 else f"{read.unlabelled:,} rows"
+        notes.append(f"{some} without a {schema.class_name} left out")
+    if read.ignored:
+        columns = "the column" if len(read.ignored) == 1 else "the columns"
+        notes.append(f"{columns} {listed(read.ignored)} ignored: not in the model")
+    return notes
+
+
+def _predicted(pending: PendingUpdate) -> str:
+    """Return how well the model predicted the rows before it learned them."""
+    words = f"accuracy {percent(pending.accuracy)}, log loss {pending.log_loss:.3f} nats"
+    words += f" on the {pending.rows:,} new rows before they were learned" if pending.rows > 1 else " on the new row"
+    new = pending.rows_of_new_classes
+    return f"{words} ({new:,} of new classes)" if new else words
+
+
+def _new_classes(before: Schema, after: Schema) -> list[Any]:
+    return [label for label in after.classes if label not in before.classes]
+
+
+def _new_levels(before: Schema, after: Schema) -> dict[str, list[Any]]:
+    """Return the new levels of each column."""
+    found = {}
+    for old, new in zip(before.columns, after.columns, strict=True):
+        known = set(getattr(old, "levels", ()))
+        levels = [level for level in getattr(new, "levels", ()) if level not in known]
+        if levels:
+            found[new.name] = levels
+    return found
+
+
+def _edges(model: CountsClassifier) -> Iterable[tuple[str, ...]]:
+    """Yield the edges between attributes in either direction; if each class has its own tree, with the class."""
+    found = one_network(model)
+    if isinstance(found, tuple):
+        for label, network in zip(model.schema_.classes, found, strict=True):
+            yield from ((*sorted(edge), str(label)) for edge in network.edges)
+    elif found is not None:
+        yield from (tuple(sorted(edge)) for edge in found.edges)
+
+
+def _edge_text(edge: tuple[str, ...]) -> str:
+    """Return an edge as text.
+
+    >>> _edge_text(("rain", "wet")), _edge_text(("rain", "wet", "yes"))
+    ('rain – wet', 'rain – wet (yes)')
+    """
+    first, second, *label = edge
+    return f"{first} – {second}" + "".join(f" ({one})" for one in label)
+
+
+def _some(words: Iterable[str], most: int = MAX_LEVELS_SHOWN) -> str:
+    """Return words separated by commas; of a long list the first few.
+
+    >>> _some(["a", "b", "c"], most=2)
+    'a, b and 1 more'
+    """
+    words = list(words)
+    shown = ", ".join(words[:most])
+    return shown if len(words) <= most else f"{shown} and {len(words) - most:,} more"
+
+
+def _number(rows: float) -> str:
+    """Return a number of rows, which is fractional if they are weighted.
+
+    >>> _number(1200.0), _number(12.25)
+    ('1,200', '12.2')
+    """
+    return f"{rows:,.0f}" if rows == int(rows) else f"{rows:,.1f}"

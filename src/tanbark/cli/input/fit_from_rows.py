@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from rich.progress import Progress, TaskID
 
-    from tanbark.classifiers._base.counts_classifier import CountsClassifier
+    from tanbark.classifiers.base.counts_classifier import CountsClassifier
     from tanbark.schema import Encoder, Schema
     from tanbark.sources import Source
 
@@ -123,7 +123,7 @@ def _from_stream(assignment: Assignment, source: Source, bar: Progress) -> Learn
 
     with _timed() as seconds:
         schema, before = _schema(columns, source, show)
-        order = type(assignment.new(columns.encoder))._order
+        order = assignment.new(columns.encoder).count_order
         counts = Counts.from_batches(source, columns.target, schema=schema, order=order, n_jobs=-1, progress=counting)
     rows = counted[0]
     for many in before:

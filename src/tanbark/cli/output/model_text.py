@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tanbark.classifiers._base.counts_classifier import CountsClassifier
     from tanbark.classifiers.additive_bn import AdditiveBN
     from tanbark.classifiers.averaged_tan import AveragedTAN
+    from tanbark.classifiers.base.counts_classifier import CountsClassifier
     from tanbark.evaluate import CrossValidation
     from tanbark.network import Network
 
@@ -24,7 +24,7 @@ def described(model: CountsClassifier) -> dict[str, Any]:
     """
     import numpy as np
 
-    from tanbark.classifiers._base.counts_classifier import settings_of
+    from tanbark.classifiers.base.counts_classifier import settings_of
     from tanbark.classifiers.registry import REGISTRY
     from tanbark.schema import Number
     from tanbark.structure import class_information

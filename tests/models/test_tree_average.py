@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tanbark import Category, Schema
-from tanbark.averaging import TreeMixture, TreePosterior
+from tanbark import Category, Counts, Schema
+from tanbark.averaging import TreePosterior
+from tanbark.models import TreeAverage
 
 ARITY = (2, 2, 2, 40, 40)
 CLASSES = 2
@@ -20,8 +21,8 @@ def mixture():
     values = np.concatenate([[1.0, 1e-300], [1.0, 1e-300], [0.5, 0.5], *[np.full(r, 1 / r) for r in ARITY[3:]]])
     ratios = np.ones((total, total, CLASSES))
     ratios[0:2, 4:6, 0] = ratios[4:6, 0:2, 0] = [[1.6, 0.4], [0.4, 1.6]]
-    return TreeMixture(
-        schema,
+    return TreeAverage(
+        Counts.zero(schema, 2),
         np.log([0.3, 0.7]),
         np.tile(values[:, None], (1, CLASSES)),
         ratios,
@@ -29,13 +30,14 @@ def mixture():
         multinet=False,
         root=0,
         seed=0,
+        log_evidence=0.0,
     )
 
 
 def test_a_row_has_its_answers_whatever_other_rows_there_are(mixture):
     likely, unlikely = [0, 0, 1, 255, 255], [1, 1, 0, 255, 255]
     codes = np.array([likely, unlikely], np.uint8).T
-    assert mixture.is_drawn(codes).all()
+    assert mixture.is_sampled(codes).all()
     assert np.ptp(mixture.log_joint(codes)[:, 0]) > 1000
     for answer in (mixture.log_joint, mixture.standard_error):
         alone = [answer(np.ascontiguousarray(codes[:, i : i + 1]))[0] for i in range(2)]
@@ -73,19 +75,19 @@ def nan_in(array):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda m: {"log_prior": m.log_prior[:1]}, "of another shape than the schema"),
-        (lambda m: {"values": m.values[1:]}, "of another shape than the schema"),
-        (lambda m: {"ratios": m.ratios[:, :, :1]}, "of another shape than the schema"),
-        (lambda m: {"posteriors": (TreePosterior(np.zeros((4, 4))),)}, "of another shape than the schema"),
-        (lambda m: {"posteriors": ()}, "too many or too few posteriors"),
-        (lambda m: {"posteriors": m.posteriors * 2}, "too many or too few posteriors"),
-        (lambda m: {"multinet": True}, "too many or too few posteriors"),
-        (lambda m: {"root": 5}, "a root that is no attribute"),
-        (lambda m: {"root": -1}, "a root that is no attribute"),
-        (lambda m: {"log_prior": nan_in(m.log_prior)}, "something that is no number"),
-        (lambda m: {"ratios": nan_in(m.ratios)}, "something that is no number"),
-        (lambda m: {"values": m.values.astype(np.float32)}, "something that is no number"),
-        (lambda m: {"posteriors": (TreePosterior(nan_in(np.zeros((5, 5)))),)}, "something that is no number"),
+        (lambda m: {"class_log_prior": m.class_log_prior[:1]}, "shapes of the average do not match the schema"),
+        (lambda m: {"values": m.values[1:]}, "shapes of the average do not match the schema"),
+        (lambda m: {"ratios": m.ratios[:, :, :1]}, "shapes of the average do not match the schema"),
+        (lambda m: {"posteriors": (TreePosterior(np.zeros((4, 4))),)}, "shapes of the average do not match the schema"),
+        (lambda m: {"posteriors": ()}, "must have one posterior, or one for each class"),
+        (lambda m: {"posteriors": m.posteriors * 2}, "must have one posterior, or one for each class"),
+        (lambda m: {"multinet": True}, "must have one posterior, or one for each class"),
+        (lambda m: {"root": 5}, "the root of the average must be an attribute"),
+        (lambda m: {"root": -1}, "the root of the average must be an attribute"),
+        (lambda m: {"class_log_prior": nan_in(m.class_log_prior)}, "values that are not numbers"),
+        (lambda m: {"ratios": nan_in(m.ratios)}, "values that are not numbers"),
+        (lambda m: {"values": m.values.astype(np.float32)}, "values that are not numbers"),
+        (lambda m: {"posteriors": (TreePosterior(nan_in(np.zeros((5, 5)))),)}, "values that are not numbers"),
     ],
 )
 def test_what_is_no_average_is_refused(mixture, change, words):

@@ -1,0 +1,535 @@
+"""The base of all classifiers: from tables to counts and a model, and from the model to predictions."""
+
+from __future__ import annotations
+
+from abc import ABCMeta, abstractmethod
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from tanbark.classifiers.base.parameter_checks import available_unless, check_jobs
+from tanbark.classifiers.base.shared_docs import insert_shared_parameters
+from tanbark.classifiers.base.table_reading import (
+    check_encoder,
+    has_no_rows,
+    read_known_table,
+    read_new_table,
+    with_encoder,
+)
+from tanbark.counts import Counts, Rows
+from tanbark.kernels.infer.posterior import log_evidence
+from tanbark.kernels.runtime.threads import run, spans, thread_count
+from tanbark.models import Model
+from tanbark.schema import Encoder, Schema
+from tanbark.schema.encode.columns import Codes
+from tanbark.schema.encode.growth import encode_growing, with_classes
+from tanbark.schema.read.class_column import Target, read_known_target, read_target, usable_rows
+from tanbark.schema.read.table_reader import Table
+
+Array = NDArray[np.float64]
+
+MIN_ESS, MAX_ESS = 1e-100, 1e100
+
+
+def _without_partial_fit(classifier: CountsClassifier) -> str | None:
+    return classifier.why_rows_needed()
+
+
+def _without_joint(classifier: CountsClassifier) -> str | None:
+    if classifier.model_type.has_joint:
+        return None
+    return f"{type(classifier).__name__} has class probabilities, but no joint distribution of rows"
+
+
+class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
+    """A classifier that learns a model from counts, and from rows if counts of pairs do not suffice.
+
+    A subclass declares the type of its model (`model_type`) and the order of the counts it needs (`count_order`), and
+    implements `_learn`. It overrides `why_rows_needed` if counts do not suffice. Everything that was learned is in
+    `model_`, which is replaced as a whole: a method that reads it once gives consistent answers, even while another
+    thread fits the classifier.
+    """
+
+    model_type: ClassVar[type[Model]]
+    """The type of `model_`."""
+
+    count_order: ClassVar[int] = 2
+    """1 if the classifier learns from counts of single values, 2 if it needs counts of pairs."""
+
+    ess: float
+    class_prior: Any
+    encoder: Encoder | Schema | None
+    n_jobs: int | None
+
+    model_: Any
+    classes_listed_: bool = False
+    """Whether `partial_fit` was given all classes at its first call."""
+    chunk_ids_: tuple[str, ...] = ()
+    """The names of the chunks that were learned, so that none is learned twice. `fit` clears them."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        insert_shared_parameters(cls)
+
+    @abstractmethod
+    def _learn(self, counts: Counts, rows: Rows | None, former: Any) -> Model:
+        """Return the model that counts and rows give.
+
+        Parameters
+        ----------
+        counts : Counts
+        rows : Rows or None
+            None if the classifier learns from counts alone.
+        former : Model or None
+            The model that is updated by further rows; None if learning starts anew.
+        """
+
+    def why_rows_needed(self) -> str | None:
+        """Return why counts do not suffice to learn this model, or None if they do."""
+        return None
+
+    def validate_parameters(self) -> None:
+        """Raise an error that names the first invalid parameter."""
+        ess = self.ess
+        if isinstance(ess, bool) or not isinstance(ess, Real) or not MIN_ESS <= ess <= MAX_ESS:
+            raise ValueError(f"ess must be a positive number (from {MIN_ESS} to {MAX_ESS}), got {ess!r}")
+        check_encoder(self.encoder)
+        check_jobs(self.n_jobs)
+
+    def _check_schema(self, schema: Schema) -> None:
+        """Raise an error if a parameter does not fit the columns or the class."""
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``encoder__...`` creates an `Encoder` if there is none.
+
+        Parameters
+        ----------
+        **params : dict
+
+        Returns
+        -------
+        self
+        """
+        super().set_params(**with_encoder(self, params))
+        return self
+
+    # Views of the model
+
+    @property
+    def counts_(self) -> Counts:
+        """The counts that the model was learned from."""
+        return self.model_.counts  # type: ignore[no-any-return]
+
+    @property
+    def schema_(self) -> Schema:
+        """The schema of the table."""
+        return self.model_.schema  # type: ignore[no-any-return]
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The classes, in the order of the columns of `predict_proba`."""
+        return self.model_.schema.class_labels.copy()  # type: ignore[no-any-return]
+
+    @property
+    def class_log_prior_(self) -> Array:
+        """The log prior probability of each class."""
+        return self.model_.class_log_prior  # type: ignore[no-any-return]
+
+    # Learning
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from a table and its classes.
+
+        Parameters
+        ----------
+        X : array, data frame or Arrow table of shape (rows, attributes)
+        y : array or series of shape (rows,)
+        sample_weight : array of shape (rows,), default=None
+            A weight of three counts the row three times; a weight of zero leaves it out.
+
+        Returns
+        -------
+        self
+        """
+        with _interrupts_raised():
+            self.validate_parameters()
+            self._start(X, y, sample_weight, classes=None, chunk_ids_=())
+        return self
+
+    @available_unless(_without_partial_fit)
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from further rows by adding their counts.
+
+        The first call learns the schema, including cut points of numbers, or takes the one given as `encoder`. New
+        levels and classes extend it later, and no count is lost; but listed `classes` are final, and a Schema given as
+        `encoder` does not change. Labels beyond `max_levels` share one further level; the levels seen first are kept.
+        A chunk without rows changes nothing.
+
+        Parameters
+        ----------
+        X : array, data frame or Arrow table of shape (rows, attributes)
+        y : array or series of shape (rows,)
+        classes : array, default=None
+            All classes that may occur.
+        sample_weight : array of shape (rows,), default=None
+
+        Returns
+        -------
+        self
+        """
+        with _interrupts_raised():
+            self.validate_parameters()
+            if has_no_rows(X) and has_no_rows(y):
+                return self
+            if not hasattr(self, "model_"):
+                self._start(X, y, sample_weight, classes)
+                return self
+            model = self.model_
+            self._check_classes(model.schema, classes)
+            rows = self._further_rows(model.schema, X, y, sample_weight)
+            if len(rows.classes):
+                self._set_learned(self._learn(self._with_rows(model.counts, rows), None, model))
+        return self
+
+    @available_unless(_without_partial_fit)
+    def fit_counts(self, counts: Counts) -> Self:
+        """Learn from counts.
+
+        Parameters
+        ----------
+        counts : Counts
+            Counts of pairs, wherever they were counted.
+
+        Returns
+        -------
+        self
+        """
+        with _interrupts_raised():
+            self.validate_parameters()
+            if not isinstance(counts, Counts):
+                raise TypeError(f"counts must be Counts, got {type(counts).__name__!r}")
+            if counts.order < self.count_order:
+                raise ValueError(f"{type(self).__name__} learns from counts of pairs; count with order=2")
+            if not counts.class_counts.sum() > 0:
+                raise ValueError("the counts are all zero; there is nothing to learn")
+            self._learn_encoded(counts, None)
+        return self
+
+    def fit_encoded(self, rows: Rows, counts: Counts | None = None) -> Self:
+        """Learn from encoded rows.
+
+        Parameters
+        ----------
+        rows : Rows
+        counts : Counts, default=None
+            The counts of the rows, if they are known already.
+
+        Returns
+        -------
+        self
+        """
+        with _interrupts_raised():
+            self._learn_encoded(self._count(rows) if counts is None else counts, rows)
+        return self
+
+    def add_counts(self, counts: Counts, former_weight: float = 1.0) -> Self:
+        """Learn from counts of further rows.
+
+        Parameters
+        ----------
+        counts : Counts
+            Under the schema of the model, or one that extends it.
+        former_weight : float, default=1.0
+            The factor by which the counts so far are multiplied.
+
+        Returns
+        -------
+        self
+        """
+        with _interrupts_raised():
+            self.validate_parameters()
+            model = self.model_
+            former = model.counts if former_weight == 1.0 else model.counts * former_weight
+            self._set_learned(self._learn(former + counts, None, model))
+        return self
+
+    def set_model(self, model: Model) -> Self:
+        """Become fitted with a model, such as one that was read from a file.
+
+        Parameters
+        ----------
+        model : Model
+            A model of the type that this classifier learns.
+
+        Returns
+        -------
+        self
+        """
+        if not isinstance(model, self.model_type):
+            raise TypeError(f"model must be a {self.model_type.__name__}, got {type(model).__name__!r}")
+        if model.counts.order < self.count_order and self.why_rows_needed() is None:
+            raise ValueError("its counts are of single values, but it learns from counts of pairs")
+        self._set_learned(model, **_columns_of(model.schema))
+        return self
+
+    def _set_learned(self, model: Model, **attributes: Any) -> None:
+        """Replace everything that was learned, in one step that other threads see as a whole."""
+        self.__dict__ = {**self.__dict__, **attributes, "model_": model}
+
+    def _start(self, X: Any, y: Any, sample_weight: Any, classes: Any, **attributes: Any) -> None:
+        """Learn from a first table."""
+        rows, columns = self._first_rows(X, y, sample_weight, classes)
+        model = self._learn(self._count(rows), rows, None)
+        self.__dict__.pop("feature_names_in_", None)
+        self._set_learned(model, classes_listed_=classes is not None, **columns, **attributes)
+
+    def _learn_encoded(self, counts: Counts, rows: Rows | None) -> None:
+        """Learn from counts, which may be of a higher order than is needed, and encoded rows."""
+        if counts.order > self.count_order:
+            counts = Counts(counts.schema, counts.class_counts, counts.values.copy())
+        self._check_schema(counts.schema)
+        model = self._learn(counts, rows, None)
+        self.__dict__.pop("feature_names_in_", None)
+        self._set_learned(model, classes_listed_=False, chunk_ids_=(), **_columns_of(counts.schema))
+
+    def _first_rows(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> tuple[Rows, dict[str, Any]]:
+        """Return rows under the schema that is given or that they define, and the columns that scikit-learn saw."""
+        table, columns = read_new_table(X, self.n_jobs)
+        target = read_target(y)
+        table, target, weights = usable_rows(table, target, sample_weight)
+        if classes is not None:
+            target = target.among(classes)
+        if isinstance(self.encoder, Schema):
+            schema = self.encoder
+            schema.check_table(table)
+            target.name_beside(schema.names)
+        else:
+            schema = (self.encoder or Encoder()).learn(table, target, weights)
+        self._given_log_prior(len(schema.classes))
+        self._check_schema(schema)
+        return self._encoded_rows(schema, table, target, weights), columns
+
+    def _further_rows(self, schema: Schema, X: Any, y: Any, sample_weight: Any = None) -> Rows:
+        """Return further rows under the schema, or under one that extends it with new levels and classes."""
+        table = read_known_table(self, X, self.n_jobs)
+        target = read_known_target(y, schema.class_labels)
+        target.name_beside(schema.names)
+        table, target, weights = usable_rows(table, target, sample_weight, some=False)
+        if isinstance(self.encoder, Schema):
+            return self._encoded_rows(schema, table, target, weights)
+        known = schema
+        if not self.classes_listed_:
+            schema = with_classes(schema, target)
+        labels = target.codes_under(schema.classes)
+        schema, codes = encode_growing(schema, table, self.encoder or Encoder(), self.n_jobs)
+        if schema != known:
+            self._given_log_prior(len(schema.classes))
+            self._check_schema(schema)
+        return Rows(schema, codes, labels, weights)
+
+    def _encoded_rows(self, schema: Schema, table: Table, target: Target, weights: Array | None) -> Rows:
+        codes = schema.encode_table(table, self.n_jobs)
+        return Rows(schema, codes, target.codes_under(schema.classes), weights)
+
+    @staticmethod
+    def _check_classes(schema: Schema, classes: Any) -> None:
+        """Raise ValueError if `classes` names one that the schema does not have."""
+        known = set(schema.classes)
+        unknown = [c for c in np.asarray([] if classes is None else list(classes)).tolist() if c not in known]
+        if unknown:
+            raise ValueError(f"classes names {unknown[0]!r}, which is not among {list(schema.classes)}")
+
+    def _count(self, rows: Rows) -> Counts:
+        return Counts.of(rows.schema, rows.codes, rows.classes, rows.weights, self.count_order, self.n_jobs)
+
+    def _with_rows(self, counts: Counts, rows: Rows) -> Counts:
+        """Return counts to which those of further rows are added."""
+        so_far = counts.under(rows.schema)
+        if rows.weights is None:
+            return so_far.plus(rows.codes, rows.classes, self.n_jobs)
+        return so_far + self._count(rows)
+
+    def _faded(self, counts: Counts, rows: Rows, half_life: float) -> Counts:
+        """Return counts with further rows; the weight of a row is halved every `half_life` rows that follow it."""
+        following = len(rows.classes)
+        with np.errstate(over="ignore"):
+            age = np.arange(following - 1, -1, -1, dtype=np.float64) / half_life
+        aged = Rows(rows.schema, rows.codes, rows.classes, rows.each * 0.5**age)
+        faded: Counts = counts.under(rows.schema) * float(0.5 ** (following / half_life))
+        return faded + self._count(aged)
+
+    def _given_log_prior(self, classes: int) -> Array | None:
+        """Return the logarithm of the given class prior, or None if there is none."""
+        if self.class_prior is None:
+            return None
+        try:
+            prior = np.asarray(self.class_prior, np.float64)
+        except (TypeError, ValueError, OverflowError):
+            prior = np.empty(0)
+        if prior.shape != (classes,) or not (prior >= 0).all() or not np.isclose(prior.sum(), 1.0):
+            raise ValueError(
+                f"class_prior must be {classes} probabilities that sum to 1, in the order of classes_, got "
+                f"{self.class_prior!r}"
+            )
+        with np.errstate(divide="ignore"):
+            log_prior: Array = np.log(prior / prior.sum())
+        return log_prior
+
+    # Predicting
+
+    def _fitted_model(self) -> Any:
+        check_is_fitted(self)
+        return self.model_
+
+    def _encode(self, model: Model, X: Any) -> Codes:
+        return model.schema.encode_table(read_known_table(self, X, self.n_jobs), self.n_jobs)
+
+    def encode(self, X: Any) -> Codes:
+        """Return the codes of a table under the schema of the model.
+
+        Parameters
+        ----------
+        X : array, data frame or Arrow table of shape (rows, attributes)
+
+        Returns
+        -------
+        codes : array of unsigned int of shape (attributes, rows)
+        """
+        return self._encode(self._fitted_model(), X)
+
+    @available_unless(_without_joint)
+    def predict_joint_log_proba(self, X: Any) -> Array:
+        """Return ``log P(row, class)``, with missing and unseen values marginalised.
+
+        Parameters
+        ----------
+        X : array, data frame or Arrow table of shape (rows, attributes)
+
+        Returns
+        -------
+        log_joint : array of shape (rows, classes)
+        """
+        model = self._fitted_model()
+        return model.log_scores(self._encode(model, X), self.n_jobs)  # type: ignore[no-any-return]
+
+    @available_unless(_without_joint)
+    def score_samples(self, X: Any) -> Array:
+        """Return ``log P(row)`` over the levels and intervals of the schema, -inf for impossible rows.
+
+        Parameters
+        ----------
+        X : array, data frame or Arrow table of shape (rows, attributes)
+
+        Returns
+        -------
+        log_probability : array of shape (rows,)
+        """
+        joint = self.predict_joint_log_proba(X)
+        out = np.empty(len(joint))
+        threads = thread_count(self.n_jobs, len(joint))
+        run([partial(log_evidence, joint, *span, out) for span in spans(len(joint), threads)], threads)
+        return out
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the posterior probability of each class; rows that are impossible in every class get the prior.
+
+        Parameters
+        ----------
+        X : array, data frame or Arrow table of shape (rows, attributes)
+
+        Returns
+        -------
+        probabilities : array of shape (rows, classes)
+            In the order of `classes_`.
+        """
+        model = self._fitted_model()
+        return model.posterior(self._encode(model, X), self.n_jobs)  # type: ignore[no-any-return]
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the log posterior probability of each class, accurate also where the probability underflows.
+
+        Parameters
+        ----------
+        X : array, data frame or Arrow table of shape (rows, attributes)
+
+        Returns
+        -------
+        log_probabilities : array of shape (rows, classes)
+            In the order of `classes_`.
+        """
+        model = self._fitted_model()
+        return model.log_posterior(self._encode(model, X), self.n_jobs)  # type: ignore[no-any-return]
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of each row.
+
+        Parameters
+        ----------
+        X : array, data frame or Arrow table of shape (rows, attributes)
+
+        Returns
+        -------
+        classes : array of shape (rows,)
+        """
+        model = self._fitted_model()
+        best = model.posterior(self._encode(model, X), self.n_jobs).argmax(axis=1)
+        predicted: NDArray[Any] = model.schema.class_labels[best]
+        return predicted
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = False
+        tags.input_tags.categorical = False
+        return tags
+
+
+@contextmanager
+def _interrupts_raised() -> Iterator[None]:
+    """Raise KeyboardInterrupt where numba turned it into a SystemError.
+
+    This happens when Ctrl-C arrives while a kernel unpacks its arguments.
+    """
+    try:
+        yield
+    except SystemError as error:
+        if isinstance(error.__cause__, KeyboardInterrupt):
+            raise error.__cause__ from None
+        raise
+
+
+def _columns_of(schema: Schema) -> dict[str, Any]:
+    """Return the attributes that scikit-learn would set for a table with the columns of a schema."""
+    columns: dict[str, Any] = {"n_features_in_": len(schema.columns)}
+    if schema.named:
+        columns["feature_names_in_"] = np.array(schema.names, object)
+    return columns
+
+
+def settings_of(classifier: CountsClassifier) -> dict[str, Any]:
+    """Return the parameters of a classifier and its encoder as plain values; other values become ``"given"``.
+
+    >>> from tanbark import NaiveBayes
+    >>> settings_of(NaiveBayes(class_prior=[0.5, 0.5]))
+    {'class_prior': [0.5, 0.5], 'ess': 1.0, 'parameters': 'dirichlet'}
+    """
+    params = classifier.get_params(deep=False)
+    given = {name: value for name, value in params.items() if name not in ("encoder", "n_jobs")}
+    if isinstance(classifier.encoder, Encoder):
+        given |= classifier.encoder.get_params()
+    return {name: _plain(value) for name, value in given.items()}
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return {str(name): _plain(one) for name, one in value.items()} if isinstance(value, Mapping) else "given"

@@ -1,0 +1,99 @@
+"""Descriptions of parameters and attributes that several classifiers share, inserted into their docstrings."""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+_SHARED = {
+    "parameters": """
+        parameters : {"dirichlet", "ml", "softened", "laplace", "m"}, default="dirichlet"
+            The estimator of the probability tables: see `tanbark.parameters.conditional`.
+        """,
+    "class_prior": """
+        class_prior : array of shape (classes,), default=None
+            Class probabilities to use instead of the learned ones.
+        """,
+    "encoder": """
+        encoder : Encoder, Schema or None, default=None
+            Converts the table to codes. None means ``Encoder()``; a Schema is used as it is.
+        """,
+    "n_jobs": """
+        n_jobs : int or None, default=None
+            The number of threads, as in scikit-learn: None means one, -1 all.
+        """,
+    "random_state": """
+        random_state : int, RandomState or None, default=0
+            The seed of the values that are sampled for rows with too many missing values to marginalise exactly. They
+            are sampled once, so that the answer for a row does not change.
+        """,
+    "verbose": """
+        verbose : bool, default=False
+            Whether to show progress on stderr.
+        """,
+    "max_parents": """
+        max_parents : int, default=None
+            The maximum number of parents of a node, including the class; None means no limit.
+        """,
+    "search_options": """
+        forbidden, required : lists of pairs (parent, child) of names, default=()
+            Edges that must not or must be included, by the names that `network_` uses: those of the columns, or x0, x1
+            and so on if they have none; for the class the name of `y`, or "class" if it has none.
+        max_memory : float, default=None
+            The maximum number of bytes that an exact search may use; None means most of the free memory. A search that
+            needs more is refused before it starts.
+        tabu : int, default=10
+            The number of recent structures to which a greedy search does not return, and the number of steps without
+            improvement after which it stops; 0 is plain hill climbing.
+        restarts : int, default=0
+            The number of times a greedy search climbs again, from the best structure so far after random changes.
+        """,
+    "search_random_state": """
+        random_state : int, RandomState or None, default=0
+            The seed of restarts, and of the values that are sampled for rows with too many missing values to
+            marginalise exactly. They are sampled once, so that the answer for a row does not change.
+        """,
+    "fitted": """
+        model_ : Model
+            The fitted model; the other attributes are views of it.
+        classes_ : array of shape (classes,)
+            The classes, in the order of the columns of `predict_proba`.
+        class_log_prior_ : array of shape (classes,)
+            The log prior probability of each class.
+        counts_ : Counts
+            The counts that the model was learned from.
+        schema_ : Schema
+            The columns with their levels or cut points.
+        n_features_in_ : int
+            The number of columns.
+        feature_names_in_ : array of str
+            The names of the columns, if they have any.
+        """,
+    "network": """
+        network_ : Network
+            The learned network.
+        """,
+}
+
+_PLACEHOLDER = re.compile(r"^(?P<indent> *)\{(?P<name>\w+)\}$", re.MULTILINE)
+
+
+def insert_shared_parameters(cls: type) -> None:
+    """Replace lines such as ``{encoder}`` in the docstring of a class by the shared descriptions.
+
+    >>> class Example:
+    ...     '''Do something.
+    ...
+    ...     {n_jobs}
+    ...     '''
+    >>> insert_shared_parameters(Example)
+    >>> print(Example.__doc__.splitlines()[2])
+        n_jobs : int or None, default=None
+    """
+
+    def described(found: re.Match[str]) -> str:
+        lines = inspect.cleandoc(_SHARED[found["name"]]).splitlines()
+        return "\n".join(f"{found['indent']}{line}".rstrip() for line in lines)
+
+    if cls.__doc__:
+        cls.__doc__ = _PLACEHOLDER.sub(described, cls.__doc__)

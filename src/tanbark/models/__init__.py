@@ -1,0 +1,19 @@
+"""Fitted models: what learning leaves behind, immutable and complete."""
+
+from tanbark.models.model import Model, StoredModel
+from tanbark.models.network_model import Findings, NetworkModel
+from tanbark.models.pool import Pool
+from tanbark.models.super_parent_average import SuperParentAverage
+from tanbark.models.tree_average import TreeAverage
+from tanbark.models.votes import Votes
+
+__all__ = [
+    "Findings",
+    "Model",
+    "NetworkModel",
+    "Pool",
+    "StoredModel",
+    "SuperParentAverage",
+    "TreeAverage",
+    "Votes",
+]

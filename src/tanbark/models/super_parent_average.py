@@ -1,0 +1,76 @@
+"""The average of all super-parent networks, as AODE defines it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.counts import Counts
+from tanbark.kernels.average.super_parent_joint import averaged_log_joint
+from tanbark.kernels.runtime.compiling import frozen
+from tanbark.kernels.runtime.threads import pieces, run, thread_count
+from tanbark.models.model import Array, Model, StoredModel
+from tanbark.network.network_arrays import log_prior, log_table
+from tanbark.schema.encode.columns import Codes
+
+
+@dataclass(frozen=True, eq=False)
+class SuperParentAverage(Model):
+    """The mean joint of the super-parent networks whose super-parent is frequent enough in the row.
+
+    Parameters
+    ----------
+    counts : Counts
+    class_log_prior : array of shape (classes,)
+    own : array of shape (values, classes)
+        ``log P(class, x_i)`` of each value of a super-parent.
+    pairs : array of shape (values, classes, values)
+        ``log P(x_j | class, x_i)`` at ``[x_i, class, x_j]``.
+    votes : array of bool of shape (values,)
+        Whether a super-parent with this value takes part.
+    alone : array of shape (values, classes)
+        ``log P(x_j | class)``, for the naive Bayes that answers if no super-parent takes part.
+    """
+
+    counts: Counts
+    class_log_prior: Array
+    own: Array
+    pairs: Array
+    votes: NDArray[np.bool_]
+    alone: Array
+
+    has_joint = False
+
+    def log_scores(self, codes: Codes, n_jobs: int | None = None) -> Array:
+        """Return the log of the mean joint of the networks that take part."""
+        rows = codes.shape[1]
+        out = np.empty((rows, len(self.class_log_prior)))
+        threads = thread_count(n_jobs, rows)
+        tables = map(frozen, (self.own, self.pairs, self.votes, self.class_log_prior, self.alone))
+        call = partial(averaged_log_joint, codes, self.schema.offset, *tables)
+        steps = out.shape[1] * len(codes) ** 2
+        run([partial(call, *span, out) for span in pieces(rows, threads, steps)], threads)
+        return out
+
+    def to_arrays(self) -> StoredModel:
+        """Return the tables."""
+        arrays = {"own": self.own, "pairs": self.pairs, "votes": self.votes}
+        return StoredModel({}, {**arrays, "log_prior": self.class_log_prior, "alone": self.alone})
+
+    @classmethod
+    def from_arrays(cls, counts: Counts, stored: StoredModel) -> Self:
+        """Return the model that `to_arrays` described."""
+        classes, values = counts.values.shape
+        arrays = stored.arrays
+        votes = arrays["votes"]
+        own = log_table(arrays, "own", (values, classes))
+        pairs = log_table(arrays, "pairs", (values, classes, values))
+        prior = log_prior(arrays, "log_prior", classes)
+        alone = log_table(arrays, "alone", (values, classes))
+        if votes.shape != (values,) or votes.dtype != np.bool_:
+            raise ValueError("its votes must be booleans, one for each value")
+        return cls(counts, prior, own, pairs, votes, alone)
