@@ -7,7 +7,7 @@ from tanbark.kernels.runtime.compiling import njit
 
 TILE_ROWS = 64
 """Number of rows processed together."""
-EXACT = 2.0**53
+MAX_EXACT_INTEGER = 2.0**53
 """Every integer up to this size is exact as a float; larger floats are all whole."""
 MAX_LINEAR_CUTS = 64
 """Up to this number of cut points, comparing with all of them is faster than a binary search."""
@@ -113,7 +113,7 @@ def few_whole_numbers(rows: NDArray[np.float64], column: int, max_distinct: int)
         x = rows[i, column]
         if np.isnan(x):
             continue
-        if x != np.floor(x) or abs(x) > EXACT:
+        if x != np.floor(x) or abs(x) > MAX_EXACT_INTEGER:
             return False
         known = False
         for j in range(n_seen):

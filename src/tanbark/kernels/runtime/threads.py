@@ -16,7 +16,7 @@ State = TypeVar("State")
 
 FEW_ROWS = 50_000
 """With fewer rows, starting a thread costs more than it saves."""
-MOST_STEPS = 2**27
+MAX_STEPS_PER_TASK = 2**27
 """Maximum number of steps of one task. Kernels cannot be interrupted, and this takes a few tenths of a second."""
 MAX_THREADS_PER_CORE = 8
 """Upper limit per core for any `n_jobs`, including one read from a file: more threads never help."""
@@ -129,16 +129,16 @@ def _await(future: Future[None]) -> None:
 
 
 def pieces(rows: int, threads: int, steps: int) -> list[tuple[int, int]]:
-    """Split rows into consecutive ranges: at least one per thread, and none with more than `MOST_STEPS` steps.
+    """Split rows into consecutive ranges: at least one per thread, and none with more than `MAX_STEPS_PER_TASK` steps.
 
     `steps` is the number of steps per row.
 
     >>> pieces(10, 2, steps=1000)
     [(0, 5), (5, 10)]
-    >>> pieces(5, 1, steps=MOST_STEPS // 2)
+    >>> pieces(5, 1, steps=MAX_STEPS_PER_TASK // 2)
     [(0, 2), (2, 4), (4, 5)]
     """
-    max_rows = max(MOST_STEPS // max(steps, 1), 1)
+    max_rows = max(MAX_STEPS_PER_TASK // max(steps, 1), 1)
     return spans(rows, max(threads, -(-rows // max_rows)))
 
 
