@@ -1,1 +1,1 @@
-"""Hot loops: plain functions on arrays, compiled by numba, that know nothing of estimators."""
+"""Numba kernels: compiled functions on plain arrays, independent of the estimators."""

@@ -1,4 +1,4 @@
-"""Adding rows to the Burt table against products of indicator matrices."""
+"""Adding rows to a Burt table, compared with products of indicator matrices."""
 
 import numpy as np
 import pytest
@@ -9,18 +9,22 @@ from tanbark.kernels.count.pair_counts import add_rows
 from tanbark.kernels.runtime.compiling import frozen
 
 
-@pytest.mark.parametrize("kind", [np.int64, np.float64])
-@pytest.mark.parametrize("code", [np.uint8, np.uint16])
+@pytest.mark.parametrize("count_type", [np.int64, np.float64])
+@pytest.mark.parametrize("code_type", [np.uint8, np.uint16])
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=6), st.integers(1, 4), st.integers(0, 300), st.integers(0, 99))
-def test_the_table_grows_by_the_pairs_of_the_rows(code, kind, arity, classes, rows, seed):
+def test_adding_rows_adds_their_pairs_to_the_table(code_type, count_type, arity, classes, rows, seed):
     rng = np.random.default_rng(seed)
-    missing = np.iinfo(code).max
-    codes = np.stack([np.where(rng.random(rows) < 0.2, missing, rng.integers(0, r, rows)) for r in arity]).astype(code)
+    missing = np.iinfo(code_type).max
+    codes = np.stack([np.where(rng.random(rows) < 0.2, missing, rng.integers(0, r, rows)) for r in arity]).astype(
+        code_type
+    )
     y = rng.integers(0, classes, rows).astype(np.uint16)
-    has = np.concatenate([codes[u] == np.arange(r)[:, None] for u, r in enumerate(arity)]).astype(np.int64)
-    table = rng.integers(0, 10**6, (classes, sum(arity), sum(arity))).astype(kind)
+    indicator = np.concatenate([codes[u] == np.arange(r)[:, None] for u, r in enumerate(arity)]).astype(np.int64)
+    table = rng.integers(0, 10**6, (classes, sum(arity), sum(arity))).astype(count_type)
     before, out = table.copy(), np.full_like(table, -1)
     add_rows(codes, y, frozen(np.cumsum([0, *arity])), frozen(table), out)
-    assert np.array_equal(out, before + np.stack([has[:, y == k] @ has[:, y == k].T for k in range(classes)]))
+    assert np.array_equal(
+        out, before + np.stack([indicator[:, y == k] @ indicator[:, y == k].T for k in range(classes)])
+    )
     assert np.array_equal(table, before)

@@ -1,4 +1,4 @@
-"""The kernels without the compiler: the same integers from plain Python."""
+"""Intrinsics agree with their plain versions, and kernels with and without compilation."""
 
 import os
 import subprocess
@@ -24,12 +24,12 @@ def _compiled_mask(codes, start, value):
 
 
 @given(st.integers(0, 2**64 - 1))
-def test_popcount_and_its_twin_count_the_bits(word):
+def test_popcount_and_its_plain_version_count_the_bits(word):
     assert _compiled_popcount(np.uint64(word)) == popcount_plain(np.uint64(word)) == bin(word).count("1")
 
 
 @pytest.mark.parametrize("start", [0, 1, 63])
-def test_equal_mask_and_its_twin_agree_with_a_comparison(start):
+def test_equal_mask_and_its_plain_version_agree_with_a_comparison(start):
     codes = np.random.default_rng(start).integers(0, 3, 200, dtype=np.uint8)
     expected = sum(1 << i for i in range(64) if codes[start + i] == 2)
     assert int(_compiled_mask(codes, start, np.uint8(2))) == expected
@@ -49,7 +49,7 @@ for weights in (None, rng.integers(0, 3, 150)):
 """
 
 
-def test_everything_runs_without_the_compiler_and_gives_the_same():
+def test_results_are_equal_without_compilation():
     def run(**environment):
         done = subprocess.run(
             [sys.executable, "-c", SCRIPT],

@@ -1,3 +1,5 @@
+"""Conversion of numbers to codes, compared with numpy and Python sets."""
+
 import math
 
 import numpy as np
@@ -21,7 +23,7 @@ def narrowed(rows, base, start=0, room=None):
 
 
 @pytest.mark.parametrize("rows", [0, 1, 63, 64, 65, 200])
-def test_distances_from_the_base_stand_one_column_after_another_whatever_the_number_of_rows(rows):
+def test_differences_from_the_base_are_written_column_by_column_for_any_number_of_rows(rows):
     base = np.array([-3, 0, 2**62])
     table = np.random.default_rng(rows).integers(0, 256, (rows, 3)) + base
     out, reach = narrowed(table, base)
@@ -29,28 +31,28 @@ def test_distances_from_the_base_stand_one_column_after_another_whatever_the_num
     assert (reach < 256).all()
 
 
-def test_a_chunk_is_written_where_it_starts_and_nothing_else_is_touched():
+def test_a_chunk_is_written_at_its_start_and_nothing_else_changes():
     out, _ = narrowed(np.array([[1, 2], [3, 4]]), [0, 0], start=2, room=5)
     assert out.tolist() == [[7, 7, 1, 3, 7], [7, 7, 2, 4, 7]]
 
 
 @QUICK
 @given(st.lists(st.integers(0, 255), max_size=80))
-def test_the_reach_holds_every_bit_and_the_values_are_those_that_occur(distances):
+def test_the_reach_is_the_union_of_all_bits_and_the_values_are_those_that_occur(distances):
     out, reach = narrowed(np.array(distances, np.int64).reshape(-1, 1), [0])
     assert int(reach[0]) == np.bitwise_or.reduce(np.array(distances, np.int64), initial=0)
     assert values_up_to(out[0], int(reach[0])).tolist() == sorted(set(distances))
 
 
 @pytest.mark.parametrize("value", [256, -1, 2**40, -(2**63), 2**63 - 1])
-def test_a_distance_that_does_not_fit_shows_in_the_reach(value):
+def test_a_difference_that_does_not_fit_is_visible_in_the_reach(value):
     _, reach = narrowed(np.array([[3], [value], [5]]), [0])
     assert int(reach[0]) >= 256
 
 
 @QUICK
 @given(st.lists(numbers, max_size=40), st.sets(st.integers(-4, 4).map(float), max_size=6))
-def test_bins_are_what_numpys_searchsorted_finds_and_a_number_equal_to_a_cut_lies_below_it(values, cuts):
+def test_bins_equal_numpys_searchsorted_and_a_number_equal_to_a_cut_is_in_the_lower_bin(values, cuts):
     column = np.array(values, np.float64).reshape(-1, 1)
     cuts = np.array(sorted(cuts), np.float64)
     out = np.empty(len(values), np.uint8)
@@ -65,7 +67,7 @@ def test_an_infinite_number_is_reported(infinite):
     assert not bin_numbers(frozen(np.array([[1.0], [infinite], [math.nan]])), 0, np.array([0.0]), 255, out)
 
 
-def test_bins_beyond_255_fit_codes_of_two_bytes():
+def test_bins_beyond_255_fit_two_byte_codes():
     cuts = np.arange(1000.0)
     out = np.empty(2, np.uint16)
     assert bin_numbers(frozen(np.array([[0.0, 998.5], [0.0, np.nan]])), 1, cuts, 65535, out)
@@ -74,7 +76,7 @@ def test_bins_beyond_255_fit_codes_of_two_bytes():
 
 @QUICK
 @given(st.lists(st.one_of(numbers, st.just(math.inf)), max_size=12), st.integers(1, 4))
-def test_few_whole_numbers_are_those_a_set_counts(values, most):
+def test_few_whole_numbers_agrees_with_a_set(values, most):
     known = {v for v in values if not math.isnan(v)}
     expected = all(math.isfinite(v) and v == int(v) for v in known) and len(known) <= most
     assert few_whole_numbers(frozen(np.array(values, np.float64).reshape(-1, 1)), 0, most) == expected

@@ -1,4 +1,4 @@
-"""The cache of compiled kernels: whatever is wrong with it, answers are right."""
+"""The cache of compiled kernels: results are correct whatever its state."""
 
 import multiprocessing
 import os
@@ -16,114 +16,114 @@ import tanbark
 from tanbark.kernels.runtime import compiling
 from tanbark.kernels.runtime.compiling import njit
 
-pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="compilation is disabled")
 
-WHOLE, PARTS = np.array([1, 2, 3]), np.array([0.5, 0.25, 1.0])
+INTEGERS, FLOATS = np.array([1, 2, 3]), np.array([0.5, 0.25, 1.0])
 
 
 def total(values):
-    found = values[0]
+    result = values[0]
     for value in values[1:]:
-        found += value
-    return found
+        result += value
+    return result
 
 
-def compiled():
-    """Return a kernel that has compiled nothing yet, as in a process that has just begun."""
+def new_kernel():
+    """Return a kernel without compiled signatures, as in a new process."""
     return njit(nogil=True, cache=True)(total)
 
 
-def was_kept(kernel):
-    """Return whether everything that a kernel was called with had been compiled before."""
+def was_cached(kernel):
+    """Return whether all signatures with which the kernel was called came from the cache."""
     return not kernel.stats.cache_misses and bool(kernel.stats.cache_hits)
 
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
-    """A folder of compiled kernels."""
+    """Return an empty cache directory for compiled kernels."""
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"))
     return tmp_path / "cache"
 
 
 @pytest.mark.usefixtures("cache")
-def test_what_was_compiled_is_kept_for_each_type():
-    assert (compiled()(WHOLE), compiled()(PARTS)) == (6, 1.75)
-    again = compiled()
-    assert (again(WHOLE), again(PARTS)) == (6, 1.75)
-    assert was_kept(again)
+def test_kernels_are_cached_for_each_type():
+    assert (new_kernel()(INTEGERS), new_kernel()(FLOATS)) == (6, 1.75)
+    again = new_kernel()
+    assert (again(INTEGERS), again(FLOATS)) == (6, 1.75)
+    assert was_cached(again)
 
 
-@pytest.mark.parametrize("ending", ["nbi", "nbc"])
-@pytest.mark.parametrize("left", [0, 100])
-def test_a_torn_file_is_compiled_anew_and_replaced(cache, ending, left):
-    compiled()(WHOLE)
-    (torn,) = cache.rglob(f"*.{ending}")
-    torn.write_bytes(torn.read_bytes()[:left])
-    assert compiled()(WHOLE) == 6
-    again = compiled()
-    assert again(WHOLE) == 6
-    assert was_kept(again)
+@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
+@pytest.mark.parametrize("size", [0, 100])
+def test_a_truncated_cache_file_is_recompiled_and_replaced(cache, suffix, size):
+    new_kernel()(INTEGERS)
+    (truncated,) = cache.rglob(f"*.{suffix}")
+    truncated.write_bytes(truncated.read_bytes()[:size])
+    assert new_kernel()(INTEGERS) == 6
+    again = new_kernel()
+    assert again(INTEGERS) == 6
+    assert was_cached(again)
 
 
-def test_what_another_process_wrote_over_is_not_taken_for_ones_own(cache):
-    # Two processes read an index without entries, and each writes it with its own; the second's index stays, and the
-    # first's kernel, since both are the first file.
-    compiled()(WHOLE)
+def test_a_kernel_overwritten_by_another_process_is_not_used(cache):
+    # Two processes read an empty index and write the same two files. Here the index of the second process remains, with
+    # the kernel of the first.
+    new_kernel()(INTEGERS)
     (data,) = cache.rglob("*.1.nbc")
-    of_the_first = data.read_bytes()
+    first_kernel = data.read_bytes()
     next(cache.rglob("*.nbi")).unlink()
-    compiled()(PARTS)
-    data.write_bytes(of_the_first)
-    assert compiled()(PARTS) == 1.75
-    again = compiled()
-    assert again(PARTS) == 1.75
-    assert was_kept(again)
+    new_kernel()(FLOATS)
+    data.write_bytes(first_kernel)
+    assert new_kernel()(FLOATS) == 1.75
+    again = new_kernel()
+    assert again(FLOATS) == 1.75
+    assert was_cached(again)
 
 
-def test_a_full_disk_is_no_error(cache):
+def test_a_full_disk_raises_no_error(cache):
     import resource
 
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
     try:
-        assert compiled()(WHOLE) == 6
+        assert new_kernel()(INTEGERS) == 6
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert not [path for path in cache.rglob("*") if path.is_file() and path.stat().st_size]
-    compiled()(WHOLE)
-    again = compiled()
-    assert again(WHOLE) == 6
-    assert was_kept(again)
+    new_kernel()(INTEGERS)
+    again = new_kernel()
+    assert again(INTEGERS) == 6
+    assert was_cached(again)
 
 
-def _begin(barrier, found, number):
+def _call_kernel(barrier, results, number):
     barrier.wait()
-    kernel = compiled()
-    order = (WHOLE, PARTS) if number % 2 else (PARTS, WHOLE)
-    found.put(sorted(float(kernel(values)) for values in order))
+    kernel = new_kernel()
+    order = (INTEGERS, FLOATS) if number % 2 else (FLOATS, INTEGERS)
+    results.put(sorted(float(kernel(values)) for values in order))
 
 
 def test_processes_that_start_at_once_share_an_empty_cache(cache):
     fork = multiprocessing.get_context("fork")
-    barrier, found = fork.Barrier(6), fork.Queue()
-    started = [fork.Process(target=_begin, args=(barrier, found, number)) for number in range(6)]
-    for one in started:
-        one.start()
-    answers = [found.get(timeout=60) for _ in started]
-    for one in started:
-        one.join(60)
-        assert one.exitcode == 0
+    barrier, results = fork.Barrier(6), fork.Queue()
+    processes = [fork.Process(target=_call_kernel, args=(barrier, results, number)) for number in range(6)]
+    for process in processes:
+        process.start()
+    answers = [results.get(timeout=60) for _ in processes]
+    for process in processes:
+        process.join(60)
+        assert process.exitcode == 0
     assert answers == [[1.75, 6.0]] * 6
-    for values, right in ((WHOLE, 6), (PARTS, 1.75)):
-        assert compiled()(values) == right
+    for values, expected in ((INTEGERS, 6), (FLOATS, 1.75)):
+        assert new_kernel()(values) == expected
     assert not list(cache.rglob("*.tmp.*"))
 
 
-def test_without_a_folder_to_write_to_the_library_works_and_says_so_once(tmp_path):
+def test_without_a_writable_cache_directory_the_library_works_and_warns_once(tmp_path):
     package = Path(tanbark.__file__).parent
     shutil.copytree(package, tmp_path / "tanbark", ignore=shutil.ignore_patterns("__pycache__"))
     for folder in [tmp_path / "tanbark", *(tmp_path / "tanbark").rglob("*/")]:
-        # Not even the superuser can make a folder where a file is.
+        # Not even the superuser can create a directory where a file exists.
         (folder / "__pycache__").touch()
     script = (
         "import numpy as np, tanbark.kernels.infer.tree_joint\n"
@@ -132,32 +132,38 @@ def test_without_a_folder_to_write_to_the_library_works_and_says_so_once(tmp_pat
         "grow_tree(np.array([[0.0, 2.0, 1.0], [2.0, 0.0, 3.0], [1.0, 3.0, 0.0]]), us, vs)\n"
         "print(tanbark.__file__, *us, *vs)\n"
     )
-    homeless = {name: text for name, text in os.environ.items() if name not in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")}
-    homeless |= {"HOME": os.devnull, "PYTHONPATH": str(tmp_path), "PYTHONWARNINGS": "default"}
+    environment = {name: text for name, text in os.environ.items() if name not in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")}
+    environment |= {"HOME": os.devnull, "PYTHONPATH": str(tmp_path), "PYTHONWARNINGS": "default"}
     done = subprocess.run(
-        [sys.executable, "-c", script], env=homeless, cwd=tmp_path, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", script],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == [str(tmp_path / "tanbark" / "__init__.py"), "1", "1", "2", "0"]
-    assert done.stderr.count("there is no folder to keep compiled kernels in") == 1
+    assert done.stderr.count("compiled kernels cannot be cached") == 1
 
 
-def test_an_interrupt_waits_until_a_kernel_is_compiled():
-    """It would be lost, or leave the compiler in disorder."""
-    compiled = []
+def test_an_interrupt_is_deferred_until_compilation_has_finished():
+    """Otherwise it might be lost or leave the compiler in an inconsistent state."""
+    signatures = []
 
     def compiler(signature):
         signal.raise_signal(signal.SIGINT)
-        compiled.append(signature)
+        signatures.append(signature)
         return "kernel"
 
-    usual = signal.getsignal(signal.SIGINT)
-    for handler in (signal.default_int_handler, usual):
+    original = signal.getsignal(signal.SIGINT)
+    for handler in (signal.default_int_handler, original):
         signal.signal(signal.SIGINT, handler)
         with pytest.raises(KeyboardInterrupt):
-            compiling._uninterrupted(compiler)("int64")
+            compiling._defer_interrupts(compiler)("int64")
         assert signal.getsignal(signal.SIGINT) is handler
-    # One that is compiled for another is within it.
+    # Compiling a kernel may compile the kernels that it calls.
     with pytest.raises(KeyboardInterrupt):
-        compiling._uninterrupted(lambda signature: compiling._uninterrupted(compiler)(signature))("float64")
-    assert compiled == ["int64", "int64", "float64"]
+        compiling._defer_interrupts(compiling._defer_interrupts(compiler))("float64")
+    assert signatures == ["int64", "int64", "float64"]

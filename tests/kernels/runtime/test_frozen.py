@@ -1,4 +1,4 @@
-"""Users wait while kernels are compiled: what was loaded or came from another process shall not need it again."""
+"""Models that were loaded or unpickled need no recompilation of kernels."""
 
 import importlib
 import pickle
@@ -14,31 +14,31 @@ from tanbark.classifiers import REGISTRY
 from tanbark.kernels.runtime.compiling import frozen
 
 
-def compiled():
-    """Return how many types of arguments each kernel was compiled for in this process."""
-    modules = [importlib.import_module(f"{kernels.__name__}.{m.name}") for m in pkgutil.iter_modules(kernels.__path__)]
-    things = {f"{m.__name__}.{name}": thing for m in modules for name, thing in vars(m).items()}
-    return {name: len(thing.signatures) for name, thing in things.items() if getattr(thing, "signatures", ())}
+def signature_counts():
+    """Return the number of signatures for which each kernel has been compiled in this process."""
+    modules = [importlib.import_module(m.name) for m in pkgutil.walk_packages(kernels.__path__, f"{kernels.__name__}.")]
+    members = {f"{m.__name__}.{name}": member for m in modules for name, member in vars(m).items()}
+    return {name: len(member.signatures) for name, member in members.items() if getattr(member, "signatures", ())}
 
 
 @pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
 @pytest.mark.parametrize("classifier", [entry.classifier for entry in REGISTRY.values()])
-def test_a_model_that_comes_from_elsewhere_needs_no_compiling(classifier, tmp_path):
+def test_loaded_and_unpickled_models_need_no_compilation(classifier, tmp_path):
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 3, (60, 4)).astype(object), rng.integers(0, 3, 60)
     X[rng.random(X.shape) < 0.1] = None
     model = classifier().fit(X, y)
     expected = model.predict_proba(X), model.predict_log_proba(X)
-    assert compiled()
-    before = compiled()
+    assert signature_counts()
+    before = signature_counts()
     tanbark.save(model, tmp_path / "model.tanbark")
     for other in (tanbark.load(tmp_path / "model.tanbark"), pickle.loads(pickle.dumps(model))):
         np.testing.assert_array_equal((other.predict_proba(X), other.predict_log_proba(X)), expected)
-    assert compiled() == before
+    assert signature_counts() == before
 
 
 @pytest.mark.parametrize("array", [np.arange(6).reshape(2, 3), np.arange(6).reshape(3, 2).T, np.arange(12)[::2]])
-def test_frozen_arrays_say_the_same_and_cannot_be_written_to(array):
+def test_frozen_arrays_are_equal_contiguous_and_read_only(array):
     fixed = frozen(array)
     np.testing.assert_array_equal(fixed, array)
     assert fixed.flags.c_contiguous

@@ -1,4 +1,4 @@
-"""Tasks in threads: all are done, and none is begun once something has gone wrong."""
+"""Tasks in threads: all of them run, and none starts after an error."""
 
 import gc
 import os
@@ -9,7 +9,7 @@ import time
 import joblib
 import pytest
 
-from tanbark.kernels.runtime.threads import MOST_OF_A_CORE, feed, jobs, run
+from tanbark.kernels.runtime.threads import MAX_THREADS_PER_CORE, feed, jobs, run
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
@@ -20,50 +20,50 @@ def test_every_task_is_called_once(threads):
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
-def test_no_task_begins_after_one_has_failed(error):
-    begun = []
+def test_no_task_starts_after_one_has_failed(error):
+    started = []
 
     def fail():
         raise error
 
     def work():
-        begun.append(1)
+        started.append(1)
         time.sleep(0.01)
 
     before = threading.active_count()
     with pytest.raises(error):
         run([fail, *[work] * 200], 2)
-    assert len(begun) < 20
+    assert len(started) < 20
     assert threading.active_count() == before
 
 
-def test_an_interrupt_from_the_keyboard_gets_out_at_once_and_leaves_no_thread():
-    begun = []
+def test_a_keyboard_interrupt_propagates_at_once_and_leaves_no_thread():
+    started = []
 
     def work():
-        begun.append(1)
-        if len(begun) == 3:
+        started.append(1)
+        if len(started) == 3:
             os.kill(os.getpid(), signal.SIGINT)
         time.sleep(0.01)
 
-    # Python drops an interrupt that comes while the last of a thread of an earlier test is cleared up.
+    # Python drops an interrupt that arrives while a thread of an earlier test is being finalised.
     gc.collect()
     before = threading.active_count()
     with pytest.raises(KeyboardInterrupt):
         run([work] * 200, 2)
-    assert len(begun) < 20
+    assert len(started) < 20
     assert threading.active_count() == before
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])
-def test_items_are_fed_to_workers_and_come_back_in_order(workers):
+def test_items_are_processed_by_workers_and_returned_in_order(workers):
     states = [[] for _ in range(workers)]
-    assert list(feed(lambda mine, item: mine.append(item), iter(range(50)), states)) == list(range(50))
-    assert sorted(item for mine in states for item in mine) == list(range(50))
+    assert list(feed(lambda state, item: state.append(item), iter(range(50)), states)) == list(range(50))
+    assert sorted(item for state in states for item in state) == list(range(50))
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])
-def test_few_items_are_taken_before_they_are_worked_on(workers):
+def test_only_a_few_items_are_taken_ahead_of_processing(workers):
     taken, done = [], []
 
     def items():
@@ -71,13 +71,13 @@ def test_few_items_are_taken_before_they_are_worked_on(workers):
             taken.append(item)
             yield item
 
-    for item in feed(lambda mine, item: done.append(item), items(), [None] * workers):
+    for item in feed(lambda _state, item: done.append(item), items(), [None] * workers):
         assert item in done
         assert len(taken) - item <= workers + 2
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_an_error_ends_the_feeding(workers):
+def test_an_error_stops_the_iteration(workers):
     taken = []
 
     def items():
@@ -85,7 +85,7 @@ def test_an_error_ends_the_feeding(workers):
             taken.append(item)
             yield item
 
-    def work(mine, item):
+    def work(_state, item):
         if item == 5:
             raise ValueError("five")
 
@@ -94,11 +94,11 @@ def test_an_error_ends_the_feeding(workers):
     assert len(taken) < 20
 
 
-def test_no_number_of_jobs_is_a_crowd():
-    assert jobs(10**40) == jobs(10**9) <= MOST_OF_A_CORE * os.cpu_count()
+def test_the_number_of_threads_per_core_is_limited():
+    assert jobs(10**40) == jobs(10**9) <= MAX_THREADS_PER_CORE * os.cpu_count()
 
 
-@pytest.mark.parametrize("told", ["8", "", "many"])
-def test_threads_of_joblib_get_one_each_whatever_numba_is_told(told, monkeypatch):
-    monkeypatch.setenv("NUMBA_NUM_THREADS", told)
+@pytest.mark.parametrize("setting", ["8", "", "many"])
+def test_each_joblib_thread_gets_one_thread_whatever_numba_num_threads_is(setting, monkeypatch):
+    monkeypatch.setenv("NUMBA_NUM_THREADS", setting)
     assert joblib.Parallel(2, backend="threading")(joblib.delayed(jobs)(8) for _ in range(2)) == [1, 1]

@@ -1,9 +1,8 @@
-"""Logarithmic and linear pools of class probabilities, with derivatives in the weights, and votes.
+"""Logarithmic and linear pools of class probabilities, their likelihood with derivatives in the weights, and votes.
 
-Pools of class probabilities, and their conditional log likelihood with its derivatives in the pool's weights.
-
-`logarithmic_pool` and `linear_pool` add to `slope` the gradient and to the lower triangle of `bend` the negative
-Hessian over the rows `low` to `high`, whose weights are `weights`; they return the sum of ``w log p(class | row)``.
+`logarithmic_pool` and `linear_pool` return the conditional log likelihood of the rows `low` to `high`, the sum of ``w
+log p(class | row)`` with row weights `w`. They add its gradient in the pool's weights to `gradient` and its negative
+Hessian to the lower triangle of `hessian`.
 """
 
 from __future__ import annotations
@@ -14,39 +13,42 @@ from numpy.typing import NDArray
 from tanbark.kernels.infer.tree_joint import Codes, Floats, Integers, tree_log_joint
 from tanbark.kernels.runtime.compiling import njit
 
-IMPOSSIBLE = -700.0
-"""What a member finds impossible is by so much less probable than what it finds possible: none has a veto."""
+IMPOSSIBLE_LOG_GAP = -700.0
+"""Log probability of a class that a member excludes, relative to its least probable class, so that none has a veto."""
 FAINTEST = -30.0
-"""In a linear pool a member whose probability is smaller by this logarithm than another's counts as so small."""
+"""In a linear pool, log probabilities of members are clipped to this value relative to the greatest."""
+SLACK = 1e-9
+"""Smaller differences between log joints are treated as rounding errors."""
 
 
 @njit(nogil=True, cache=True)
 def to_log_posteriors(joints: Floats, log_prior: Floats, low: int, high: int) -> None:
-    """Turn the log joints ``[row, k, m]`` of each member into log posteriors, all of them finite.
+    """Convert the log joints ``[row, k, m]`` of each member to log posteriors, all of them finite.
 
-    A row that a member finds impossible in every class gets the prior, one for each row or the same for all.
+    A row that is impossible under a member in every class gets the prior. `log_prior` has one row for all rows or one
+    for each.
     """
     classes, members = joints.shape[1:]
     for row in range(low, high):
         prior = log_prior[min(row, len(log_prior) - 1)]
         for m in range(members):
-            largest, least = -np.inf, np.inf
+            largest, smallest = -np.inf, np.inf
             for k in range(classes):
                 score = joints[row, k, m]
                 if score == -np.inf:
                     continue
-                largest, least = max(largest, score), min(least, score)
+                largest, smallest = max(largest, score), min(smallest, score)
             if largest == -np.inf:
-                largest, least = 0.0, 0.0
+                largest, smallest = 0.0, 0.0
                 for k in range(classes):
                     joints[row, k, m] = prior[k]
-                    least = min(least, prior[k] if prior[k] > -np.inf else 0.0)
+                    smallest = min(smallest, prior[k] if prior[k] > -np.inf else 0.0)
             total = 0.0
             for k in range(classes):
                 total += np.exp(joints[row, k, m] - largest)
             for k in range(classes):
                 if joints[row, k, m] == -np.inf:
-                    joints[row, k, m] = least + IMPOSSIBLE
+                    joints[row, k, m] = smallest + IMPOSSIBLE_LOG_GAP
                 joints[row, k, m] -= largest + np.log(total)
 
 
@@ -66,12 +68,12 @@ def pooled_scores(log_posteriors: Floats, pool: Floats, linear: bool, low: int, 
 
 @njit(nogil=True, cache=True)
 def logarithmic_pool(
-    scores: Floats, weights: Floats, pool: Floats, low: int, high: int, slope: Floats, bend: Floats
+    scores: Floats, weights: Floats, pool: Floats, low: int, high: int, gradient: Floats, hessian: Floats
 ) -> float:
-    """``p ~ exp(pool . log p_m)``: `scores` are the members' log probabilities ``[row, other class, member]``.
+    """Add the derivatives of a logarithmic pool, ``p ~ exp(pool . log p_m)``, and return its log likelihood.
 
-    Those of the row's own class are subtracted from all others and left out, which keeps every digit where the row's
-    class is all but certain.
+    `scores` holds the members' log probabilities ``[row, other class, member]`` minus those of the row's own class,
+    which is omitted. This preserves accuracy when the row's class is almost certain.
     """
     others, members = scores.shape[1:]
     odds = np.empty(others)
@@ -96,66 +98,63 @@ def logarithmic_pool(
             for m in range(members):
                 mean[m] += odds[k] * scores[row, k, m]
         for m in range(members):
-            slope[m] -= weights[row] * mean[m]
+            gradient[m] -= weights[row] * mean[m]
         for m in range(members):
             for k in range(others):
                 factor = weights[row] * odds[k] * scores[row, k, m]
                 for other in range(m + 1):
-                    bend[m, other] += factor * scores[row, k, other]
+                    hessian[m, other] += factor * scores[row, k, other]
             factor = weights[row] * mean[m]
             for other in range(m + 1):
-                bend[m, other] -= factor * mean[other]
+                hessian[m, other] -= factor * mean[other]
     return value
 
 
 @njit(nogil=True, cache=True)
 def linear_pool(
-    scores: Floats, weights: Floats, pool: Floats, low: int, high: int, slope: Floats, bend: Floats
+    scores: Floats, weights: Floats, pool: Floats, low: int, high: int, gradient: Floats, hessian: Floats
 ) -> float:
-    """``p = pool . p_m``: `scores` are the members' probabilities of the row's own class, as shares of the greatest.
+    """Add the derivatives of a linear pool, ``p = pool . p_m``, and return its log likelihood.
 
-    ``scores[row, 0]`` are these shares and ``scores[row, 1]`` what they lack to one. As a pool's weights sum to one,
-    either does, and of slope and curve what is the same for all members moves nothing: where the pool lacks little,
-    what is lacking keeps the digits, else the shares do.
+    ``scores[row, 0]`` holds the members' probabilities of the row's own class, relative to the greatest, and
+    ``scores[row, 1]`` the differences from one. The weights of a pool sum to one, so a constant added to all members
+    changes neither gradient nor curvature along the simplex, and both representations are equivalent. The differences
+    are used when the pool is close to one, where they are more accurate, and the relative probabilities otherwise.
     """
     members = scores.shape[2]
     value = 0.0
     for row in range(low, high):
-        total, lacking = 0.0, 0.0
+        total, deficit = 0.0, 0.0
         for m in range(members):
             total += pool[m] * scores[row, 0, m]
-            lacking += pool[m] * scores[row, 1, m]
-        near = lacking < 0.5
-        if near:
-            total = 1.0 - lacking
-        value += weights[row] * (np.log1p(-lacking) if near else np.log(total))
-        of_row = scores[row, 1] if near else scores[row, 0]
-        sign = -1.0 if near else 1.0
+            deficit += pool[m] * scores[row, 1, m]
+        use_deficit = deficit < 0.5
+        if use_deficit:
+            total = 1.0 - deficit
+        value += weights[row] * (np.log1p(-deficit) if use_deficit else np.log(total))
+        row_scores = scores[row, 1] if use_deficit else scores[row, 0]
+        sign = -1.0 if use_deficit else 1.0
         for m in range(members):
-            share = of_row[m] / total
-            slope[m] += sign * weights[row] * share
+            share = row_scores[m] / total
+            gradient[m] += sign * weights[row] * share
             for other in range(m + 1):
-                bend[m, other] += weights[row] * share * (of_row[other] / total)
+                hessian[m, other] += weights[row] * share * (row_scores[other] / total)
     return value
-
-
-SLACK = 1e-9
-"""Log joints that differ by less differ by rounding."""
 
 
 @njit(nogil=True, cache=True)
 def most_probable(joint: Floats, log_prior: Floats, low: int, high: int, out: NDArray[np.int64]) -> None:
-    """Write the most probable class of rows `low` to `high` to `out`, the first of several but for rounding.
+    """Write the most probable class of rows `low` to `high` to `out`; up to rounding, ties go to the first class.
 
-    Where no class can have made a row it is that of the greatest prior.
+    A row that no class can produce gets the class with the greatest prior.
     """
     for i in range(low, high):
         scores = joint[i]
         if scores.max() == -np.inf:
             scores = log_prior
-        least = scores.max() - SLACK
+        threshold = scores.max() - SLACK
         best = 0
-        while scores[best] < least:
+        while scores[best] < threshold:
             best += 1
         out[i] = best
 
@@ -176,7 +175,10 @@ def tally_votes(
     vote: Integers,
     tally: Floats,
 ) -> None:
-    """Add to ``tally[row, class]`` the weights of the trees that vote for the class; `joint` and `vote` are room."""
+    """Add the weights of the trees that vote for each class to ``tally[row, class]``.
+
+    `joint` and `vote` are work space.
+    """
     for m in range(len(weights)):
         tree_log_joint(codes, order[m], parent[m], arity, start[m], tables, log_prior[m], low, high, joint)
         most_probable(joint, log_prior[m], low, high, vote)

@@ -1,13 +1,12 @@
-"""Trees sampled from their posterior, rows sampled from trees, and the probability of a row under each tree.
+"""Sample trees from their posterior and rows from trees, and compute the probability of a row under each tree.
 
-Trees drawn in proportion to their weights, exactly.
-
-The nodes of the graph are taken out one by one, last to first, every graph on the way being kept (see `tree_sums`); a
-tree of two nodes is their edge; and the nodes are put back one by one. An edge between two old nodes stood in the
-larger graph with probability (its weight there) / (its weight here), and otherwise led through the node that comes
-back. With the latter edges gone the tree is in parts, and the node is joined to each part by one edge, drawn in
-proportion to its weight. Random walks (Wilson 1996) draw the same trees, but need forever where weights differ by
-hundreds of orders of magnitude. Logarithms serve here: a draw needs no more digits than they have.
+Trees are sampled exactly, in proportion to their weights. The nodes of the graph are eliminated one by one, last to
+first, and every intermediate graph is stored (see `tree_sums`). A tree on two nodes is their edge. The nodes are then
+restored one by one. An edge between two old nodes existed in the larger graph with probability (its weight there) /
+(its weight here); otherwise it led through the restored node. Removing the latter edges splits the tree into parts, and
+the node is joined to each part by one edge, sampled in proportion to its weight. Random walks (Wilson 1996) sample the
+same trees, but do not terminate in practice if weights differ by hundreds of orders of magnitude. Weights are stored as
+logarithms, whose precision is sufficient for sampling.
 """
 
 from __future__ import annotations
@@ -19,24 +18,29 @@ from numpy.typing import NDArray
 
 from tanbark.kernels.runtime.compiling import njit
 
+Codes = NDArray[np.unsignedinteger]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+MIN_PRODUCT, MAX_PRODUCT = 1e-100, 1e100
+"""Running products outside these limits are replaced by their logarithms."""
+
 
 @njit(nogil=True, cache=True)
-def _level(k: int) -> int:
-    """Return where the graph on the nodes 0 to `k` begins."""
+def _graph_start(k: int) -> int:
+    """Return the position of the graph on the nodes 0 to `k`."""
     return (k - 1) * k * (k + 1) // 6
 
 
 @njit(nogil=True, cache=True)
-def _edge(i: int, j: int) -> int:
-    """Return the place of the edge between `i` and `j` in a graph."""
+def _edge_index(i: int, j: int) -> int:
+    """Return the index of the edge between `i` and `j` in a graph."""
     return i * (i - 1) // 2 + j if i > j else j * (j - 1) // 2 + i
 
 
 @njit(nogil=True, cache=True)
 def _log_add(a: float, b: float) -> float:
+    """Return ``log(exp(a) + exp(b))``."""
     if a < b:
         a, b = b, a
     return a if b == -np.inf else a + math.log1p(math.exp(b - a))
@@ -44,29 +48,29 @@ def _log_add(a: float, b: float) -> float:
 
 @njit(nogil=True, cache=True)
 def reduced_graphs(log_weights: Floats) -> Floats:
-    """Return the log weights of the graphs on the nodes 0 to 1, 0 to 2, ..., 0 to the last, one after another."""
+    """Return the log weights of the graphs on the nodes 0 to 1, 0 to 2, ..., 0 to the last, concatenated."""
     n = len(log_weights)
-    graphs = np.empty(max(_level(n), 0))
-    at = _level(n - 1) if n > 1 else 0
+    graphs = np.empty(max(_graph_start(n), 0))
+    start = _graph_start(n - 1) if n > 1 else 0
     for i in range(n):
         for j in range(i):
-            graphs[at + _edge(i, j)] = log_weights[i, j]
+            graphs[start + _edge_index(i, j)] = log_weights[i, j]
     for k in range(n - 1, 1, -1):
-        here, next_ = graphs[_level(k) :], graphs[_level(k - 1) :]
-        star = here[_edge(k, 0) :]
+        graph, smaller = graphs[_graph_start(k) :], graphs[_graph_start(k - 1) :]
+        star = graph[_edge_index(k, 0) :]
         degree = -np.inf
         for j in range(k):
             degree = _log_add(degree, star[j])
         for i in range(1, k):
             for j in range(i):
                 through = star[i] - degree + star[j]
-                next_[_edge(i, j)] = _log_add(here[_edge(i, j)], through)
+                smaller[_edge_index(i, j)] = _log_add(graph[_edge_index(i, j)], through)
     return graphs
 
 
 @njit(nogil=True, cache=True)
-def _top(part: Integers, u: int) -> int:
-    """Return the node that stands for the part of `u`, halving the way there."""
+def _find_root(part: Integers, u: int) -> int:
+    """Return the representative of the part of `u`, halving the path to it."""
     while part[u] != u:
         part[u] = part[part[u]]
         u = part[u]
@@ -75,43 +79,43 @@ def _top(part: Integers, u: int) -> int:
 
 @njit(nogil=True, cache=True)
 def draw_trees(graphs: Floats, rng: np.random.Generator, out: Integers) -> None:
-    """Write trees to `out`, of shape (trees, nodes - 1, 2), drawn by what `reduced_graphs` returns."""
-    many, edges = out.shape[:2]
-    part = np.empty(edges + 1, np.int64)
-    neighbour = np.empty(edges + 1, np.int64)
-    nearest = np.empty(edges + 1)
-    for t in range(many):
+    """Sample trees from the result of `reduced_graphs` and write them to `out`, of shape (trees, nodes - 1, 2)."""
+    n_trees, n_edges = out.shape[:2]
+    part = np.empty(n_edges + 1, np.int64)
+    neighbour = np.empty(n_edges + 1, np.int64)
+    best = np.empty(n_edges + 1)
+    for t in range(n_trees):
         tree = out[t]
         tree[0] = 1, 0
-        for k in range(2, edges + 1):
-            here, before = graphs[_level(k) :], graphs[_level(k - 1) :]
+        for k in range(2, n_edges + 1):
+            graph, smaller = graphs[_graph_start(k) :], graphs[_graph_start(k - 1) :]
             for u in range(k):
                 part[u] = u
-            kept = 0
+            n_kept = 0
             for i, j in tree[: k - 1]:
-                at = _edge(i, j)
-                if rng.standard_exponential() > before[at] - here[at]:
-                    tree[kept] = i, j
-                    kept += 1
-                    part[_top(part, i)] = _top(part, j)
-            nearest[:k] = -np.inf
-            star = here[_edge(k, 0) :]
+                edge = _edge_index(i, j)
+                if rng.standard_exponential() > smaller[edge] - graph[edge]:
+                    tree[n_kept] = i, j
+                    n_kept += 1
+                    part[_find_root(part, i)] = _find_root(part, j)
+            best[:k] = -np.inf
+            star = graph[_edge_index(k, 0) :]
             for u in range(k):
-                # The greatest of log weights with Gumbel noise is drawn in proportion to the weights.
-                noisy = star[u] - math.log(rng.standard_exponential())
-                top = _top(part, u)
-                if noisy > nearest[top]:
-                    nearest[top] = noisy
-                    neighbour[top] = u
+                # Gumbel-max trick: the greatest perturbed log weight is a sample in proportion to the weights.
+                perturbed = star[u] - math.log(rng.standard_exponential())
+                root = _find_root(part, u)
+                if perturbed > best[root]:
+                    best[root] = perturbed
+                    neighbour[root] = u
             for u in range(k):
                 if part[u] == u:
-                    tree[kept] = k, neighbour[u]
-                    kept += 1
+                    tree[n_kept] = k, neighbour[u]
+                    n_kept += 1
 
 
 @njit(nogil=True, cache=True)
-def _draw_value(weights: Floats, point: float) -> int:
-    """Return which of the weights a point between 0 and 1 falls on, the weights laid end to end from 0 to 1."""
+def _sample_value(weights: Floats, point: float) -> int:
+    """Return the index in whose share of the total weight the quantile `point`, between 0 and 1, lies."""
     target = point * weights.sum()
     reached = 0.0
     for i in range(len(weights)):
@@ -132,41 +136,38 @@ def draw_rows(
     rng: np.random.Generator,
     out: Integers,
 ) -> None:
-    """Write codes of rows of the given classes to `out`, of shape (attributes, rows), each row drawn from its tree."""
+    """Sample rows of the given classes, each from its own tree, and write their codes to `out[attribute, row]`."""
     for row in range(len(classes)):
         k = classes[row]
         for u in order[row]:
             weights = values[offset[u] : offset[u + 1], k]
-            above = parent[row, u]
-            if above >= 0:
-                weights = weights * ratios[offset[above] + out[above, row], offset[u] : offset[u + 1], k]
-            out[u, row] = _draw_value(weights, rng.random())
-
-
-CodeArray = NDArray[np.unsignedinteger]
+            p = parent[row, u]
+            if p >= 0:
+                weights = weights * ratios[offset[p] + out[p, row], offset[u] : offset[u + 1], k]
+            out[u, row] = _sample_value(weights, rng.random())
 
 
 @njit(nogil=True, cache=True)
-def complete_rows(codes: CodeArray, missing: int, arity: Integers, start: Integers, out: CodeArray) -> None:
+def complete_rows(codes: Codes, missing: int, arity: Integers, start: Integers, out: Codes) -> None:
     """Write every completion of every row; those of row `i` are the columns ``start[i]`` to ``start[i + 1]``."""
     for row in range(codes.shape[1]):
-        each = 1
+        stride = 1
         for u in range(len(codes)):
             code = codes[u, row]
             if code != missing:
                 out[u, start[row] : start[row + 1]] = code
                 continue
-            for at in range(start[row], start[row + 1]):
-                out[u, at] = (at - start[row]) // each % arity[u]
-            each *= arity[u]
-
-
-SMALL, LARGE = 1e-100, 1e100
+            for column in range(start[row], start[row + 1]):
+                out[u, column] = (column - start[row]) // stride % arity[u]
+            stride *= arity[u]
 
 
 @njit(nogil=True, cache=True)
-def _told(value: int, weights: Floats, first: int, ratios: Floats) -> float:
-    """Return what an attribute tells one value of a neighbour: its ratio, or the sum over what it may be."""
+def _message(value: int, weights: Floats, first: int, ratios: Floats) -> float:
+    """Return the message of an attribute to one value of a neighbour.
+
+    This is the ratio of the two values, or the weighted sum of the ratios if the attribute is missing.
+    """
     if value >= 0:
         return float(ratios[value])
     total = 0.0
@@ -185,10 +186,10 @@ def _marginal(
     parent: Integers,
     belief: Floats,
 ) -> float:
-    """Return ``log P(row | class, tree)`` less the sum of ``log P(i | class)`` over what is known.
+    """Return ``log P(row | class, tree)`` minus the sum of ``log P(i | class)`` over the known values.
 
-    `value` holds places among all values, -1 for what is missing; `log_values` and `ratios` are those of one class;
-    `belief` is room for the logarithms of what missing attributes are told.
+    `value` holds positions among all values, or -1 for missing values. `log_values` and `ratios` are those of one
+    class. `belief` is work space for the logarithms of the messages to missing attributes.
     """
     log_sum, product = 0.0, 1.0
     for u in order:
@@ -196,21 +197,21 @@ def _marginal(
             for i in range(offset[u], offset[u + 1]):
                 belief[i] = log_values[i]
     for u in order[::-1]:
-        above = parent[u]
-        mine = belief[offset[u] : offset[u + 1]]
+        p = parent[u]
+        own_belief = belief[offset[u] : offset[u + 1]]
         if value[u] < 0:
-            top = mine.max()
-            log_sum += top
-            for i in range(len(mine)):
-                mine[i] = math.exp(mine[i] - top)
-        if above < 0:
-            product *= 1.0 if value[u] >= 0 else mine.sum()
-        elif value[above] >= 0:
-            product *= _told(value[u], mine, offset[u], ratios[:, value[above]])
+            largest = own_belief.max()
+            log_sum += largest
+            for i in range(len(own_belief)):
+                own_belief[i] = math.exp(own_belief[i] - largest)
+        if p < 0:
+            product *= 1.0 if value[u] >= 0 else own_belief.sum()
+        elif value[p] >= 0:
+            product *= _message(value[u], own_belief, offset[u], ratios[:, value[p]])
         else:
-            for j in range(offset[above], offset[above + 1]):
-                belief[j] += math.log(_told(value[u], mine, offset[u], ratios[:, j]))
-        if not SMALL < product < LARGE:
+            for j in range(offset[p], offset[p + 1]):
+                belief[j] += math.log(_message(value[u], own_belief, offset[u], ratios[:, j]))
+        if not MIN_PRODUCT < product < MAX_PRODUCT:
             log_sum += math.log(product)
             product = 1.0
     return log_sum + math.log(product)
@@ -218,7 +219,7 @@ def _marginal(
 
 @njit(nogil=True, cache=True)
 def tree_marginals(
-    codes: CodeArray,
+    codes: Codes,
     missing: int,
     offset: Integers,
     log_values: Floats,
@@ -230,7 +231,7 @@ def tree_marginals(
     stop: int,
     out: Floats,
 ) -> None:
-    """Write ``log P(row | class k, tree)`` of rows `start` to `stop` for many trees, what is missing being summed out.
+    """Write ``log P(row | class k, tree)`` of rows `start` to `stop` for many trees, marginalising missing values.
 
     Parameters
     ----------
@@ -238,7 +239,7 @@ def tree_marginals(
     log_values, ratios : arrays of shape (values, classes) and (values, values, classes)
         ``log P(i | k)`` and ``P(i, j | k) / (P(i | k) P(j | k))``.
     order, parent : arrays of shape (trees, attributes)
-        The attributes, parents before children, and each attribute's parent.
+        The attributes, parents before children, and the parent of each attribute.
     out : array of shape (rows, trees, classes)
     """
     n = len(codes)

@@ -1,50 +1,52 @@
-"""Log joints under super-parent networks.
+"""Log joint probabilities under super-parent networks.
 
-All values of all attributes are numbered in one row: value `j` of attribute `u` is ``offset[u] + j``. The tables hold
-the class fastest. A code that is no value of its attribute is missing.
+The values of all attributes are numbered consecutively: value `j` of attribute `u` is ``offset[u] + j``. In the tables
+the class varies fastest. A code that is not a value of its attribute is missing.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.kernels.runtime.compiling import njit
-from tanbark.kernels.runtime.log_functions import log_sum
+from tanbark.kernels.runtime.log_functions import log_sum_exp
 
 Codes = NDArray[np.unsignedinteger]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-SMALL = 1e-200
+MIN_PRODUCT = 1e-200
+"""Smaller running products are replaced by their logarithms."""
 
 
 @njit(nogil=True, cache=True)
-def _known_values(codes: Codes, row: int, offset: Integers, at: Integers) -> int:
-    """Write the values that a row has to `at`, in column order; return how many there are."""
-    many = 0
+def _known_values(codes: Codes, row: int, offset: Integers, out: Integers) -> int:
+    """Write the known values of a row to `out`, in column order; return their number."""
+    count = 0
     for u in range(len(codes)):
         value = offset[u] + np.int64(codes[u, row])
         if value < offset[u + 1]:
-            at[many] = value
-            many += 1
-    return many
+            out[count] = value
+            count += 1
+    return count
 
 
 @njit(nogil=True, cache=True)
 def _add_children(
-    pairs: Floats, k: int, above: Integers, count: int, at: Integers, many: int, own: Floats, out: Floats
+    pairs: Floats, k: int, parents: Integers, n_parents: int, known: Integers, n_known: int, own: Floats, out: Floats
 ) -> None:
-    """Write ``own[i, k]`` and the logs of all known values under value `i` of a super-parent, for all `i` in `above`.
+    """Write ``own[i, k]`` plus the log probabilities of all known values given `i`, for each super-parent value `i`.
 
-    Four sums run side by side, so that none waits for its own last addition. `above` has room for three more.
+    The values `i` are the first `n_parents` of `parents`, which has space for three more. Four independent sums run in
+    parallel to hide the latency of additions.
     """
     for extra in range(3):
-        above[count + extra] = above[0]
-    for i in range(0, count, 4):
-        first, second = pairs[above[i], k], pairs[above[i + 1], k]
-        third, fourth = pairs[above[i + 2], k], pairs[above[i + 3], k]
-        a, b, c, d = own[above[i], k], own[above[i + 1], k], own[above[i + 2], k], own[above[i + 3], k]
-        for j in range(many):
-            value = np.uint64(at[j])
+        parents[n_parents + extra] = parents[0]
+    for i in range(0, n_parents, 4):
+        first, second = pairs[parents[i], k], pairs[parents[i + 1], k]
+        third, fourth = pairs[parents[i + 2], k], pairs[parents[i + 3], k]
+        a, b, c, d = own[parents[i], k], own[parents[i + 1], k], own[parents[i + 2], k], own[parents[i + 3], k]
+        for j in range(n_known):
+            value = np.uint64(known[j])
             a += first[value]
             b += second[value]
             c += third[value]
@@ -60,35 +62,35 @@ def averaged_log_joint(
     pairs: Floats,
     votes: NDArray[np.bool_],
     log_prior: Floats,
-    alone: Floats,
+    marginal: Floats,
     low: int,
     high: int,
     out: Floats,
 ) -> None:
-    """Write the log of the summed joints of the super-parents whose values vote; naive Bayes where none does.
+    """Write the log of the sum of the joints of all voting super-parents, or the naive Bayes joint if none votes.
 
-    ``own[i]`` is ``log P(class, i)``, ``pairs[i, k, j]`` is ``log P(j | i, k)``, zero within an attribute, and
-    ``alone[j]`` is ``log P(j | class)``.
+    ``own[i]`` is ``log P(class, i)``, ``pairs[i, k, j]`` is ``log P(j | i, k)``, or zero within an attribute, and
+    ``marginal[j]`` is ``log P(j | class)``.
     """
     classes = len(log_prior)
-    at = np.empty(len(codes), np.int64)
-    above = np.empty(len(codes) + 3, np.int64)
+    known = np.empty(len(codes), np.int64)
+    parents = np.empty(len(codes) + 3, np.int64)
     joint = np.empty(len(codes) + 3)
     for row in range(low, high):
-        many = _known_values(codes, row, offset, at)
-        voters = 0
-        for i in range(many):
-            if votes[at[i]]:
-                above[voters] = at[i]
-                voters += 1
+        n_known = _known_values(codes, row, offset, known)
+        n_voters = 0
+        for i in range(n_known):
+            if votes[known[i]]:
+                parents[n_voters] = known[i]
+                n_voters += 1
         for k in range(classes):
-            if voters:
-                _add_children(pairs, k, above, voters, at, many, own, joint)
-                out[row, k] = log_sum(joint, 0, voters)
+            if n_voters:
+                _add_children(pairs, k, parents, n_voters, known, n_known, own, joint)
+                out[row, k] = log_sum_exp(joint, 0, n_voters)
             else:
                 out[row, k] = log_prior[k]
-                for i in range(many):
-                    out[row, k] += alone[at[i], k]
+                for i in range(n_known):
+                    out[row, k] += marginal[known[i], k]
 
 
 @njit(nogil=True, cache=True)
@@ -102,16 +104,16 @@ def member_log_joints(
     high: int,
     out: Floats,
 ) -> None:
-    """Write to ``out[row, k, m]`` the log joint under the m-th of `members` as super-parent.
+    """Write the log joint under the m-th of `members` as super-parent to ``out[row, k, m]``.
 
-    A missing super-parent is summed out.
+    A missing super-parent is marginalised.
     """
-    at = np.empty(len(codes), np.int64)
-    above = np.empty(offset[-1] + 3, np.int64)
+    known = np.empty(len(codes), np.int64)
+    parents = np.empty(offset[-1] + 3, np.int64)
     joint = np.empty(offset[-1] + 3)
     start = np.zeros(len(members) + 1, np.int64)
     for row in range(low, high):
-        many = _known_values(codes, row, offset, at)
+        n_known = _known_values(codes, row, offset, known)
         for m in range(len(members)):
             u = members[m]
             first, last = offset[u], offset[u + 1]
@@ -120,48 +122,48 @@ def member_log_joints(
                 first, last = value, value + 1
             start[m + 1] = start[m] + last - first
             for i in range(last - first):
-                above[start[m] + i] = first + i
+                parents[start[m] + i] = first + i
         for k in range(own.shape[1]):
-            _add_children(pairs, k, above, start[-1], at, many, own, joint)
+            _add_children(pairs, k, parents, start[-1], known, n_known, own, joint)
             for m in range(len(members)):
-                out[row, k, m] = log_sum(joint, start[m], start[m + 1])
+                out[row, k, m] = log_sum_exp(joint, start[m], start[m + 1])
 
 
 @njit(nogil=True, cache=True)
-def _share(seen: float, less: float, extra: float, total: float, mass: float, arity: int) -> float:
-    """Return ``(seen - less + extra) / (total - less + mass)``, one over `arity` where nothing is left."""
-    below = max(total - less, 0.0) + mass
-    return (max(seen - less, 0.0) + extra) / below if below > 0.0 else 1.0 / arity
+def _reduced_share(count: float, removed: float, prior: float, total: float, prior_total: float, arity: int) -> float:
+    """Return ``(count - removed + prior) / (total - removed + prior_total)``, or ``1 / arity`` for an empty table."""
+    denominator = max(total - removed, 0.0) + prior_total
+    return (max(count - removed, 0.0) + prior) / denominator if denominator > 0.0 else 1.0 / arity
 
 
 @njit(nogil=True, cache=True)
 def leave_out(
     codes: Codes,
-    of_class: Integers,
+    row_class: Integers,
     weights: Floats,
     offset: Integers,
     table: Floats,
     class_counts: Floats,
-    seen_with: Floats,
-    cell: Floats,
-    mass: Floats,
-    own_cell: Floats,
-    own_mass: Floats,
-    class_cell: float,
+    joint_known: Floats,
+    prior: Floats,
+    prior_total: Floats,
+    own_prior: Floats,
+    own_prior_total: Floats,
+    class_prior: float,
     softening: float,
     members: Integers,
     low: int,
     high: int,
     out: Floats,
 ) -> None:
-    """Change the log joints of each row, ``out[row, k, m]``, to those under tables from which the row was taken.
+    """Replace the log joints of each row, ``out[row, k, m]``, by those under tables from which the row was removed.
 
-    Of each row one unit of weight is taken out, or all of it if that is less: it is missed in the tables of its own
-    class alone, unless they are softened, and in the number of rows, which all classes share. `table` is the Burt
-    table, ``seen_with[k, i, v]`` counts the rows of class k that have value i and attribute v. The prior adds
-    ``cell[u, j]`` to the count of value `j` under super-parent `u`, in sum ``mass[u, v]`` over the values of attribute
-    `v`; likewise `own_cell` and `own_mass` under the class alone and `class_cell` for each class. With `softening` the
-    cells are that many rows, shared out as the values' own frequencies are.
+    One unit of weight is removed per row, or all of its weight if that is less. This changes the tables of the row's
+    own class only (unless they are softened) and the number of rows, which all classes share. `table` is the Burt
+    table, and ``joint_known[k, i, v]`` counts the rows of class `k` with value `i` in which attribute `v` is known. The
+    prior adds ``prior[u, j]`` to the count of value `j` under super-parent `u`, with the sum ``prior_total[u, v]`` over
+    the values of attribute `v`; likewise `own_prior` and `own_prior_total` under the class alone, and `class_prior` for
+    each class. With `softening`, the prior has that many rows, distributed as the values' overall frequencies.
     """
     n = len(codes)
     classes = len(class_counts)
@@ -176,45 +178,57 @@ def leave_out(
                 in_class[k, u] += table[k, j, j]
             known[u] += values[j]
     for row in range(low, high):
-        unit = min(1.0, weights[row])
-        below = all_rows - unit + classes * class_cell
+        row_weight = min(1.0, weights[row])
+        denominator = all_rows - row_weight + classes * class_prior
         for k in range(classes):
-            if k != of_class[row] and softening == 0.0 and below > 0.0:
+            if k != row_class[row] and softening == 0.0 and denominator > 0.0:
                 for m in range(len(members)):
-                    out[row, k, m] += np.log((all_rows + classes * class_cell) / below)
+                    out[row, k, m] += np.log((all_rows + classes * class_prior) / denominator)
                 continue
-            less = unit if k == of_class[row] else 0.0
-            prior = (max(class_counts[k] - less, 0.0) + class_cell) / below if below > 0.0 else 1.0 / classes
+            removed = row_weight if k == row_class[row] else 0.0
+            class_probability = (
+                (max(class_counts[k] - removed, 0.0) + class_prior) / denominator
+                if denominator > 0.0
+                else 1.0 / classes
+            )
             for m in range(len(members)):
                 u = members[m]
                 r = offset[u + 1] - offset[u]
-                first, last, own_less = offset[u], offset[u + 1], 0.0
+                first, last, own_removed = offset[u], offset[u + 1], 0.0
                 value = first + np.int64(codes[u, row])
                 if value < last:
-                    first, last, own_less = value, value + 1, less
-                answer = -np.inf
-                for above in range(first, last):
-                    extra = own_cell[above]
+                    first, last, own_removed = value, value + 1, removed
+                total = -np.inf
+                for i in range(first, last):
+                    cell_prior = own_prior[i]
                     if softening > 0.0:
-                        gone = unit if value < offset[u + 1] else 0.0
-                        mine = gone if above == value else 0.0
-                        left = known[u] - gone
-                        extra = softening * (max(values[above] - mine, 0.0) / left if left > 0.0 else 1.0 / r)
-                    product = prior * _share(table[k, above, above], own_less, extra, in_class[k, u], own_mass[u], r)
-                    logs = 0.0
+                        removed_u = row_weight if value < offset[u + 1] else 0.0
+                        removed_i = removed_u if i == value else 0.0
+                        remaining = known[u] - removed_u
+                        cell_prior = softening * (
+                            max(values[i] - removed_i, 0.0) / remaining if remaining > 0.0 else 1.0 / r
+                        )
+                    product = class_probability * _reduced_share(
+                        table[k, i, i], own_removed, cell_prior, in_class[k, u], own_prior_total[u], r
+                    )
+                    log_joint = 0.0
                     for v in range(n):
                         j = offset[v] + np.int64(codes[v, row])
                         if v == u or j >= offset[v + 1]:
                             continue
                         s = offset[v + 1] - offset[v]
-                        extra = cell[u, j]
+                        cell_prior = prior[u, j]
                         if softening > 0.0:
-                            left = known[v] - unit
-                            extra = softening * (max(values[j] - unit, 0.0) / left if left > 0.0 else 1.0 / s)
-                        product *= _share(table[k, above, j], own_less, extra, seen_with[k, above, v], mass[u, v], s)
-                        if product < SMALL:
-                            logs += np.log(product)
+                            remaining = known[v] - row_weight
+                            cell_prior = softening * (
+                                max(values[j] - row_weight, 0.0) / remaining if remaining > 0.0 else 1.0 / s
+                            )
+                        product *= _reduced_share(
+                            table[k, i, j], own_removed, cell_prior, joint_known[k, i, v], prior_total[u, v], s
+                        )
+                        if product < MIN_PRODUCT:
+                            log_joint += np.log(product)
                             product = 1.0
-                    logs += np.log(product)
-                    answer = logs if last - first == 1 else np.logaddexp(answer, logs)
-                out[row, k, m] = answer
+                    log_joint += np.log(product)
+                    total = log_joint if last - first == 1 else np.logaddexp(total, log_joint)
+                out[row, k, m] = total

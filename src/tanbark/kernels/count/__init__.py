@@ -1,1 +1,1 @@
-"""Kernels that count, and estimate tables from counts."""
+"""Kernels that count rows and estimate tables."""

@@ -1,10 +1,8 @@
 """Number the configurations of several columns, count them, and partition cases by them.
 
-Partitions of cases by their values, refined one column after the other.
-
-A cell is the cases that agree in the columns so far. A cell that is down to one distinct case is *settled*: no further
-column splits it, so it leaves the partition and only its weight is kept. Weights are kept as a histogram where they are
-whole and below `FEW`, else one by one.
+A partition is refined one column at a time. A *cell* contains the cases that agree in all columns so far. A cell with a
+single distinct case is *settled*: no further column can split it, so it leaves the partition and only its weight is
+stored, in a histogram if the weight is whole and below `FEW`, otherwise in a list.
 """
 
 from __future__ import annotations
@@ -14,6 +12,9 @@ from numpy.typing import NDArray
 
 from tanbark.kernels.runtime.compiling import njit
 
+FEW = 64
+"""Whole weights below this number are counted in a histogram, all others are listed individually."""
+
 
 @njit(nogil=True, cache=True)
 def family_keys(
@@ -21,9 +22,9 @@ def family_keys(
     arity: NDArray[np.int64],
     keys: NDArray[np.int64],
 ) -> None:
-    """Append the columns to each row's key as further digits, last column fastest.
+    """Append the columns to each row's key as further digits, with the last column varying fastest.
 
-    A row that lacks a value (a code that is no level of its column) gets the key -1 and keeps it.
+    A row with a missing value (a code that is not a level of its column) gets the key -1, which later calls preserve.
     """
     for u in range(len(codes)):
         column = codes[u]
@@ -38,27 +39,24 @@ def family_keys(
 
 @njit(nogil=True, cache=True)
 def joint_counts(
-    at: NDArray[np.int64],
+    number: NDArray[np.int64],
     codes: NDArray[np.unsignedinteger],
     arity: NDArray[np.int64],
     start: NDArray[np.int64],
     weights: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Return the weight of the cases with each number and each code of one column, for every column.
+    """Return the total weight of the cases for each pair of a case number and a code, for every column.
 
-    Column `u` has its table (numbers, arity) from ``start[u]`` on.
+    The table of column `u`, of shape (numbers, arity), begins at ``start[u]``.
     """
     counts = np.zeros(start[-1])
     for u in range(len(codes)):
         column = codes[u]
         table = counts[start[u] :]
         radix = arity[u]
-        for i in range(len(at)):
-            table[at[i] * radix + column[i]] += weights[i]
+        for i in range(len(number)):
+            table[number[i] * radix + column[i]] += weights[i]
     return counts
-
-
-FEW = 64
 
 
 @njit(nogil=True, cache=True)
@@ -71,55 +69,55 @@ def refine(
     ends: NDArray[np.int32],
     cells: NDArray[np.int64],
     settled: NDArray[np.float64],
-    heavy: NDArray[np.float64],
-    heavies: NDArray[np.int64],
+    heavy_weights: NDArray[np.float64],
+    heavy_count: NDArray[np.int64],
     at: int,
-    many: NDArray[np.int32],
+    buffer: NDArray[np.int32],
 ) -> None:
     """Split the cells of partition `at` by a column into partition `at + 1`.
 
     Parameters
     ----------
     column, radix, weights, whole
-        The codes of the column and how many there are; the weights of all cases, and whether they are whole.
+        The codes of the column and their number; the weights of all cases and whether all weights are whole.
     rows, ends, cells
-        For each partition its unsettled cases, cell by cell; where each cell ends; how many cells there are.
-    settled, heavy, heavies
-        For each partition the histogram of the weights of settled cells; those that have no place in it, a stack whose
-        height at each partition is `heavies`.
-    many
-        Room for as many numbers as the column has codes.
+        For each partition, its unsettled cases, ordered by cell; the end of each cell; the number of cells.
+    settled, heavy_weights, heavy_count
+        For each partition, the histogram of the weights of settled cells. Weights outside the histogram are on a stack,
+        whose height at each partition is `heavy_count`.
+    buffer
+        Work space with one element for each code of the column.
     """
     new = at + 1
     settled[new] = settled[at]
-    height = heavies[at]
-    start, place, made = 0, 0, 0
+    n_heavy = heavy_count[at]
+    start, position, n_cells = 0, 0, 0
     for cell in range(cells[at]):
         end = ends[at, cell]
         for v in range(radix):
-            many[v] = 0
+            buffer[v] = 0
         for p in range(start, end):
-            many[column[rows[at, p]]] += 1
+            buffer[column[rows[at, p]]] += 1
         for v in range(radix):
-            size = many[v]
+            size = buffer[v]
             if size == 1:
-                many[v] = -1
+                buffer[v] = -1
             elif size > 1:
-                many[v] = place
-                place += size
-                ends[new, made] = place
-                made += 1
+                buffer[v] = position
+                position += size
+                ends[new, n_cells] = position
+                n_cells += 1
         for p in range(start, end):
             i = rows[at, p]
             v = column[i]
-            if many[v] >= 0:
-                rows[new, many[v]] = i
-                many[v] += 1
+            if buffer[v] >= 0:
+                rows[new, buffer[v]] = i
+                buffer[v] += 1
             elif whole and weights[i] < FEW:
                 settled[new, int(weights[i])] += 1.0
             else:
-                heavy[height] = weights[i]
-                height += 1
+                heavy_weights[n_heavy] = weights[i]
+                n_heavy += 1
         start = end
-    heavies[new] = height
-    cells[new] = made
+    heavy_count[new] = n_heavy
+    cells[new] = n_cells

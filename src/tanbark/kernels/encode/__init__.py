@@ -1,1 +1,1 @@
-"""Kernels that turn numbers into codes."""
+"""Kernels that convert numbers to codes."""

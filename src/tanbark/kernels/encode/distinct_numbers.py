@@ -1,7 +1,7 @@
-"""Count the distinct numbers of a column, and those within intervals, in the order of their bits.
+"""Count the distinct numbers of a column, and the numbers within intervals.
 
-A key is a number as 64 bits whose order as an unsigned integer is the order of the numbers: of a float the sign bit is
-flipped where it is positive, all bits where it is negative.
+A *key* represents a number as 64 bits such that the order of keys as unsigned integers is the order of the numbers. The
+key of a positive float is its bits with the sign bit flipped, that of a negative float its bits all flipped.
 """
 
 import numpy as np
@@ -12,39 +12,43 @@ from tanbark.kernels.runtime.compiling import njit
 Keys = NDArray[np.uint64]
 Integers = NDArray[np.int64]
 
-TOP = np.uint64(48)
+INDEX_SHIFT = np.uint64(48)
+"""Shift in bits that leaves the first 16 bits of a key."""
 SIGN = np.uint64(1 << 63)
-INFINITY = np.uint64(0x7FF << 52)
-HASH = np.uint64(0x9E3779B97F4A7C15)
+"""The sign bit of a float."""
+INFINITY_BITS = np.uint64(0x7FF << 52)
+"""The bits of positive infinity; NaN has a larger magnitude."""
+HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+"""2**64 divided by the golden ratio, for multiplicative hashing."""
 
 
 @njit(nogil=True, cache=True)
 def float_keys(bits: Keys, out: Keys) -> tuple[int, bool]:
-    """Write the keys of floats, given as their bits, NaN left out; return how many there are and if all are finite.
+    """Write the keys of floats, given as their bits; return the number of keys and whether all floats are finite.
 
-    The two zeros have one key.
+    NaN has no key and is skipped. Positive and negative zero have the same key.
     """
-    many = 0
+    count = 0
     finite = True
     for i in range(len(bits)):
-        size = bits[i] & ~SIGN
-        if size > INFINITY:
+        magnitude = bits[i] & ~SIGN
+        if magnitude > INFINITY_BITS:
             continue
-        if size == INFINITY:
+        if magnitude == INFINITY_BITS:
             finite = False
-        out[many] = ~bits[i] if bits[i] > SIGN else size | SIGN
-        many += 1
-    return many, finite
+        out[count] = ~bits[i] if bits[i] > SIGN else magnitude | SIGN
+        count += 1
+    return count, finite
 
 
 @njit(nogil=True, cache=True)
 def tally_keys(
-    keys: Keys, times: Integers, start: int, table: Keys, counts: Integers, used: int, most: int
+    keys: Keys, times: Integers, start: int, table: Keys, counts: Integers, used: int, max_used: int
 ) -> tuple[int, int]:
-    """Count keys from `start` on in a hash table; stop before it would hold more than `most` distinct ones.
+    """Count the keys from `start` on in a hash table; stop before it would hold more than `max_used` distinct keys.
 
-    Key `i` counts ``times[i]``, or one where `times` is empty. A place of the table is free while its count is zero;
-    it has a power of two of them. Returns where it stopped and how many distinct keys the table holds.
+    Key `i` counts ``times[i]`` times, or once if `times` is empty. The number of slots is a power of two, and a slot is
+    free while its count is zero. Return the index of the next key and the number of distinct keys in the table.
     """
     shift = np.uint64(64)
     while 1 << (64 - shift) < len(table):
@@ -52,65 +56,66 @@ def tally_keys(
     last = len(table) - 1
     for i in range(start, len(keys)):
         key = keys[i]
-        at = np.int64((key * HASH) >> shift)
-        while counts[at] > 0 and table[at] != key:
-            at = (at + 1) & last
-        if counts[at] == 0:
-            if used == most:
+        slot = np.int64((key * HASH_MULTIPLIER) >> shift)
+        while counts[slot] > 0 and table[slot] != key:
+            slot = (slot + 1) & last
+        if counts[slot] == 0:
+            if used == max_used:
                 return i, used
             used += 1
-            table[at] = key
-        counts[at] += times[i] if len(times) else 1
+            table[slot] = key
+        counts[slot] += times[i] if len(times) else 1
     return len(keys), used
 
 
 @njit(nogil=True, cache=True)
 def count_within(keys: Keys, prefixes: Keys, shift: int, bits: int, counts: Integers) -> None:
-    """Add to ``counts[w]`` which `bits` bits follow in each key that begins with the `w`-th of the sorted `prefixes`.
+    """Count the keys that begin with one of the sorted `prefixes`, by the `bits` bits that follow the prefix.
 
-    A prefix is all but the last `shift` bits of a key; with a shift of 64 it is nothing, and every key has it.
+    ``counts[w, b]`` grows by the number of keys with the `w`-th prefix and next bits `b`. A prefix is a key without its
+    last `shift` bits; with a shift of 64 it is empty and matches every key.
     """
-    below = np.uint64(shift - bits)
+    next_shift = np.uint64(shift - bits)
     mask = np.uint64((1 << bits) - 1)
     if shift == 64:
         for i in range(len(keys)):
-            counts[0, keys[i] >> below] += 1
+            counts[0, keys[i] >> next_shift] += 1
         return
-    above = np.uint64(shift)
-    wanted = _beginnings(prefixes, shift)
+    prefix_shift = np.uint64(shift)
+    wanted = _index_prefixes(prefixes, shift)
     for i in range(len(keys)):
-        if not wanted[keys[i] >> TOP]:
+        if not wanted[keys[i] >> INDEX_SHIFT]:
             continue
-        w = _place(keys[i] >> above, prefixes)
+        w = _find_prefix(keys[i] >> prefix_shift, prefixes)
         if w >= 0:
-            counts[w, (keys[i] >> below) & mask] += 1
+            counts[w, (keys[i] >> next_shift) & mask] += 1
 
 
 @njit(nogil=True, cache=True)
 def gather_within(keys: Keys, prefixes: Keys, shift: int, out: Keys) -> int:
-    """Write the keys that begin with one of the sorted `prefixes` to `out` and return how many there are."""
-    above = np.uint64(shift)
-    wanted = _beginnings(prefixes, shift)
-    many = 0
+    """Write the keys that begin with one of the sorted `prefixes` to `out` and return their number."""
+    prefix_shift = np.uint64(shift)
+    wanted = _index_prefixes(prefixes, shift)
+    count = 0
     for i in range(len(keys)):
-        if wanted[keys[i] >> TOP] and _place(keys[i] >> above, prefixes) >= 0:
-            out[many] = keys[i]
-            many += 1
-    return many
+        if wanted[keys[i] >> INDEX_SHIFT] and _find_prefix(keys[i] >> prefix_shift, prefixes) >= 0:
+            out[count] = keys[i]
+            count += 1
+    return count
 
 
 @njit(nogil=True, cache=True)
-def _beginnings(prefixes: Keys, shift: int) -> NDArray[np.bool_]:
-    """Return which patterns of the first 16 bits begin one of the prefixes, which are at least as long."""
+def _index_prefixes(prefixes: Keys, shift: int) -> NDArray[np.bool_]:
+    """Return, for each pattern of 16 bits, whether a prefix begins with it. Prefixes have at least 16 bits."""
     wanted = np.zeros(1 << 16, np.bool_)
     for prefix in prefixes:
-        wanted[(prefix << np.uint64(shift)) >> TOP] = True
+        wanted[(prefix << np.uint64(shift)) >> INDEX_SHIFT] = True
     return wanted
 
 
 @njit(nogil=True, cache=True)
-def _place(prefix: np.uint64, prefixes: Keys) -> int:
-    """Return where a prefix stands among those sorted, -1 where it does not."""
+def _find_prefix(prefix: np.uint64, prefixes: Keys) -> int:
+    """Return the index of a prefix among the sorted `prefixes`, or -1 if it is absent."""
     low, high = 0, len(prefixes)
     while low < high:
         middle = (low + high) // 2

@@ -1,9 +1,9 @@
-"""Log joints in networks of any shape.
+"""Log joint probabilities in networks of any shape.
 
-The entry of value `j` of node `f` under class `k` stands at ``start[f] + (row * own_arity[f] + j) * width[f] + k``,
-where `row` follows from the values of the attributes above `f`. The class is the last node; in its own factor `j` is
-always 0. Where the class is no part of a factor its width is one and `k` is left out. A code that is no value of its
-attribute is missing.
+The entry of value `j` of node `f` under class `k` is at ``start[f] + (row * own_arity[f] + j) * width[f] + k``, where
+`row` depends on the values of the parents of `f`. The class is the last node; in its own factor `j` is always 0. If the
+class is not part of a factor, the factor's width is one and `k` is omitted. A code that is not a value of its attribute
+is missing.
 """
 
 from typing import NamedTuple
@@ -18,23 +18,25 @@ Flags = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-BLOCK = 1024
+BLOCK_ROWS = 1024
+"""Number of rows processed together."""
 
 
 class Layout(NamedTuple):
-    """Factors as the kernels read them, one for each attribute and, last, one for the class.
+    """Factors in the layout that the kernels read: one for each attribute and, last, one for the class.
 
-    `order` has all nodes, those above before those below. The attributes above node `f` are ``above[first[f] :
-    first[f + 1]]``; their values times their `stride` add up to a *configuration*, which is the row of a table that is
-    not `sparse`. A sparse table has rows for the ascending configurations ``keys[first_key[f] : first_key[f + 1]]`` and
-    one more for all others. Behind the tables stand as many zeros as there are classes.
+    `order` lists all nodes, parents before children. The attributes among the parents of node `f` are
+    ``parents[first[f] : first[f + 1]]``. The sum of their values multiplied by their `stride` is the *configuration*,
+    which is the row of a table that is not `sparse`. A sparse table has one row for each of the ascending
+    configurations ``keys[first_key[f] : first_key[f + 1]]`` and a last row for all others. The tables are followed by
+    one zero per class.
     """
 
     order: Integers
     arity: Integers
     classes: int
     first: Integers
-    above: Integers
+    parents: Integers
     stride: Integers
     own_arity: Integers
     width: Integers
@@ -47,7 +49,7 @@ class Layout(NamedTuple):
 
 @njit(nogil=True, cache=True)
 def table_row(layout: Layout, f: int, configuration: int) -> int:
-    """Return which row of a factor's table holds a configuration."""
+    """Return the row of a configuration in a factor's table."""
     if not layout.sparse[f]:
         return configuration
     begin, end = layout.first_key[f], layout.first_key[f + 1]
@@ -63,51 +65,57 @@ def table_row(layout: Layout, f: int, configuration: int) -> int:
 
 @njit(nogil=True, cache=True)
 def _find_entries(layout: Layout, f: int, codes: Codes, begin: int, end: int, known: Flags, entry: Integers) -> None:
-    """Write where a factor's terms for rows `begin` to `end` stand: at the zeros, if something of it is missing."""
-    many = end - begin
-    entry[:many] = 0
-    known[:many] = True
+    """Write the positions of a factor's terms for rows `begin` to `end`.
+
+    If a node of the factor is missing, the position is that of the zeros after the tables.
+    """
+    n_rows = end - begin
+    entry[:n_rows] = 0
+    known[:n_rows] = True
     for at in range(layout.first[f], layout.first[f + 1]):
-        column = codes[layout.above[at], begin:end]
-        top = layout.arity[layout.above[at]] - 1
+        column = codes[layout.parents[at], begin:end]
+        top = layout.arity[layout.parents[at]] - 1
         stride = layout.stride[at]
-        for i in range(many):
+        for i in range(n_rows):
             known[i] &= column[i] <= top
             entry[i] += min(np.int64(column[i]), top) * stride
     if layout.sparse[f]:
-        for i in range(many):
+        for i in range(n_rows):
             entry[i] = table_row(layout, f, entry[i])
     if f < len(layout.arity):
         column = codes[f, begin:end]
         top = layout.arity[f] - 1
-        for i in range(many):
+        for i in range(n_rows):
             known[i] &= column[i] <= top
             entry[i] = entry[i] * layout.arity[f] + min(np.int64(column[i]), top)
     zeros = len(layout.tables) - layout.classes
     start, width = layout.start[f], layout.width[f]
-    for i in range(many):
+    for i in range(n_rows):
         entry[i] = start + entry[i] * width if known[i] else zeros
 
 
 @njit(nogil=True, cache=True)
 def known_log_joint(layout: Layout, codes: Codes, low: int, high: int, out: Floats) -> None:
-    """Write the sum of the factors of which nothing is missing, for rows `low` to `high`, the class's first."""
+    """Write the sum of the factors without missing nodes for rows `low` to `high`.
+
+    The class factor is added first.
+    """
     n, classes = len(layout.arity), layout.classes
-    known = np.empty(BLOCK, np.bool_)
-    entry = np.empty(BLOCK, np.int64)
-    total = np.empty((classes, BLOCK))
-    for begin in range(low, high, BLOCK):
-        end = min(high, begin + BLOCK)
+    known = np.empty(BLOCK_ROWS, np.bool_)
+    entry = np.empty(BLOCK_ROWS, np.int64)
+    total = np.empty((classes, BLOCK_ROWS))
+    for begin in range(low, high, BLOCK_ROWS):
+        end = min(high, begin + BLOCK_ROWS)
         total[:] = 0.0
         for f in range(-1, n):
             node = f if f >= 0 else n
             _find_entries(layout, node, codes, begin, end, known, entry)
-            step = 1 if layout.width[node] > 1 else 0
+            class_step = 1 if layout.width[node] > 1 else 0
             for k in range(classes):
-                of_class = layout.tables[k * step :]
+                class_tables = layout.tables[k * class_step :]
                 sums = total[k]
                 for i in range(end - begin):
-                    sums[i] += of_class[np.uint64(entry[i])]
+                    sums[i] += class_tables[np.uint64(entry[i])]
         for i in range(end - begin):
             for k in range(classes):
                 out[begin + i, k] = total[k, i]
@@ -115,11 +123,11 @@ def known_log_joint(layout: Layout, codes: Codes, low: int, high: int, out: Floa
 
 @njit(nogil=True, cache=True)
 def factor_terms(layout: Layout, f: int, codes: Codes, known: Flags, out: Floats) -> None:
-    """Write one factor's terms to `out`, of shape (rows, classes), and whether all of the factor is known."""
+    """Write one factor's terms to `out`, of shape (rows, classes), and whether all its nodes are known."""
     rows = codes.shape[1]
     entry = np.empty(rows, np.int64)
     _find_entries(layout, f, codes, 0, rows, known, entry)
-    step = 1 if layout.width[f] > 1 else 0
+    class_step = 1 if layout.width[f] > 1 else 0
     for i in range(rows):
         for k in range(layout.classes):
-            out[i, k] = layout.tables[entry[i] + k * step]
+            out[i, k] = layout.tables[entry[i] + k * class_step]

@@ -1,4 +1,4 @@
-"""From log joints to posterior probabilities."""
+"""Posterior probabilities from log joint probabilities."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +8,7 @@ from tanbark.kernels.runtime.compiling import njit
 
 @njit(nogil=True, cache=True)
 def log_evidence(joint: NDArray[np.float64], low: int, high: int, out: NDArray[np.float64]) -> None:
-    """Write ``log sum_k exp(joint[i, k])`` of rows `low` to `high` to `out`, -inf for a row impossible everywhere."""
+    """Write ``log sum_k exp(joint[i, k])`` of rows `low` to `high` to `out`; -inf if no class can produce a row."""
     for i in range(low, high):
         largest = -np.inf
         for k in range(joint.shape[1]):
@@ -23,8 +23,8 @@ def log_evidence(joint: NDArray[np.float64], low: int, high: int, out: NDArray[n
 
 
 @njit(nogil=True, cache=True)
-def _largest(joint: NDArray[np.float64], i: int, prior: NDArray[np.float64], out: NDArray[np.float64]) -> float:
-    """Return the largest of a row, having written the prior to `out` where no class can have made the row."""
+def _row_maximum(joint: NDArray[np.float64], i: int, prior: NDArray[np.float64], out: NDArray[np.float64]) -> float:
+    """Return the maximum of row `i`; if it is -inf, write the prior to `out`."""
     largest = -np.inf
     for k in range(joint.shape[1]):
         largest = max(largest, joint[i, k])
@@ -38,10 +38,10 @@ def _largest(joint: NDArray[np.float64], i: int, prior: NDArray[np.float64], out
 def log_posterior(
     joint: NDArray[np.float64], log_prior: NDArray[np.float64], low: int, high: int, out: NDArray[np.float64]
 ) -> None:
-    """Write the log probabilities of the classes of rows `low` to `high` to `out`: as `posterior`."""
+    """Write the log class probabilities of rows `low` to `high` to `out`; see `posterior`."""
     classes = joint.shape[1]
     for i in range(low, high):
-        largest = _largest(joint, i, log_prior, out)
+        largest = _row_maximum(joint, i, log_prior, out)
         if largest == -np.inf:
             continue
         total = 0.0
@@ -57,13 +57,13 @@ def log_posterior(
 def posterior(
     joint: NDArray[np.float64], prior: NDArray[np.float64], low: int, high: int, out: NDArray[np.float64]
 ) -> None:
-    """Write the class probabilities of rows `low` to `high` to `out`: the prior where no class can have made the row.
+    """Write the class probabilities of rows `low` to `high` to `out`; a row that no class can produce gets the prior.
 
     `out` may be `joint` itself.
     """
     classes = joint.shape[1]
     for i in range(low, high):
-        largest = _largest(joint, i, prior, out)
+        largest = _row_maximum(joint, i, prior, out)
         if largest == -np.inf:
             continue
         total = 0.0

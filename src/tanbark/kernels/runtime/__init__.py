@@ -1,1 +1,1 @@
-"""Compilation, threads and low-level functions that all kernels use."""
+"""Compilation, threads and low-level functions shared by all kernels."""

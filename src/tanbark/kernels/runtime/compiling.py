@@ -1,11 +1,9 @@
-"""Compile kernels once, with an on-disk cache that never gets in the way.
+"""Kernel compilation with a fault-tolerant cache on disk.
 
-Compiling with a cache on the disk that never stands in the way.
-
-numba raises where it finds no folder to keep compiled kernels in (the program was installed for all, and a user has no
-home), where the disk is full, and where a file of the cache is torn. And of two processes that compile a kernel for
-different types at the same time, one may write over what the index says is the other's. Here all that means is that
-kernels are compiled anew.
+numba raises an error if no cache directory is writable (for example in a system-wide installation used by an account
+without a home directory), if the disk is full, or if a cache file is corrupt. In addition, when two processes compile a
+kernel for different types at the same time, one may overwrite a file that the index assigns to the other. Here each of
+these problems only means that kernels are compiled again.
 """
 
 from __future__ import annotations
@@ -24,83 +22,83 @@ import numpy as np
 from numba.core.caching import FunctionCache
 from numpy.typing import NDArray
 
+Scalar = TypeVar("Scalar", bound=np.generic)
+
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Return numba's decorator, but for `cache`, which is used where it can be."""
-    cached = options.pop("cache")
+    """Return numba's `njit` decorator, with a cache that is skipped when it is unusable."""
+    use_cache = options.pop("cache")
 
-    def compiled(function: Callable[..., Any]) -> Any:
+    def decorate(function: Callable[..., Any]) -> Any:
         kernel = numba.njit(**options)(function)
         if hasattr(kernel, "compile"):
-            kernel.compile = _uninterrupted(kernel.compile)
-        if cached and hasattr(kernel, "enable_caching"):
+            kernel.compile = _defer_interrupts(kernel.compile)
+        if use_cache and hasattr(kernel, "enable_caching"):
             try:
                 kernel._cache = _Cache(function)
             except (RuntimeError, OSError):
-                # One line of the program warns, so that Python shows it once.
+                # The warning always comes from this line, so Python shows it only once.
                 warnings.warn(
-                    "there is no folder to keep compiled kernels in, so that every start takes the seconds that it "
-                    "takes to compile them; name one that can be written to in the environment's NUMBA_CACHE_DIR",
+                    "compiled kernels cannot be cached because no cache directory is writable; every start recompiles "
+                    "them, which takes several seconds; set the environment variable NUMBA_CACHE_DIR to a writable "
+                    "directory",
                     stacklevel=1,
                 )
         return kernel
 
-    return compiled
+    return decorate
 
 
-def _uninterrupted(compiler: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return a function that compiles as another does, and lets an interrupt wait until that is done.
+def _defer_interrupts(compiler: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Wrap a compiler so that it handles SIGINT only after it has finished.
 
-    One that comes in the midst of it may be lost, or leave the compiler's memory in disorder.
+    An interrupt during compilation may be lost or leave the compiler's memory in an inconsistent state.
     """
 
     @wraps(compiler)
-    def compiled(signature: Any) -> Any:
+    def compile_uninterrupted(signature: Any) -> Any:
         if threading.current_thread() is not threading.main_thread():
             return compiler(signature)
-        usual = signal.getsignal(signal.SIGINT)
-        if not callable(usual):
+        handler = signal.getsignal(signal.SIGINT)
+        if not callable(handler):
             return compiler(signature)
-        waiting: list[tuple[int, FrameType | None]] = []
-        signal.signal(signal.SIGINT, lambda number, frame: waiting.append((number, frame)))
+        pending: list[tuple[int, FrameType | None]] = []
+        signal.signal(signal.SIGINT, lambda number, frame: pending.append((number, frame)))
         try:
             return compiler(signature)
         finally:
-            signal.signal(signal.SIGINT, usual)
-            if waiting:
-                usual(*waiting[0])
+            signal.signal(signal.SIGINT, handler)
+            if pending:
+                handler(*pending[0])
 
-    return compiled
+    return compile_uninterrupted
 
 
 class _Cache(FunctionCache):  # type: ignore[misc]
-    """What was compiled before, as far as it can be read and written."""
+    """An on-disk cache of compiled kernels that treats unreadable entries as absent and ignores failed writes."""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return what was compiled for these types, or None."""
+        """Return the kernel compiled for these types, or None."""
         try:
-            found = super().load_overload(sig, target_context)
+            kernel = super().load_overload(sig, target_context)
         except Exception:
-            # As after a power cut; a new index lets what is compiled now be kept.
+            # The files are corrupt, for example after a power cut. A new index makes the cache usable again.
             with suppress(Exception):
                 self.flush()
             return None
-        return found if found is not None and found.signature.args == sig else None
+        return kernel if kernel is not None and kernel.signature.args == sig else None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep what was compiled for these types, if that can be."""
+        """Store the kernel compiled for these types, if possible."""
         with suppress(Exception):
             super().save_overload(sig, data)
 
 
-Scalar = TypeVar("Scalar", bound=np.generic)
-
-
 def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:
-    """Return the array, or a copy where it is not laid out row by row, such that it cannot be written to.
+    """Return a read-only, C-contiguous view of the array, or of a copy if its layout differs.
 
-    The compiler takes an array that may be written to, or one that is laid out otherwise, for another type. What was
-    just learned can be written to, what was loaded or came from another process cannot: frozen, they are the same.
+    numba compiles a kernel separately for writable and read-only arrays and for each memory layout. Freshly learned
+    arrays are writable, arrays from a file or another process are not. With this function both have the same type.
     """
     fixed = np.ascontiguousarray(array).view()
     fixed.flags.writeable = False

@@ -1,4 +1,4 @@
-"""Logarithms of gamma-function ratios and of sums."""
+"""Logarithms of gamma-function ratios and of sums of exponentials."""
 
 from __future__ import annotations
 
@@ -9,30 +9,31 @@ from numpy.typing import NDArray
 
 from tanbark.kernels.runtime.compiling import njit
 
-LARGE = 16.0
+MIN_STIRLING_ARGUMENT = 16.0
+"""From this argument on, six terms of Stirling's series are exact to double precision."""
 
 
 @njit(nogil=True, cache=True)
-def _series(z: float) -> float:
-    """Return what Stirling's formula leaves of ``log G(z)``, for `z` of at least `LARGE`."""
+def _stirling(z: float) -> float:
+    """Return ``log G(z) - [(z - 1/2) log z - z + 1/2 log 2 pi]`` for `z` of at least `MIN_STIRLING_ARGUMENT`."""
     s = 1.0 / (z * z)
     return (1 / 12 - s * (1 / 360 - s * (1 / 1260 - s * (1 / 1680 - s * (1 / 1188 - s * 691 / 360360))))) / z
 
 
 @njit(nogil=True, cache=True)
-def log_rising(a: float, n: float) -> float:
-    """Return ``log G(a + n) / G(a)`` for `a` and `n` above zero, to the last few digits however large `a` is."""
-    if a >= LARGE:
-        return float((a - 0.5) * np.log1p(n / a) + n * np.log(a + n) - n + _series(a + n) - _series(a))
-    if a + n < LARGE:
+def log_rising_factorial(a: float, n: float) -> float:
+    """Return ``log G(a + n) / G(a)`` for positive `a` and `n`, accurate to the last few digits for any `a`."""
+    if a >= MIN_STIRLING_ARGUMENT:
+        return float((a - 0.5) * np.log1p(n / a) + n * np.log(a + n) - n + _stirling(a + n) - _stirling(a))
+    if a + n < MIN_STIRLING_ARGUMENT:
         return math.lgamma(a + n) - math.lgamma(a)
     z = a + n
-    return float((z - 0.5) * np.log(z) - z + 0.5 * np.log(2.0 * np.pi) + _series(z) - math.lgamma(a))
+    return float((z - 0.5) * np.log(z) - z + 0.5 * np.log(2.0 * np.pi) + _stirling(z) - math.lgamma(a))
 
 
 @njit(nogil=True, cache=True)
-def log_sum(terms: NDArray[np.float64], low: int, high: int) -> float:
-    """Return the logarithm of the sum of the exponentials of the terms from `low` to `high`; a single one is itself."""
+def log_sum_exp(terms: NDArray[np.float64], low: int, high: int) -> float:
+    """Return ``log sum exp(terms[low:high])``; a single term is returned unchanged."""
     largest = -np.inf
     for i in range(low, high):
         largest = max(largest, terms[i])

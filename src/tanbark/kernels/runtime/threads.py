@@ -1,4 +1,4 @@
-"""Plain threads over kernels that release the GIL."""
+"""Thread pools for kernels that release the GIL."""
 
 import os
 from collections import deque
@@ -15,46 +15,48 @@ Item = TypeVar("Item")
 State = TypeVar("State")
 
 FEW_ROWS = 50_000
-"""Below it, starting a thread costs more than it saves."""
-MOST_STEPS = 2**27
-"""So many steps take some tenths of a second, for which an interrupt can wait: no signal reaches a kernel."""
-
-
-MOST_OF_A_CORE = 8
-"""More threads for each core help nobody, whatever `n_jobs` says, or a file has it say."""
+"""With fewer rows, starting a thread costs more than it saves."""
+MAX_STEPS_PER_TASK = 2**27
+"""Maximum number of steps of one task. Kernels cannot be interrupted, and this takes a few tenths of a second."""
+MAX_THREADS_PER_CORE = 8
+"""Upper limit per core for any `n_jobs`, including one read from a file: more threads never help."""
 
 
 def thread_count(n_jobs: int | None, rows: int) -> int:
-    """Return how many threads to use: as `n_jobs` says in scikit-learn, one where the rows are few."""
+    """Return the number of threads for `n_jobs` as in scikit-learn, or one if there are few rows."""
     return 1 if rows < FEW_ROWS else jobs(n_jobs)
 
 
 def jobs(n_jobs: int | None) -> int:
-    """Return how many threads `n_jobs` asks for, as in scikit-learn, but in joblib's workers no more than their share.
+    """Return the number of threads that `n_jobs` requests, as in scikit-learn.
 
-    joblib tells its processes that share in variables for each library that has threads. Its threads get one each.
+    Within a worker of joblib it is at most the worker's share: joblib passes that share to its processes in one
+    environment variable per threading library, and each of its threads gets one.
 
     >>> jobs(None), jobs(3)
     (1, 3)
     """
-    wanted = min(int(effective_n_jobs(n_jobs)), MOST_OF_A_CORE * (os.cpu_count() or 1))
+    requested = min(int(effective_n_jobs(n_jobs)), MAX_THREADS_PER_CORE * (os.cpu_count() or 1))
     backend = get_active_backend()[0]
     if not backend.nesting_level:
-        return wanted
+        return requested
     share = "1" if backend.uses_threads else os.environ.get("NUMBA_NUM_THREADS", "1")
-    return min(wanted, int(share)) if share.isdecimal() else 1
+    return min(requested, int(share)) if share.isdecimal() else 1
 
 
 def run(tasks: Iterable[Callable[[], object]], threads: int) -> None:
-    """Call every task, at most `threads` of them at a time; after an error or an interrupt no further one begins."""
+    """Call every task, at most `threads` at a time.
+
+    After an error or an interrupt no further task starts.
+    """
     for _ in as_done(enumerate(tasks), threads):
         pass
 
 
 def as_done(tasks: Iterable[tuple[Key, Callable[[], object]]], threads: int) -> Iterator[Key]:
-    """Call every task, at most `threads` of them at a time, and yield the key of each when it is done.
+    """Call every task, at most `threads` at a time, and yield the key of each task when it completes.
 
-    After an error or an interrupt no further task begins.
+    After an error or an interrupt no further task starts.
     """
     tasks = list(tasks)
     if threads == 1 or len(tasks) < 2:
@@ -77,10 +79,10 @@ def as_done(tasks: Iterable[tuple[Key, Callable[[], object]]], threads: int) -> 
 
 
 def feed(work: Callable[[State, Item], object], items: Iterable[Item], states: Sequence[State]) -> Iterator[Item]:
-    """Call `work` on every item with one of the states, by a thread for each, and yield the items in order when done.
+    """Call ``work(state, item)`` for every item and yield the items in order once they are processed.
 
-    No state is used by two threads at a time. Items are taken as they are needed, so that a few of them are in memory,
-    however many there are. After an error or an interrupt no further work begins.
+    There is one thread per state, and no state is used by two threads at a time. Items are taken as they are needed, so
+    only a few are in memory at any time. After an error or an interrupt no further work starts.
     """
     if len(states) == 1:
         for item in items:
@@ -91,7 +93,7 @@ def feed(work: Callable[[State, Item], object], items: Iterable[Item], states: S
     for state in states:
         free.put(state)
 
-    def lent(item: Item) -> None:
+    def work_with_free_state(item: Item) -> None:
         state = free.get()
         try:
             work(state, item)
@@ -99,26 +101,26 @@ def feed(work: Callable[[State, Item], object], items: Iterable[Item], states: S
             free.put(state)
 
     pool = ThreadPoolExecutor(len(states))
-    waiting: deque[tuple[Future[None], Item]] = deque()
+    pending: deque[tuple[Future[None], Item]] = deque()
     try:
         for item in items:
-            waiting.append((pool.submit(lent, item), item))
-            while waiting and (len(waiting) > len(states) or waiting[0][0].done()):
-                done, first = waiting.popleft()
-                _await(done)
-                yield first
-        for done, item in waiting:
-            _await(done)
+            pending.append((pool.submit(work_with_free_state, item), item))
+            while pending and (len(pending) > len(states) or pending[0][0].done()):
+                future, done_item = pending.popleft()
+                _await(future)
+                yield done_item
+        for future, item in pending:
+            _await(future)
             yield item
     finally:
         pool.shutdown(cancel_futures=True)
 
 
 def _await(future: Future[None]) -> None:
-    """Wait until something is done, and raise what it raised.
+    """Wait for a future and raise its exception, if any.
 
-    An interrupt while a thread waits as futures do it (in a `threading.Condition`) may leave the lock that is waited
-    for in such a state that whoever is done fails to say so, and prints that. A queue's lock is not seen by Python.
+    Futures wait in a `threading.Condition`. An interrupt there may leave the lock in a state in which the finishing
+    thread fails to notify and prints an error. The lock of a `SimpleQueue` is internal and is not affected.
     """
     done: SimpleQueue[Future[None]] = SimpleQueue()
     future.add_done_callback(done.put)
@@ -127,19 +129,23 @@ def _await(future: Future[None]) -> None:
 
 
 def pieces(rows: int, threads: int, steps: int) -> list[tuple[int, int]]:
-    """Return consecutive ranges that cover the rows, each of which takes some steps: one for each thread, or more.
+    """Split rows into consecutive ranges: at least one per thread, and none with more than `MAX_STEPS_PER_TASK` steps.
+
+    `steps` is the number of steps per row.
 
     >>> pieces(10, 2, steps=1000)
     [(0, 5), (5, 10)]
-    >>> pieces(5, 1, steps=MOST_STEPS // 2)
+    >>> pieces(5, 1, steps=MAX_STEPS_PER_TASK // 2)
     [(0, 2), (2, 4), (4, 5)]
     """
-    most = max(MOST_STEPS // max(steps, 1), 1)
-    return spans(rows, max(threads, -(-rows // most)))
+    max_rows = max(MAX_STEPS_PER_TASK // max(steps, 1), 1)
+    return spans(rows, max(threads, -(-rows // max_rows)))
 
 
 def spans(total: int, parts: int, multiple: int = 1) -> list[tuple[int, int]]:
-    """Return at most `parts` consecutive ranges that cover `total`, each but the last a multiple of `multiple` long.
+    """Split ``range(total)`` into at most `parts` consecutive ranges.
+
+    The length of every range except the last is a multiple of `multiple`.
 
     >>> spans(10, 3)
     [(0, 4), (4, 8), (8, 10)]

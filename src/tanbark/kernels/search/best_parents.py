@@ -1,6 +1,6 @@
-"""The best parents of every node among every set of candidates, and the best last node of every set.
+"""Find the best parents of every node within every set of candidates, and the best last node of every set.
 
-Sets are numbers whose bits are nodes. They are worked on in blocks of those that agree in their high bits.
+Sets are integers whose bits are nodes. They are processed in blocks of sets with the same high bits.
 """
 
 import numpy as np
@@ -10,44 +10,48 @@ from tanbark.kernels.runtime.compiling import njit
 
 Scores = NDArray[np.float64]
 
-LOWEST = 5
-SHORT = 16
-"""Shorter runs are not worth a call."""
+N_LOW_NODES = 5
+"""Number of nodes that are tried one set at a time; each run of ``2**N_LOW_NODES`` sets differs only in these."""
+MIN_RUN_LENGTH = 16
+"""Shorter runs of sets are not worth a function call."""
 
 
 @njit(nogil=True, cache=True)
 def allowed(parents: int, forbidden: int, required: int) -> bool:
-    """Return whether a set of parents has nothing forbidden and all that is required."""
+    """Return whether a set of parents includes no forbidden and all required nodes."""
     return parents & forbidden == 0 and parents & required == required
 
 
 @njit(nogil=True, cache=True)
-def score_without(whole: Scores, parents: Scores, start: int, bit: int, out: Scores) -> None:
-    """Write the scores of a low node under each set of the block at `start`, the node's bit being left out of them.
+def score_without(families: Scores, parents: Scores, start: int, bit: int, out: Scores) -> None:
+    """Write the scores of a low node under each set of the block at `start`.
 
-    A score is what `whole` has for the set and the node less what `parents` has for the set alone.
+    The bit of the node is removed from the sets. A score is the value of `families` for the set with the node minus the
+    value of `parents` for the set alone.
     """
-    own = 1 << bit
-    if own < SHORT:
+    node_bit = 1 << bit
+    if node_bit < MIN_RUN_LENGTH:
         for k in range(len(out)):
-            at = start + 2 * k - (k & (own - 1))
-            out[k] = whole[at + own] - parents[at] if whole[at + own] > -np.inf else -np.inf
+            index = start + 2 * k - (k & (node_bit - 1))
+            out[k] = families[index + node_bit] - parents[index] if families[index + node_bit] > -np.inf else -np.inf
         return
-    for k in range(0, len(out), own):
-        at = start + 2 * k
-        subtract(whole[at + own : at + 2 * own], parents[at : at + own], out[k : k + own])
+    for k in range(0, len(out), node_bit):
+        index = start + 2 * k
+        subtract(
+            families[index + node_bit : index + 2 * node_bit], parents[index : index + node_bit], out[k : k + node_bit]
+        )
 
 
 @njit(nogil=True, cache=True)
-def subtract(whole: Scores, parents: Scores, out: Scores) -> None:
-    """Write the difference, minus infinity where `whole` is that."""
+def subtract(families: Scores, parents: Scores, out: Scores) -> None:
+    """Write ``families - parents``, and minus infinity where `families` is minus infinity."""
     for k in range(len(out)):
-        out[k] = whole[k] - parents[k] if whole[k] > -np.inf else -np.inf
+        out[k] = families[k] - parents[k] if families[k] > -np.inf else -np.inf
 
 
 @njit(nogil=True, cache=True)
 def strike_out(scores: Scores, forbidden: int, required: int) -> None:
-    """Give sets of parents that are not allowed a score of minus infinity."""
+    """Set the scores of sets of parents that are not allowed to minus infinity."""
     for s in range(len(scores)):
         if not allowed(s, forbidden, required):
             scores[s] = -np.inf
@@ -55,13 +59,13 @@ def strike_out(scores: Scores, forbidden: int, required: int) -> None:
 
 @njit(nogil=True, cache=True)
 def best_of_subsets(scores: Scores) -> None:
-    """Replace the score of each set by the greatest of its subsets' (a zeta transform)."""
+    """Replace the score of each set by the greatest score among its subsets (a zeta transform)."""
     bit = 1
-    while bit < min(SHORT, len(scores)):
+    while bit < min(MIN_RUN_LENGTH, len(scores)):
         for k in range(len(scores) // 2):
-            at = 2 * k - (k & (bit - 1))
-            without, with_bit = scores[at], scores[at + bit]
-            scores[at + bit] = without if without > with_bit else with_bit
+            index = 2 * k - (k & (bit - 1))
+            without, with_bit = scores[index], scores[index + bit]
+            scores[index + bit] = without if without > with_bit else with_bit
         bit *= 2
     while bit < len(scores):
         for start in range(0, len(scores), 2 * bit):
@@ -71,19 +75,19 @@ def best_of_subsets(scores: Scores) -> None:
 
 @njit(nogil=True, cache=True)
 def raise_to(scores: Scores, others: Scores) -> None:
-    """Replace each score by the other where that is greater."""
+    """Replace each score by the corresponding element of `others` if that is greater."""
     for k in range(len(scores)):
         scores[k] = others[k] if others[k] > scores[k] else scores[k]
 
 
 @njit(nogil=True, cache=True)
 def take_last(best: Scores, last: Scores, before: Scores, scores: Scores, node: float) -> None:
-    """Let `node` be last in a set where that is better than what is there.
+    """Make `node` the last node of each set for which this improves the best total.
 
     Parameters
     ----------
     best, last
-        The best total of each set and the node that is last in it.
+        The best total of each set and its last node.
     before, scores
         The best total of each set without the node, and the node's best score with parents from that set.
     """
@@ -96,54 +100,57 @@ def take_last(best: Scores, last: Scores, before: Scores, scores: Scores, node: 
 
 @njit(nogil=True, cache=True)
 def best_totals(best: Scores, last: Scores, scores: Scores) -> None:
-    """Find the best total of each set of a block, and its last node, where a low node may be last.
+    """Find the best total and the last node of each set of a block, considering the low nodes as last nodes.
 
-    `best` and `last` come with what high nodes can do and are brought to their final values in ascending order;
-    `scores` are the best scores of each low node. Nodes above the lowest few are tried for several sets at once.
+    On entry `best` and `last` are the results for the high nodes; they are updated in ascending order of the sets.
+    `scores` holds the best scores of each low node. All but the `N_LOW_NODES` lowest nodes are tried for several sets
+    at once.
     """
     nodes = len(scores)
-    few = min(nodes, LOWEST)
-    run = 1 << few
+    n_low = min(nodes, N_LOW_NODES)
+    run = 1 << n_low
     for start in range(0, len(best), run):
-        here = slice(start, start + run)
-        for u in range(nodes - 1, few - 1, -1):
-            own = 1 << u
-            if start & own:
-                low = own - 1
-                without = start ^ own
-                at = (start & low) | ((start >> 1) & ~low)
-                take_last(best[here], last[here], best[without : without + run], scores[u, at : at + run], float(u))
+        block = slice(start, start + run)
+        for u in range(nodes - 1, n_low - 1, -1):
+            node_bit = 1 << u
+            if start & node_bit:
+                low = node_bit - 1
+                without = start ^ node_bit
+                index = (start & low) | ((start >> 1) & ~low)
+                take_last(
+                    best[block], last[block], best[without : without + run], scores[u, index : index + run], float(u)
+                )
         for s in range(start, start + run):
-            for u in range(few - 1, -1, -1):
-                own = 1 << u
-                if s & own:
-                    low = own - 1
-                    total = best[s ^ own] + scores[u, (s & low) | ((s >> 1) & ~low)]
+            for u in range(n_low - 1, -1, -1):
+                node_bit = 1 << u
+                if s & node_bit:
+                    low = node_bit - 1
+                    total = best[s ^ node_bit] + scores[u, (s & low) | ((s >> 1) & ~low)]
                     if total > best[s]:
                         best[s] = total
                         last[s] = u
 
 
 @njit(nogil=True, cache=True)
-def scores_among(whole: Scores, parents: Scores, candidates: int, node: int, out: Scores) -> None:
-    """Write the scores of a node under each subset of the candidates, in ascending order."""
-    own = 1 << node
+def scores_among(families: Scores, parents: Scores, candidates: int, node: int, out: Scores) -> None:
+    """Write the scores of a node under each subset of the candidates, in ascending order of the subsets."""
+    node_bit = 1 << node
     s = 0
     for k in range(len(out)):
-        out[k] = whole[s | own] - parents[s] if whole[s | own] > -np.inf else -np.inf
+        out[k] = families[s | node_bit] - parents[s] if families[s | node_bit] > -np.inf else -np.inf
         s = (s - candidates) & candidates
 
 
 @njit(nogil=True, cache=True)
 def first_best(scores: Scores) -> int:
-    """Return the set with the greatest score: of several the smallest, of several such the lowest."""
-    best, found, fewest = -np.inf, 0, 64
+    """Return the set with the greatest score; ties go to the smallest set, then to the lowest number."""
+    best, best_set, best_size = -np.inf, 0, 64
     for s in range(len(scores)):
         if scores[s] >= best:
             size, rest = 0, s
             while rest:
                 rest &= rest - 1
                 size += 1
-            if scores[s] > best or size < fewest:
-                best, found, fewest = scores[s], s, size
-    return found
+            if scores[s] > best or size < best_size:
+                best, best_set, best_size = scores[s], s, size
+    return best_set

@@ -1,19 +1,20 @@
-"""Scores of nodes under every subset of columns, each counted for itself."""
+"""Scores of nodes under every subset of columns, counted separately for each family."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.kernels.count.configurations import FEW, refine
 from tanbark.kernels.runtime.compiling import njit
-from tanbark.kernels.search.subset_sums import exact_sum, histogram_sum
+from tanbark.kernels.search.subset_sums import compensated_sum, histogram_sum
 
 BY_CONFIGURATIONS, BY_SEEN, BY_CELLS, LIKELIHOOD = 0, 1, 2, 3
-"""Whether the rows of a table share the prior's weight, those seen do, each cell has one, or there is no prior."""
+"""How the prior's weight is distributed: over all parent configurations, over the configurations that occur, one per
+cell, or not at all (maximum likelihood)."""
 
 
 @njit(nogil=True, cache=True)
-def small_terms(concentration: float, out: NDArray[np.float64]) -> None:
-    """Write the terms of cells by whole weights."""
+def histogram_terms(concentration: float, out: NDArray[np.float64]) -> None:
+    """Write the terms of cells with the weights 0, 1, 2, ...."""
     out[0] = 0.0
     for w in range(1, len(out)):
         if concentration > 0.0:
@@ -31,30 +32,30 @@ def direct_scores(
     first: NDArray[np.int64],
     free: int,
     nodes: NDArray[np.int64],
-    largest: int,
-    most: float,
+    max_size: int,
+    max_cells: float,
     rule: int,
     ess: float,
     penalty: float,
     unit: float,
     out: NDArray[np.float64],
 ) -> None:
-    """Write the scores of some nodes when their parents are `first` and any of the columns below `free`.
+    """Write the scores of nodes whose parents are `first` and any of the columns below `free`.
 
     Parameters
     ----------
     codes, arity, weights, whole
-        The columns, how many codes each has, how much each case weighs, and whether all weights are whole.
+        The columns; the number of codes of each; the weight of each case, and whether all weights are whole.
     first, free
-        Columns that are always among the parents, and below which number they may be.
+        Columns that are always parents; the columns below `free` are optional parents.
     nodes
-        Columns to score; under parents that include the node itself nothing is written.
-    largest, most
-        Sets of more parents, and families with more cells, are left out.
+        Columns to score. Nothing is written for sets of parents that include the node.
+    max_size, max_cells
+        Sets with more parents and families with more cells are skipped.
     rule, ess, penalty
-        How a prior is shared; its weight; the price of a parameter.
+        How the prior's weight is distributed; its total weight; the penalty per parameter.
     unit
-        Scores are rounded to multiples of it.
+        Scores are rounded to multiples of this number.
     out : array of shape (nodes, 2 ** free)
     """
     size = codes.shape[1]
@@ -63,113 +64,115 @@ def direct_scores(
     ends = np.empty((levels, size), np.int32)
     cells = np.zeros(levels, np.int64)
     settled = np.zeros((levels, FEW), np.float64)
-    heavy = np.empty(size, np.float64)
-    heavies = np.zeros(levels, np.int64)
-    many = np.empty(arity.max(), np.int32)
+    heavy_weights = np.empty(size, np.float64)
+    heavy_count = np.zeros(levels, np.int64)
+    buffer = np.empty(arity.max(), np.int32)
     mass = np.zeros(arity.max(), np.float64)
     column = np.zeros(levels, np.int64)
     subset = np.zeros(levels, np.int64)
     configurations = np.ones(levels, np.float64)
-    # Nodes of the same arity share what does not depend on their values.
-    kinds = np.searchsorted(np.unique(arity), arity)
-    known = np.zeros(len(arity), np.bool_)
-    of_parents = np.zeros(len(arity), np.float64)
+    # Nodes of the same arity share all terms that do not depend on their values.
+    arity_index = np.searchsorted(np.unique(arity), arity)
+    computed = np.zeros(len(arity), np.bool_)
+    parent_sums = np.zeros(len(arity), np.float64)
     terms = np.zeros((len(arity), FEW), np.float64)
     cell_sums = np.zeros(FEW, np.float64)
-    none = np.zeros(FEW, np.float64)
-    loose = np.zeros(FEW, np.float64)
-    bulky = np.empty(size, np.float64)
+    zeros = np.zeros(FEW, np.float64)
+    histogram = np.zeros(FEW, np.float64)
+    listed = np.empty(size, np.float64)
     rows[0] = np.arange(size)
     ends[0, 0] = size
     cells[0] = 1
     for k in range(len(first)):
         u = first[k]
-        refine(codes[u], arity[u], weights, whole, rows, ends, cells, settled, heavy, heavies, k, many)
+        refine(codes[u], arity[u], weights, whole, rows, ends, cells, settled, heavy_weights, heavy_count, k, buffer)
         configurations[k + 1] = configurations[k] * arity[u]
-    at = len(first)
-    bottom = at
-    if at > largest:
+    level = len(first)
+    bottom = level
+    if level > max_size:
         return
     while True:
         # The cells of the parents, settled or not.
-        cell_sums[:] = settled[at]
-        stacked = heavies[at]
+        cell_sums[:] = settled[level]
+        n_heavy = heavy_count[level]
         start = 0
-        for cell in range(cells[at]):
+        for cell in range(cells[level]):
             w = 0.0
-            for p in range(start, ends[at, cell]):
-                w += weights[rows[at, p]]
-            start = ends[at, cell]
+            for p in range(start, ends[level, cell]):
+                w += weights[rows[level, p]]
+            start = ends[level, cell]
             if whole and w < FEW:
                 cell_sums[int(w)] += 1.0
             else:
-                heavy[stacked] = w
-                stacked += 1
-        seen = settled[at].sum() + heavies[at] + cells[at]
-        known[:] = False
+                heavy_weights[n_heavy] = w
+                n_heavy += 1
+        n_occurring = settled[level].sum() + heavy_count[level] + cells[level]
+        computed[:] = False
         for k in range(len(nodes)):
             u = nodes[k]
-            if u < free and subset[at] >> u & 1:
+            if u < free and subset[level] >> u & 1:
                 continue
             r = arity[u]
-            if configurations[at] * r > most:
+            if configurations[level] * r > max_cells:
                 continue
             row = 0.0
             if rule == BY_CONFIGURATIONS:
-                row = ess / configurations[at]
+                row = ess / configurations[level]
             elif rule == BY_SEEN:
-                row = ess / seen
+                row = ess / n_occurring
             elif rule == BY_CELLS:
                 row = float(r)
-            kind = kinds[u]
-            if not known[kind]:
-                known[kind] = True
-                small_terms(row, terms[kind])
-                of_parents[kind] = histogram_sum(cell_sums, none, terms[kind])
-                of_parents[kind] += exact_sum(row, heavy, stacked, none, 0)
-                small_terms(row / r, terms[kind])
-            loose[:] = 0.0
-            bulk, start = 0, 0
-            for cell in range(cells[at]):
-                end = ends[at, cell]
+            index = arity_index[u]
+            if not computed[index]:
+                computed[index] = True
+                histogram_terms(row, terms[index])
+                parent_sums[index] = histogram_sum(cell_sums, zeros, terms[index])
+                parent_sums[index] += compensated_sum(row, heavy_weights, n_heavy, zeros, 0)
+                histogram_terms(row / r, terms[index])
+            histogram[:] = 0.0
+            n_listed, start = 0, 0
+            for cell in range(cells[level]):
+                end = ends[level, cell]
                 if end - start == 2 and whole:
-                    one, other = rows[at, start], rows[at, start + 1]
-                    w = weights[one] + weights[other]
+                    i1, i2 = rows[level, start], rows[level, start + 1]
+                    w = weights[i1] + weights[i2]
                     if w < FEW:
-                        if codes[u, one] == codes[u, other]:
-                            loose[int(w)] += 1.0
+                        if codes[u, i1] == codes[u, i2]:
+                            histogram[int(w)] += 1.0
                         else:
-                            loose[int(weights[one])] += 1.0
-                            loose[int(weights[other])] += 1.0
+                            histogram[int(weights[i1])] += 1.0
+                            histogram[int(weights[i2])] += 1.0
                         start = end
                         continue
                 for p in range(start, end):
-                    i = rows[at, p]
+                    i = rows[level, p]
                     mass[codes[u, i]] += weights[i]
                 for v in range(r):
                     w = mass[v]
                     mass[v] = 0.0
                     if whole and w < FEW:
-                        loose[int(w)] += 1.0
+                        histogram[int(w)] += 1.0
                     elif w > 0.0:
-                        bulky[bulk] = w
-                        bulk += 1
+                        listed[n_listed] = w
+                        n_listed += 1
                 start = end
-            # What is settled is one cell of the table below one of the parents.
-            total = exact_sum(row / r, heavy, heavies[at], bulky, bulk)
-            total += histogram_sum(settled[at], loose, terms[kind]) - of_parents[kind]
-            total -= penalty * (r - 1) * configurations[at]
-            out[k, subset[at]] = np.round(total / unit) * unit
-        # The next set: one more column below the last, or else the next lower one in place of the last.
-        column[at] = (free if at == bottom else column[at - 1]) - 1
-        u = column[at]
-        while u < 0 or at >= largest:
-            at -= 1
-            if at < bottom:
+            # Each settled cell of the parents is also a single cell of the family.
+            total = compensated_sum(row / r, heavy_weights, heavy_count[level], listed, n_listed)
+            total += histogram_sum(settled[level], histogram, terms[index]) - parent_sums[index]
+            total -= penalty * (r - 1) * configurations[level]
+            out[k, subset[level]] = np.round(total / unit) * unit
+        # The next set: add the column below the last one, or else replace the last column by the next lower one.
+        column[level] = (free if level == bottom else column[level - 1]) - 1
+        u = column[level]
+        while u < 0 or level >= max_size:
+            level -= 1
+            if level < bottom:
                 return
-            column[at] -= 1
-            u = column[at]
-        refine(codes[u], arity[u], weights, whole, rows, ends, cells, settled, heavy, heavies, at, many)
-        configurations[at + 1] = configurations[at] * arity[u]
-        subset[at + 1] = subset[at] | (1 << u)
-        at += 1
+            column[level] -= 1
+            u = column[level]
+        refine(
+            codes[u], arity[u], weights, whole, rows, ends, cells, settled, heavy_weights, heavy_count, level, buffer
+        )
+        configurations[level + 1] = configurations[level] * arity[u]
+        subset[level + 1] = subset[level] | (1 << u)
+        level += 1

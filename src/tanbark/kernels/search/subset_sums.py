@@ -1,38 +1,41 @@
-"""Sums over the cells of every subset of columns, by one walk over the subsets that refines partitions."""
+"""Sums over the cells of every subset of columns, from one traversal of the subsets that refines partitions.
+
+The terms of whole weights below `FEW` are summed by a histogram of the weights; all others are summed one by one.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.kernels.count.configurations import FEW, refine
 from tanbark.kernels.runtime.compiling import njit
-from tanbark.kernels.runtime.log_functions import log_rising
+from tanbark.kernels.runtime.log_functions import log_rising_factorial
 
 
 @njit(nogil=True, cache=True)
 def cell_term(concentration: float, weight: float) -> float:
-    """Return ``log G(a + N) / G(a)``, or ``N log N`` where the concentration `a` is zero."""
+    """Return ``log G(a + N) / G(a)`` for concentration `a` and weight `N`, or ``N log N`` if `a` is zero."""
     if concentration > 0.0:
-        return float(log_rising(concentration, weight))
+        return float(log_rising_factorial(concentration, weight))
     return float(weight * np.log(weight))
 
 
 @njit(nogil=True, cache=True)
-def exact_sum(
-    concentration: float, some: NDArray[np.float64], many: int, others: NDArray[np.float64], more: int
+def compensated_sum(
+    concentration: float, first: NDArray[np.float64], n_first: int, second: NDArray[np.float64], n_second: int
 ) -> float:
-    """Return the sum of the terms of cells of some weights and of others, to the last digit whatever their order."""
-    total, rest = 0.0, 0.0
-    for i in range(many + more):
-        term = cell_term(concentration, some[i] if i < many else others[i - many])
-        new = total + term
-        rest += (total - new) + term if abs(total) >= abs(term) else (term - new) + total
-        total = new
-    return total + rest
+    """Return the sum of the terms of two lists of cell weights, accurate to the last digit in any order (Neumaier)."""
+    total, error = 0.0, 0.0
+    for i in range(n_first + n_second):
+        term = cell_term(concentration, first[i] if i < n_first else second[i - n_first])
+        next_total = total + term
+        error += (total - next_total) + term if abs(total) >= abs(term) else (term - next_total) + total
+        total = next_total
+    return total + error
 
 
 @njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
 def histogram_sum(a: NDArray[np.float64], b: NDArray[np.float64], terms: NDArray[np.float64]) -> float:
-    """Return the sum of the terms, each as often as two histograms say."""
+    """Return the sum of `terms`, each multiplied by its frequency in the two histograms."""
     total = 0.0
     for w in range(FEW):
         total += (a[w] + b[w]) * terms[w]
@@ -52,8 +55,8 @@ def subset_sums(
     part: NDArray[np.int32],
     bits: int,
     tail_configurations: NDArray[np.float64],
-    largest: int,
-    most: float,
+    max_size: int,
+    max_configurations: float,
     concentrations: NDArray[np.float64],
     shared: bool,
     penalty: float,
@@ -63,34 +66,35 @@ def subset_sums(
     unit: float,
     out: NDArray[np.float64],
 ) -> None:
-    """Write sums over the cells of all subsets that are `prefix` and any of the columns below `free`.
+    """Write sums over the cells of every subset that consists of `prefix` and any of the columns below `free`.
 
-    For each concentration `a` the sum is that of ``log G(a + N) / G(a)`` over the cells, whose weights are `N`; where
-    `a` is zero it is that of ``N log N``. A `shared` concentration is divided among all configurations. From every sum
-    the penalty for each configuration is subtracted.
+    For each concentration `a` the sum is that of ``log G(a + N) / G(a)`` over the cells with weights `N`, or of ``N log
+    N`` if `a` is zero. A `shared` concentration is divided among all configurations. The penalty per configuration is
+    subtracted from every sum.
 
-    The lowest columns, the *tail*, are not walked through: the sums of all their subsets are had at once from the joint
-    values of the tail in each cell.
+    The traversal omits the lowest columns, the *tail*. The sums of all subsets of the tail are computed together from
+    the joint values of the tail in each cell.
 
     Parameters
     ----------
     codes, arity, weights, whole
-        One column for each bit of a subset, lowest first; more may follow, which are in every subset. How many codes
-        each has; how much each case weighs, and whether all weights are whole.
+        One column for each bit of a subset, lowest first, followed by any columns that are in every subset; the number
+        of codes of each column; the weight of each case, and whether all weights are whole.
     first
-        The columns that all these subsets have.
+        The columns that all these subsets include.
     prefix, free
-        The bits of `first`; columns below `free` are walked through.
+        The bits of `first`; the columns below `free` are optional.
     tail, part, bits, tail_configurations
-        The joint value of the tail's columns in each case; for each joint value and subset of the tail the number of
-        its cell among the cells of all subsets; how many columns the tail has; the configurations of its subsets.
-    largest, most
-        Subsets of more columns (`first` included) and subsets with more configurations are left out.
+        The joint value of the tail's columns in each case; the number of the cell of each joint value under each subset
+        of the tail, unique over all subsets; the number of columns of the tail; the number of configurations of each
+        subset.
+    max_size, max_configurations
+        Subsets with more columns (including `first`) and subsets with more configurations are skipped.
     step, tail_step, tables
-        The row of `tables` to use is the sum of the steps of a subset's columns; it has the terms of cells by whole
-        weights below `FEW` for each concentration. Empty where terms are not tabulated.
+        The sum of the steps of a subset's columns is the row of `tables` to use. It has the terms of whole weights
+        below `FEW` for each concentration. Empty if terms are not tabulated.
     unit
-        Sums are rounded to multiples of it.
+        Sums are rounded to multiples of this number.
     out : array of shape (concentrations, subsets)
     """
     size = codes.shape[1]
@@ -99,9 +103,9 @@ def subset_sums(
     ends = np.empty((levels, size), np.int32)
     cells = np.zeros(levels, np.int64)
     settled = np.zeros((levels, FEW), np.float64)
-    heavy = np.empty(size, np.float64)
-    heavies = np.zeros(levels, np.int64)
-    many = np.empty(arity.max(), np.int32)
+    heavy_weights = np.empty(size, np.float64)
+    heavy_count = np.zeros(levels, np.int64)
+    buffer = np.empty(arity.max(), np.int32)
     column = np.zeros(levels, np.int64)
     subset = np.zeros(levels, np.int64)
     configurations = np.ones(levels, np.float64)
@@ -110,12 +114,12 @@ def subset_sums(
     mass = np.zeros(len(part), np.float64)
     touched = np.empty(len(part), np.int64)
     merged = np.zeros(part.max() + 1, np.float64)
-    loose = np.zeros((subsets, FEW), np.float64)
-    bulky = np.empty((subsets, size), np.float64)
-    bulk = np.zeros(subsets, np.int64)
+    histogram = np.zeros((subsets, FEW), np.float64)
+    listed = np.empty((subsets, size), np.float64)
+    n_listed = np.zeros(subsets, np.int64)
     common = np.zeros(FEW, np.float64)
     terms = np.zeros(FEW, np.float64)
-    # The columns of the tail in which two joint values agree: each of them is a subset by itself.
+    # For two joint values of the tail, the set of the columns in which they agree.
     agree = np.zeros((len(part), len(part)), np.int64)
     for v in range(len(part)):
         for w in range(len(part)):
@@ -130,57 +134,57 @@ def subset_sums(
     cells[0] = 1
     for k in range(len(first)):
         u = first[k]
-        refine(codes[u], arity[u], weights, whole, rows, ends, cells, settled, heavy, heavies, k, many)
+        refine(codes[u], arity[u], weights, whole, rows, ends, cells, settled, heavy_weights, heavy_count, k, buffer)
         configurations[k + 1] = configurations[k] * arity[u]
         row[k + 1] = row[k] + step[u]
-    at = len(first)
-    bottom = at
-    subset[at] = prefix
-    if at > largest or configurations[at] > most:
+    level = len(first)
+    bottom = level
+    subset[level] = prefix
+    if level > max_size or configurations[level] > max_configurations:
         return
     while True:
-        # The cells of this subset, joined by each subset of the tail.
-        common[:] = settled[at]
-        loose[:] = 0.0
-        bulk[:] = 0
+        # Split the cells of this subset by each subset of the tail.
+        common[:] = settled[level]
+        histogram[:] = 0.0
+        n_listed[:] = 0
         start = 0
-        for cell in range(cells[at]):
-            end = ends[at, cell]
-            found = 0
+        for cell in range(cells[level]):
+            end = ends[level, cell]
+            n_touched = 0
             for p in range(start, end):
-                i = rows[at, p]
+                i = rows[level, p]
                 v = tail[i]
                 if mass[v] == 0.0:
-                    touched[found] = v
-                    found += 1
+                    touched[n_touched] = v
+                    n_touched += 1
                 mass[v] += weights[i]
             start = end
             total = 0.0
-            for k in range(found):
+            for k in range(n_touched):
                 total += mass[touched[k]]
-            if found <= 2 and whole and total < FEW:
-                # One joint value is one cell in every subset; two are, where the subset does not tell them apart.
-                for k in range(found):
+            if n_touched <= 2 and whole and total < FEW:
+                # One joint value is one cell under every subset; two are one cell if they agree in the subset.
+                for k in range(n_touched):
                     common[int(mass[touched[k]])] += 1.0
-                if found == 2:
-                    one, other = touched[0], touched[1]
-                    alike = agree[one, other]
-                    s = alike
+                if n_touched == 2:
+                    v1, v2 = touched[0], touched[1]
+                    agreeing = agree[v1, v2]
+                    s = agreeing
                     while True:
-                        loose[s, int(total)] += 1.0
-                        loose[s, int(mass[one])] -= 1.0
-                        loose[s, int(mass[other])] -= 1.0
+                        histogram[s, int(total)] += 1.0
+                        histogram[s, int(mass[v1])] -= 1.0
+                        histogram[s, int(mass[v2])] -= 1.0
                         if s == 0:
                             break
-                        s = (s - 1) & alike
-                for k in range(found):
+                        s = (s - 1) & agreeing
+                for k in range(n_touched):
                     mass[touched[k]] = 0.0
                 continue
-            for k in range(found):
+            for k in range(n_touched):
                 v = touched[k]
                 for s in range(subsets):
                     merged[part[v, s]] += mass[v]
-            for k in range(found):
+            for k in range(n_touched):
                 v = touched[k]
                 mass[v] = 0.0
                 for s in range(subsets):
@@ -188,37 +192,39 @@ def subset_sums(
                     if w > 0.0:
                         merged[part[v, s]] = 0.0
                         if whole and w < FEW:
-                            loose[s, int(w)] += 1.0
+                            histogram[s, int(w)] += 1.0
                         else:
-                            bulky[s, bulk[s]] = w
-                            bulk[s] += 1
+                            listed[s, n_listed[s]] = w
+                            n_listed[s] += 1
         for s in range(subsets):
-            q = configurations[at] * tail_configurations[s]
-            if at + sizes[s] > largest or q > most:
+            q = configurations[level] * tail_configurations[s]
+            if level + sizes[s] > max_size or q > max_configurations:
                 continue
             for k in range(len(concentrations)):
                 a = concentrations[k] / q if shared else concentrations[k]
-                total = exact_sum(a, heavy, heavies[at], bulky[s], bulk[s])
+                total = compensated_sum(a, heavy_weights, heavy_count[level], listed[s], n_listed[s])
                 if len(tables) > 0:
-                    total += histogram_sum(common, loose[s], tables[row[at] + tail_step[s], k])
+                    total += histogram_sum(common, histogram[s], tables[row[level] + tail_step[s], k])
                 else:
                     for w in range(1, FEW):
-                        terms[w] = cell_term(a, float(w)) if common[w] + loose[s, w] > 0.0 else 0.0
-                    total += histogram_sum(common, loose[s], terms)
+                        terms[w] = cell_term(a, float(w)) if common[w] + histogram[s, w] > 0.0 else 0.0
+                    total += histogram_sum(common, histogram[s], terms)
                 total -= penalty * q
-                out[k, subset[at] | s] = np.round(total / unit) * unit
-        # The next subset: one more column below the last, or else the next lower one in place of the last.
-        column[at] = (free if at == bottom else column[at - 1]) - 1
-        u = column[at]
-        while u < bits or at >= largest or configurations[at] * arity[u] > most:
-            if u < bits or at >= largest:
-                at -= 1
-                if at < bottom:
+                out[k, subset[level] | s] = np.round(total / unit) * unit
+        # The next subset: add the column below the last one, or else replace the last column by the next lower one.
+        column[level] = (free if level == bottom else column[level - 1]) - 1
+        u = column[level]
+        while u < bits or level >= max_size or configurations[level] * arity[u] > max_configurations:
+            if u < bits or level >= max_size:
+                level -= 1
+                if level < bottom:
                     return
-            column[at] -= 1
-            u = column[at]
-        refine(codes[u], arity[u], weights, whole, rows, ends, cells, settled, heavy, heavies, at, many)
-        configurations[at + 1] = configurations[at] * arity[u]
-        row[at + 1] = row[at] + step[u]
-        subset[at + 1] = subset[at] | (1 << u)
-        at += 1
+            column[level] -= 1
+            u = column[level]
+        refine(
+            codes[u], arity[u], weights, whole, rows, ends, cells, settled, heavy_weights, heavy_count, level, buffer
+        )
+        configurations[level + 1] = configurations[level] * arity[u]
+        row[level + 1] = row[level] + step[u]
+        subset[level + 1] = subset[level] | (1 << u)
+        level += 1

@@ -1,6 +1,7 @@
 """Grow, revise and root maximum spanning trees.
 
-Roure's heuristic: is the order in which a tree's arcs were added still right, and the tree if it is not.
+The revision follows Roure's heuristic: check whether the arcs of the tree are still in the order in which Prim's
+algorithm adds them, and rebuild the tree from the first arc that is not.
 
 Roure Alcobé, J. (2002). Incremental learning of tree augmented naive Bayes classifiers. IBERAMIA, 32-41.
 """
@@ -8,17 +9,20 @@ Roure Alcobé, J. (2002). Incremental learning of tree augmented naive Bayes cla
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tanbark.kernels.runtime.compiling import njit
-from tanbark.kernels.trees.pair_weights import Table, pair_evidence, pair_information
+from tanbark.kernels.trees.pair_weights import Floats, Integers, Table, pair_evidence, pair_information
+
+CALCULATED, RECALLED = 0, 1
+"""Elements of `work`: the number of weights calculated and the number of weights looked at."""
 
 
 @njit(nogil=True, cache=True)
-def grow_tree(weights: NDArray[np.float64], us: NDArray[np.int64], vs: NDArray[np.int64]) -> None:
-    """Write the edges of the tree to `us` and `vs` in the order in which they are added, each from the tree outwards.
+def grow_tree(weights: Floats, us: Integers, vs: Integers) -> None:
+    """Write the edges of the maximum spanning tree to `us` and `vs` in the order in which Prim's algorithm adds them.
 
-    The first is the heaviest pair; ties go to the lower column, first of the end outside.
+    Each edge leads from the tree outwards. The first is the heaviest pair. Ties go to the lower column, of the outer
+    end first.
     """
     n = len(weights)
     us[0], vs[0] = 0, 1
@@ -27,7 +31,7 @@ def grow_tree(weights: NDArray[np.float64], us: NDArray[np.int64], vs: NDArray[n
             if weights[u, v] > weights[us[0], vs[0]]:
                 us[0], vs[0] = u, v
     inside = np.zeros(n, np.bool_)
-    # The heaviest edge from the tree to each attribute outside starts there.
+    # The inner end of the heaviest edge from the tree to each attribute outside.
     start = np.full(n, us[0], np.int64)
     inside[us[0]] = True
     for step in range(n - 1):
@@ -39,18 +43,12 @@ def grow_tree(weights: NDArray[np.float64], us: NDArray[np.int64], vs: NDArray[n
         for v in range(n):
             if inside[v]:
                 continue
-            now, then = weights[new, v], weights[start[v], v]
-            if now > then or (now == then and new < start[v]):
+            new_weight, old_weight = weights[new, v], weights[start[v], v]
+            if new_weight > old_weight or (new_weight == old_weight and new < start[v]):
                 start[v] = new
             if best < 0 or weights[start[v], v] > weights[start[best], best]:
                 best = v
         us[step + 1], vs[step + 1] = start[best], best
-
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-
-CALCULATED, RECALLED = 0, 1
 
 
 @njit(nogil=True, cache=True)
@@ -64,13 +62,13 @@ def _weight(
     u: int,
     v: int,
     weights: Floats,
-    room: Floats,
+    buffer: Floats,
     work: Integers,
 ) -> float:
-    """Return the weight of a pair, which is calculated when it is first asked for.
+    """Return the weight of a pair, calculating it on first use.
 
-    It is the log Bayes factor under a prior of `ess` rows, and the conditional information where that is 0: `products`,
-    `units` and `sums` are as in `pair_information`.
+    The weight is the log Bayes factor under a prior of `ess` rows, or the conditional information if `ess` is 0.
+    `products`, `units` and `sums` are described in `pair_information`.
     """
     work[RECALLED] += 1
     weight: float = weights[u, v]
@@ -80,12 +78,12 @@ def _weight(
     weight = 0.0
     if ess > 0:
         for k in range(table.shape[0]):
-            weight += pair_evidence(table, offset, k, max(u, v), min(u, v), ess, room[0], room[1])
+            weight += pair_evidence(table, offset, k, max(u, v), min(u, v), ess, buffer[0], buffer[1])
     elif len(products):
-        # Exact whichever comes first, and the rows of the table that belong to `u` are next to those just read.
-        weight = pair_information(table, offset, u, v, products, units, sums, room[0], room[1])
+        # Exact in either order; the rows of `u` in the table are close to the ones read last.
+        weight = pair_information(table, offset, u, v, products, units, sums, buffer[0], buffer[1])
     else:
-        weight = pair_information(table, offset, max(u, v), min(u, v), products, units, sums, room[0], room[1])
+        weight = pair_information(table, offset, max(u, v), min(u, v), products, units, sums, buffer[0], buffer[1])
     weights[u, v] = weight
     weights[v, u] = weight
     return weight
@@ -93,7 +91,7 @@ def _weight(
 
 @njit(nogil=True, cache=True)
 def _exceeds(a: float, b: float) -> bool:
-    """Return whether one weight is greater than another by more than rounding."""
+    """Return whether weight `a` is greater than `b` by more than rounding error."""
     return a - b > 1e-12 * max(abs(a), abs(b))
 
 
@@ -110,21 +108,22 @@ def arcs_in_order(
     weights: Floats,
     work: Integers,
 ) -> int:
-    """Return how many arcs of a tree, taken in the order in which they were added, are still where they should be.
+    """Return the number of leading arcs of a tree, in the order in which they were added, that are still in place.
 
-    An arc is where it should be if it is the heaviest of the tree's arcs that leave the part built by those before it
-    (for the first: of the arcs at the root). `weights` are filled where they are calculated; NaN says not yet.
+    An arc is in place if it is the heaviest of the tree's arcs that leave the part built by the arcs before it (for the
+    first arc: of the arcs at the root). Calculated weights are written to `weights`, where NaN means not yet
+    calculated.
     """
     n = len(weights)
-    room = np.empty((2, 2 * table.shape[1]))
+    buffer = np.empty((2, 2 * table.shape[1]))
     inside = np.zeros(n, np.bool_)
     inside[us[0]] = True
     for step in range(len(us)):
-        own = _weight(table, offset, ess, products, units, sums, us[step], vs[step], weights, room, work)
+        own = _weight(table, offset, ess, products, units, sums, us[step], vs[step], weights, buffer, work)
         for other in range(step + 1, len(us)):
             if inside[us[other]] != inside[vs[other]]:
-                there = _weight(table, offset, ess, products, units, sums, us[other], vs[other], weights, room, work)
-                if _exceeds(there, own):
+                weight = _weight(table, offset, ess, products, units, sums, us[other], vs[other], weights, buffer, work)
+                if _exceeds(weight, own):
                     return step
         inside[us[step]] = True
         inside[vs[step]] = True
@@ -145,32 +144,32 @@ def finish_tree(
     weights: Floats,
     work: Integers,
 ) -> None:
-    """Keep a tree's first `kept` arcs, at least one, and write those by which Prim's algorithm goes on."""
+    """Keep the first `kept` arcs of a tree, at least one, and complete it by Prim's algorithm."""
     n = len(weights)
-    room = np.empty((2, 2 * table.shape[1]))
+    buffer = np.empty((2, 2 * table.shape[1]))
     inside = np.zeros(n, np.bool_)
     for step in range(kept):
         inside[us[step]] = True
         inside[vs[step]] = True
-    # The heaviest arc to each attribute outside starts there; looking at it again is no calculation.
+    # The inner end of the heaviest arc to each attribute outside; its weight is already calculated.
     start = np.full(n, -1, np.int64)
     new = -1
     for step in range(kept, n - 1):
-        best, looked = -1, work[RECALLED]
+        best, recalled = -1, work[RECALLED]
         for v in range(n):
             if inside[v]:
                 continue
             for u in range(n) if new < 0 else range(new, new + 1):
                 if inside[u]:
-                    weight = _weight(table, offset, ess, products, units, sums, u, v, weights, room, work)
-                    then = weights[start[v], v]
-                    heavier = start[v] < 0 or _exceeds(weight, then)
-                    if heavier or (u < start[v] and not _exceeds(then, weight)):
+                    weight = _weight(table, offset, ess, products, units, sums, u, v, weights, buffer, work)
+                    old_weight = weights[start[v], v]
+                    heavier = start[v] < 0 or _exceeds(weight, old_weight)
+                    if heavier or (u < start[v] and not _exceeds(old_weight, weight)):
                         start[v] = u
             if best < 0 or _exceeds(weights[start[v], v], weights[start[best], best]):
                 best = v
-        # As the paper counts: every arc from the tree outwards is looked at in every step.
-        work[RECALLED] = looked + (step + 1) * (n - step - 1)
+        # Count as the paper does: each step looks at every arc that leaves the tree.
+        work[RECALLED] = recalled + (step + 1) * (n - step - 1)
         us[step], vs[step] = start[best], best
         inside[best] = True
         new = best
@@ -178,17 +177,20 @@ def finish_tree(
 
 @njit(nogil=True, cache=True)
 def hang_trees(trees: Integers, root: int, order: Integers, parent: Integers) -> None:
-    """Write the nodes of each tree, parents before children, and each node's parent, -1 for the root."""
-    many, edges = trees.shape[:2]
-    for t in range(many):
+    """Root each tree at `root`: write its nodes, parents before children, and the parent of each node.
+
+    The parent of the root is -1.
+    """
+    n_trees, n_edges = trees.shape[:2]
+    for t in range(n_trees):
         parent[t] = -1
         order[t, 0] = root
         reached = 1
-        for step in range(edges + 1):
+        for step in range(n_edges + 1):
             u = order[t, step]
             for i, j in trees[t]:
                 v = j if i == u else i
-                if (i == u or j == u) and v != parent[t, u]:
+                if u in (i, j) and v != parent[t, u]:
                     parent[t, v] = u
                     order[t, reached] = v
                     reached += 1
