@@ -122,8 +122,8 @@ def quantiles(values, n):
 
 def limit(monkeypatch, values, few, cells):
     monkeypatch.setattr(seen_numbers, "MOST_VALUES", values)
-    monkeypatch.setattr(order_statistics, "FEW", few)
-    monkeypatch.setattr(order_statistics, "MOST_CELLS", cells)
+    monkeypatch.setattr(order_statistics, "MAX_GATHERED_VALUES", few)
+    monkeypatch.setattr(order_statistics, "MAX_COUNTERS", cells)
 
 
 @settings(max_examples=150, deadline=None)
@@ -238,8 +238,8 @@ def test_every_class_missing_is_refused_in_the_same_words():
 
 @pytest.mark.parametrize("values", [np.arange(300), np.arange(300).astype(str), np.arange(300) / 7])
 def test_a_category_of_too_many_values_is_refused(monkeypatch, values):
-    monkeypatch.setattr(seen_labels, "MOST_LEVELS", 256)
-    monkeypatch.setattr(seen_numbers, "MOST_LEVELS", 256)
+    monkeypatch.setattr(seen_labels, "MAX_DISTINCT_LABELS", 256)
+    monkeypatch.setattr(seen_numbers, "MAX_DISTINCT_LABELS", 256)
     table = pa.table({"id": values, "y": ["a", "b"] * 150})
     survey = Survey(Encoder(categorical="all"), "y", table.schema)
     with pytest.raises(ValueError, match=r"column 'id' has more than 256 distinct values; .* ignore="):
@@ -248,7 +248,7 @@ def test_a_category_of_too_many_values_is_refused(monkeypatch, values):
 
 
 def test_mdlp_of_too_many_values_is_refused(monkeypatch):
-    monkeypatch.setattr(seen_numbers, "MOST_LEVELS", 256)
+    monkeypatch.setattr(seen_numbers, "MAX_DISTINCT_LABELS", 256)
     table = pa.table({"x": np.arange(300) / 7, "y": ["a", "b"] * 150})
     survey = Survey(Encoder(bins="mdlp"), "y", table.schema)
     survey.see(table)
