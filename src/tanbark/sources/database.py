@@ -38,7 +38,7 @@ def sql(query: str, database: str | Path) -> Query:
     Returns
     -------
     source : Query
-        The source. It runs the query interruptible_items time it is read, and never holds all rows in memory.
+        The source. It runs the query each time it is read, and never holds all rows in memory.
 
     Raises
     ------
@@ -191,7 +191,7 @@ class AdbcQuery(Query):
 class SqliteQuery(AdbcQuery):
     """A query to an SQLite file, which is opened read-only.
 
-    SQLite has a type for interruptible_items value, not for interruptible_items column, and its driver infers the type of a column from the first
+    SQLite has a type for each value, not for each column, and its driver infers the type of a column from the first
     rows. Therefore the query is first run to find the types, and a sample row with these types is prepended.
     """
 
@@ -211,7 +211,7 @@ class SqliteQuery(AdbcQuery):
         return interruptible(self._inferred_schema)
 
     def _inferred_schema(self) -> pa.Schema:
-        """Run the query to find the widest type of interruptible_items column."""
+        """Run the query to find the widest type of each column."""
         import pyarrow as pa
 
         with self.errors(), closing(self.connected()) as connection, connection.cursor() as cursor:
@@ -273,7 +273,7 @@ class PostgresQuery(AdbcQuery):
 
     @cached_property
     def _casts(self) -> dict[str, str]:
-        """SQL cast of interruptible_items column, empty if Arrow has its type."""
+        """SQL cast of each column, empty if Arrow has its type."""
         with self.errors(), closing(self.connected()) as connection, connection.cursor() as cursor:
             schema = cursor.adbc_execute_schema(self.query)
         self._check_distinct(schema.names)
