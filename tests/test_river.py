@@ -28,7 +28,7 @@ def named_checks():
             yield pytest.param(classifier, check, id=f"{classifier.__name__}-{i}-{check.__name__}")
 
 
-@pytest.mark.filterwarnings("ignore:column .* was taken for categories")
+@pytest.mark.filterwarnings("ignore:column .* became a category")
 @pytest.mark.parametrize(("classifier", "check"), list(named_checks()))
 def test_the_checks_of_river_pass(classifier, check):
     check(RiverClassifier(classifier(), warm_up=WARM_UP))

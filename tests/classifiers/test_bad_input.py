@@ -208,12 +208,12 @@ PREDICTIONS = {
     "dates": (X.assign(age=pd.Timestamp("2020")), TypeError, "^column 'age' holds dates"),
     "infinite": (X.assign(age=math.inf), ValueError, "^column 'age'.*infinity"),
     "dict": (X.assign(sex=[{}] * 6), TypeError, "^column 'sex': argument must be"),
-    "text for numbers": (X.assign(age="old"), ValueError, "^column 'age' holds text but the model learned numbers"),
-    "numbers for text": (X.assign(sex=1.5), ValueError, "^column 'sex' holds numbers but the model learned text"),
+    "text for numbers": (X.assign(age="old"), ValueError, "^column 'age' holds text, but the schema expects numbers"),
+    "numbers for text": (X.assign(sex=1.5), ValueError, "^column 'sex' holds numbers, but the schema expects text"),
     "text for a category of numbers": (
         X.assign(n="1"),
         ValueError,
-        "^column 'n' holds text but the model learned numbers",
+        "^column 'n' holds text, but the schema expects numbers",
     ),
     "numbers and text": (X.assign(sex=["f", 1, 2, 3, 4, 5]), ValueError, "^column 'sex' mixes numbers with strings"),
     "sparse": (sparse.csr_matrix(NUMBERS), TypeError, "^Sparse data was passed"),
@@ -295,8 +295,8 @@ def test_x_and_y_of_different_length_are_refused(kind, y):
         ([0.5, 1.5, 2.5, 0.5, 1.5, 2.5], ValueError, "Unknown label type: continuous"),
         ([0, 1, 0, 1, 0, math.inf], ValueError, "y contains infinity"),
         (np.array([0, 1, "a", 0, 1, 0], object), ValueError, "'y' mixes numbers with strings"),
-        ([{}] * 6, TypeError, "the class 'y' must be labels"),
-        ([DAY] * 6, TypeError, "the class 'y' must be labels"),
+        ([{}] * 6, TypeError, "the class 'y' must hold labels"),
+        ([DAY] * 6, TypeError, "the class 'y' must hold labels"),
         (np.ones((6, 2)), ValueError, "y should be a 1d array"),
     ],
 )
@@ -308,14 +308,14 @@ def test_an_unknown_class_is_refused_by_name_and_nothing_is_added(kind):
     model = kind().partial_fit(X, Y, classes=["yes", "no"])
     y = [*Y[:5], "maybe"]
     refused(
-        model, lambda m: m.partial_fit(X, y), ValueError, r"^the class 'maybe' is not among the classes 'no', 'yes'"
+        model, lambda m: m.partial_fit(X, y), ValueError, r"^unknown class 'maybe'; the known classes are 'no', 'yes'"
     )
-    refused(model, lambda m: m.partial_fit(X, [1, 0] * 3), ValueError, "^the class [01] is not among the classes")
+    refused(model, lambda m: m.partial_fit(X, [1, 0] * 3), ValueError, "^unknown class [01]; the known classes are")
     open_model = kind().partial_fit(X, Y)
-    refused(open_model, lambda m: m.partial_fit(X, [1, 0] * 3), ValueError, "^the class holds numbers but the model")
+    refused(open_model, lambda m: m.partial_fit(X, [1, 0] * 3), ValueError, "^the class holds numbers, but the schema")
     assert model.counts_.class_counts.tolist() == [3, 3]
     refused(
-        kind(), lambda m: m.partial_fit(X, Y, classes=["no"]), ValueError, "^the class 'yes' is not among the classes"
+        kind(), lambda m: m.partial_fit(X, Y, classes=["no"]), ValueError, "^unknown class 'yes'; the known classes are"
     )
     refused(model, lambda m: m.partial_fit(X, Y, classes=["no", "yes", "maybe"]), ValueError, "^classes names.*'maybe'")
 
@@ -409,9 +409,9 @@ def test_weights_of_every_make_are_repetitions(kind, make):
 def test_a_table_that_is_not_of_the_schema_given_is_refused(kind):
     schema = kind().fit(X, Y).schema_
     model = kind(encoder=schema)
-    refused(model, lambda m: m.fit(X[["sex"]], Y), ValueError, "^the table has 1 columns, the schema has 3")
-    refused(model, lambda m: m.fit(X[["age", "sex", "n"]], Y), ValueError, "^column 'age' is not where the schema")
-    refused(model, lambda m: m.fit(X, ["maybe"] * 6), ValueError, "^the class 'maybe' is not among the classes")
+    refused(model, lambda m: m.fit(X[["sex"]], Y), ValueError, "^the table has 1 columns, but the schema has 3")
+    refused(model, lambda m: m.fit(X[["age", "sex", "n"]], Y), ValueError, "^unexpected column 'age'; the schema")
+    refused(model, lambda m: m.fit(X, ["maybe"] * 6), ValueError, "^unknown class 'maybe'; the known classes are")
     refused(model, lambda m: m.fit(X.assign(age="old"), Y), ValueError, "^column 'age' holds text")
 
 

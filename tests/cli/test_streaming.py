@@ -185,7 +185,7 @@ def test_the_name_of_a_model_from_a_query_is_query(run, tmp_path):
     ("query", "database", "message"),
     [
         ("SELECT 1", "gone.db", "there is no database file gone.db"),
-        ("SELECT 1", "mysql://x/y", "mysql:// is no database that can be read"),
+        ("SELECT 1", "mysql://x/y", "unsupported database mysql://"),
         ("", "t.csv", "the query is empty"),
         ("SELECT 1", "t.csv", "t.csv is neither a DuckDB nor an SQLite file"),
     ],

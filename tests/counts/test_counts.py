@@ -187,8 +187,8 @@ def test_what_is_left_by_rounding_alone_is_nothing():
         (lambda codes, y: {"y": y + 5}, "positions among the 2 classes"),
         (lambda codes, y: {"y": y[:-1]}, "the class of each of the 20 rows"),
         (lambda codes, y: {"y": y.astype(float)}, "the class of each of the 20 rows"),
-        (lambda codes, y: {"codes": codes[:1]}, "codes must be what schema.encode returns"),
-        (lambda codes, y: {"codes": codes.astype(np.int64)}, "codes must be what schema.encode returns"),
+        (lambda codes, y: {"codes": codes[:1]}, "codes must be an array returned by schema.encode"),
+        (lambda codes, y: {"codes": codes.astype(np.int64)}, "codes must be an array returned by schema.encode"),
         (lambda codes, y: {"weights": -np.ones(20)}, "weights must be numbers of at least 0"),
         (lambda codes, y: {"weights": np.ones(3)}, "weights must be numbers of at least 0"),
         (lambda codes, y: {"order": 3}, "order must be 1"),
@@ -206,7 +206,7 @@ def test_schemas_of_other_columns_or_cuts_do_not_add():
 
     with pytest.raises(ValueError, match="different columns"):
         zero(Category("x", (0, 1))) + zero(Category("y", (0, 1)))
-    with pytest.raises(ValueError, match="column 'x' is cut differently"):
+    with pytest.raises(ValueError, match="column 'x' has different types or cut points"):
         zero(Number("x", (1.0,))) + zero(Number("x", (2.0,)))
 
 

@@ -69,7 +69,7 @@ def test_a_single_record_batch_is_counted(table):
     "once", [lambda t: t.to_reader(), lambda t: iter(t.to_batches(100))], ids=["reader", "generator"]
 )
 def test_what_can_be_read_once_needs_a_schema(table, once):
-    with pytest.raises(SourceError, match=r"read only once.*give schema=, or something that can be read again"):
+    with pytest.raises(SourceError, match=r"read only once.*pass schema=, or a source that can be read again"):
         Counts.from_batches(once(table), "y")
     expected = of_the_whole(table)
     assert Counts.from_batches(once(table), "y", schema=expected.schema) == expected
@@ -96,7 +96,7 @@ def test_rows_without_a_class_are_warned_of_once(table):
 def test_progress_says_what_is_done_and_how_far(table):
     told = []
     Counts.from_batches(table, "y", progress=lambda *words: told.append(words))
-    assert told == [("looking for levels", 4000, 4000), ("counting", 4000, 4000)]
+    assert told == [("finding levels", 4000, 4000), ("counting", 4000, 4000)]
     told.clear()
     Counts.from_batches(lambda: table.to_batches(), "y", progress=lambda *words: told.append(words))
     assert told[-1] == ("counting", 4000, None)
@@ -105,15 +105,15 @@ def test_progress_says_what_is_done_and_how_far(table):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (3, r"must come as Arrow data: a table.*got 'int'"),
-        (None, r"must come as Arrow data: a table.*got 'NoneType'"),
+        (3, r"expected Arrow data: a table.*got 'int'"),
+        (None, r"expected Arrow data: a table.*got 'NoneType'"),
         ({"a": 1}.values, "expected Arrow record batches, got 'int'"),
         ("t.csv", r"tanbark\.sources\.files\('t\.csv'\)"),
         (Path("t.csv"), r"tanbark\.sources\.files\('t\.csv'\)"),
         (pl.LazyFrame({"x": [1], "y": [1]}), r"collect\(\)"),
-        ([pa.table({"x": [1], "y": [1]})], r"record batches, got 'Table'; join tables by pyarrow\.concat_tables"),
+        ([pa.table({"x": [1], "y": [1]})], r"record batches, got 'Table'; combine tables with pyarrow\.concat_tables"),
         (lambda: None, "the function must return Arrow data or record batches, got 'NoneType'"),
-        (pd.DataFrame({"x": [1, "a"], "y": [0, 1]}), "the data frame cannot be read as Arrow data: .*column x"),
+        (pd.DataFrame({"x": [1, "a"], "y": [0, 1]}), "the data frame cannot be converted to Arrow: .*column x"),
     ],
 )
 def test_what_is_no_arrow_data_is_refused(given, message):
@@ -142,7 +142,7 @@ def test_the_index_of_a_pandas_frame_is_no_attribute(table):
 @pytest.mark.parametrize("once", [lambda t: t.to_reader(), lambda t: iter(t.to_batches(100))])
 def test_a_function_that_returns_the_same_spent_stream_is_noticed(table, once):
     stream = once(table)
-    with pytest.raises(ValueError, match="4,000 rows when they were read first and 0 the next time; give schema="):
+    with pytest.raises(ValueError, match="the first pass read 4,000 rows, but a later pass read 0; pass schema="):
         Counts.from_batches(lambda: stream, "y")
 
 
@@ -151,7 +151,7 @@ def test_rows_without_a_class_are_no_rows_that_went_away(table):
     streams = iter([holed.to_batches(), holed[1:].to_batches()])
     with (
         pytest.warns(UserWarning, match="1 row without a class"),
-        pytest.raises(ValueError, match="4,000 rows when they were read first and 3,999 the next time"),
+        pytest.raises(ValueError, match="the first pass read 4,000 rows, but a later pass read 3,999"),
     ):
         Counts.from_batches(lambda: next(streams), "y")
 
@@ -247,7 +247,7 @@ def test_declared_levels_with_a_null_among_them_keep_their_order():
 def test_declared_levels_that_differ_are_refused_however_the_rows_are_cut(monkeypatch, few):
     monkeypatch.setattr("tanbark.sources.arrow_streams.gathered.__defaults__", (few,))
     batches = [pa.record_batch({"x": coded([0], levels, True), "y": ["a"]}) for levels in (["s", "m"], ["m", "s"])]
-    with pytest.raises(ValueError, match="column 'x' declares other levels"):
+    with pytest.raises(ValueError, match="column 'x' declares different levels"):
         Counts.from_batches(batches, "y")
 
 
@@ -266,7 +266,7 @@ def test_rows_that_are_not_there_the_next_time_are_noticed(table):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("tanbark.schema.survey.number_survey.MOST_VALUES", 100)
         streams = iter([wide.to_batches(), wide[:100].to_batches()])
-        with pytest.raises(ValueError, match="4,000 rows when they were read first and 100 the next time"):
+        with pytest.raises(ValueError, match="the first pass read 4,000 rows, but a later pass read 100"):
             Counts.from_batches(lambda: next(streams), "y", encoder=encoder)
 
 
@@ -277,7 +277,7 @@ def test_a_damaged_file_in_the_middle_leaves_a_model_untouched(table, tmp_path):
     before = model.counts_
     middle = tmp_path / "part-1.parquet"
     middle.write_bytes(middle.read_bytes()[: middle.stat().st_size // 2])
-    with pytest.raises(SourceError, match=r"part-1.parquet is not a whole Parquet file"):
+    with pytest.raises(SourceError, match=r"part-1.parquet is not a valid Parquet file"):
         model.fit_counts(Counts.from_batches(files(tmp_path / "part-*.parquet"), "y"))
     assert model.counts_ is before
 

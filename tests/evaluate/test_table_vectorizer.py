@@ -59,7 +59,7 @@ def test_a_missing_value_that_is_a_state_has_a_column_of_its_own():
 
 def test_rare_levels_share_a_column():
     X = pd.DataFrame({"city": [*"aaabbbcd"]})
-    with pytest.warns(UserWarning, match="share one"):
+    with pytest.warns(UserWarning, match="are merged into one"):
         vectorizer = TableVectorizer(encoder=Encoder(max_levels=3)).fit(X, [0, 1] * 4)
     assert vectorizer.get_feature_names_out().tolist() == ["city=a", "city=b", "city=(other)"]
     assert vectorizer.transform(pd.DataFrame({"city": ["a", "c", "z", None]})).tolist() == [

@@ -79,7 +79,7 @@ def test_threads_and_blocks_change_no_bit(random_table):
 def test_codes_of_another_shape_are_refused(random_table):
     network = network_of(random_table, HUNG[1])
     for codes in (np.zeros((3, 5), np.uint8), np.zeros((4, 5), np.int64), [[0]]):
-        with pytest.raises(ValueError, match=r"codes must be what schema\.encode returns"):
+        with pytest.raises(ValueError, match=r"codes must be an array returned by schema\.encode"):
             network.log_joint(codes)
 
 

@@ -78,7 +78,7 @@ def test_with_dirichlet_parameters_the_root_does_not_change_the_joint(random_tab
 def test_hypothyroid_has_no_complete_row_and_still_one_joint(read_text):
     X, y, names = read_text("hypothyroid")
     model = TAN(encoder=Encoder(categorical="all", max_levels=8))
-    with pytest.warns(UserWarning, match="share one"):
+    with pytest.warns(UserWarning, match="are merged into one"):
         model.fit(X, y)
     codes = model.schema_.encode(X)
     edges = [(u, v) for u, v, _ in model.tree_edges_]

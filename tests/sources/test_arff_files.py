@@ -17,7 +17,7 @@ def read(tmp_path, text, typed=True):
     return pa.Table.from_batches(list(arff.batches(path, header, ("", "NA"), typed)))
 
 
-def test_comments_case_quotes_and_spaces_are_understood(tmp_path):
+def test_comments_case_quotes_and_spaces_are_parsed(tmp_path):
     table = read(
         tmp_path,
         "% a comment\n\n@RELATION r\n@Attribute 'a name' REAL\n@ATTRIBUTE\tcolour {red, 'dark blue',\"it's\" }\n"
@@ -32,7 +32,7 @@ def test_comments_case_quotes_and_spaces_are_understood(tmp_path):
     assert table.column("colour").chunk(0).dictionary.to_pylist() == ["red", "dark blue", "it's"]
 
 
-def test_a_declared_level_is_no_missing_value(tmp_path):
+def test_a_declared_level_is_not_a_missing_value(tmp_path):
     table = read(tmp_path, "@relation r\n@attribute a {NA, x}\n@attribute b string\n@data\nNA,NA\nx,?\n")
     assert table.column("a").to_pylist() == ["NA", "x"]
     assert table.column("b").to_pylist() == [None, None]
@@ -43,11 +43,11 @@ def test_a_declared_level_is_no_missing_value(tmp_path):
     [
         ("@relation r\n@attribute a date\n@data\n", "holds dates"),
         ("@relation r\n@attribute a numeric\n@data\n{0 1}\n", "sparse ARFF"),
-        ("@relation r\n@attribute a numeric\n@data\n1,2\n", "line 4: 2 values where 1 attributes are declared"),
-        ("@relation r\n@attribute a {x}\n@data\ny\n", "holds 'y', which it does not declare"),
+        ("@relation r\n@attribute a numeric\n@data\n1,2\n", "line 4: expected 1 values, one per attribute, got 2"),
+        ("@relation r\n@attribute a {x}\n@data\ny\n", "holds 'y', which is not a declared level"),
         (
             "@relation r\n@attribute a numeric\n@data\nhigh\n",
-            "holds 'high'; if that means missing, say so with missing",
+            "holds 'high'; if this means missing, declare it with missing",
         ),
         ("@relation r\n@attribute a numeric\n", "no @data line"),
         ("@relation r\n@data\n", "declares no attributes"),
@@ -60,13 +60,13 @@ def test_a_declared_level_is_no_missing_value(tmp_path):
         (f"@relation r\n@attribute a string\n@data\n'x'{' ' * 50_000}y\n", "line 4: a quote is not closed"),
     ],
 )
-def test_what_cannot_be_read_gets_one_sentence(tmp_path, text, sentence):
+def test_an_invalid_file_raises_with_a_one_line_message(tmp_path, text, sentence):
     with pytest.raises(SourceError, match=re.escape(sentence)):
         read(tmp_path, text)
 
 
 @pytest.mark.parametrize("row", ["x" + " " * 50_000 + "y", "'x', " + " " * 50_000 + "y" + " " * 50_000 + "z"])
-def test_a_row_of_spaces_takes_no_longer_than_to_read_it(row, tmp_path):
+def test_a_row_of_spaces_is_parsed_in_linear_time(row, tmp_path):
     begin = time.perf_counter()
     table = read(tmp_path, f"@relation r\n{'@attribute a string' if ',' not in row else TWO}\n@data\n{row}\n")
     assert table.num_rows == 1
@@ -77,7 +77,7 @@ def test_a_row_of_spaces_takes_no_longer_than_to_read_it(row, tmp_path):
 TWO = "@attribute a string\n@attribute b string"
 
 
-def test_many_levels_and_many_attributes_take_no_longer_than_to_read_them(tmp_path):
+def test_many_levels_and_attributes_are_parsed_in_linear_time(tmp_path):
     levels = ", ".join(f"v{i}" for i in range(50_000))
     begin = time.perf_counter()
     with pytest.raises(SourceError, match="declares the level 'v49999' twice"):
@@ -88,6 +88,6 @@ def test_many_levels_and_many_attributes_take_no_longer_than_to_read_them(tmp_pa
     assert time.perf_counter() - begin < 5
 
 
-def test_an_attribute_whose_type_is_a_comment_is_refused(tmp_path):
-    with pytest.raises(SourceError, match="line 2: 'a' is of type ''"):
+def test_an_attribute_whose_type_is_a_comment_raises(tmp_path):
+    with pytest.raises(SourceError, match="line 2: 'a' has the unsupported type ''"):
         read(tmp_path, "@relation r\n@attribute a %numeric\n@data\n1\n")

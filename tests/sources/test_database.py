@@ -25,14 +25,14 @@ ROWS = [(None,) * 5] * 1500 + [
     ("b", 2**40, -1e300, Decimal("-12.345"), False),
 ] * 1500
 AS_ARROW = [
-    dict(zip(NAMES, (label, whole, measured, exact and float(exact), flag)))
+    dict(zip(NAMES, (label, whole, measured, exact and float(exact), flag), strict=True))
     for label, whole, measured, exact, flag in ROWS
 ]
 TABLE = "CREATE TABLE t (label TEXT, whole BIGINT, measured DOUBLE PRECISION, exact NUMERIC(12, 3), flag BOOLEAN)"
 
 
 def plain(source):
-    """Return the rows with decimals as the floats nearest to them."""
+    """Return the rows with decimals rounded to the nearest floats."""
     rows = pa.table(source).to_pylist()
     return [{k: float(v) if isinstance(v, Decimal) else v for k, v in row.items()} for row in rows]
 
@@ -58,17 +58,17 @@ def sqlite_file(tmp_path):
 
 @pytest.fixture(scope="session")
 def postgres():
-    """Start PostgreSQL on a Unix socket in a folder of its own, and return its address."""
+    """Start PostgreSQL on a Unix socket in a temporary folder, and return its URL."""
     found = [shutil.which("postgres"), *sorted(map(str, Path("/usr/lib/postgresql").glob("*/bin/postgres")))]
     found = [path for path in found if path]
     if not found:
         pytest.skip("PostgreSQL's programs are not there: neither postgres on PATH nor in /usr/lib/postgresql")
     programs = Path(found[-1]).parent
-    # It refuses to run as root.
+    # PostgreSQL does not run as root.
     user = None
     if os.getuid() == 0:
         user = next((u.pw_name for u in pwd.getpwall() if u.pw_name in ("postgres", "nobody")), None)
-    # The path of a socket may be at most about a hundred bytes long, which a test's own folder may exceed.
+    # The path of a socket is limited to about a hundred bytes; pytest's temporary folder may exceed that.
     folder = Path(tempfile.mkdtemp(prefix="pg"))
     if user is not None:
         shutil.chown(folder, user)
@@ -88,7 +88,7 @@ def postgres():
     try:
         ready = [programs / "pg_isready", "-h", folder, "-q"]
         end = time.monotonic() + 30
-        while subprocess.run(ready, timeout=30).returncode:
+        while subprocess.run(ready, timeout=30, check=False).returncode:
             assert server.poll() is None, (folder / "log").read_text()
             assert time.monotonic() < end, (folder / "log").read_text()
             time.sleep(0.05)
@@ -138,7 +138,7 @@ def test_a_query_to_an_sqlite_file_streams_its_types(sqlite_file):
     assert pa.Table.from_batches(source.batches(["flag", "label"])).column_names == ["flag", "label"]
 
 
-def test_a_column_of_sqlite_that_mixes_types_has_the_one_that_holds_all(tmp_path):
+def test_an_sqlite_column_with_mixed_types_has_the_widest_type(tmp_path):
     connection = sqlite3.connect(tmp_path / "t.db")
     connection.execute("CREATE TABLE t (a, b, c)")
     rows = [(1, 1, None)] * 2000 + [(2.5, "x", None)]
@@ -162,7 +162,7 @@ def test_a_query_to_postgresql_streams_its_types(postgres_table):
     assert pa.Table.from_batches(source.batches(["flag", "label"])).column_names == ["flag", "label"]
 
 
-def test_other_types_of_postgresql_are_numbers_text_or_dates(postgres_table):
+def test_other_postgresql_types_become_numbers_text_or_dates(postgres_table):
     full, empty = pa.table(sql("SELECT * FROM more ORDER BY small", postgres_table)).to_pylist()
     assert len(full.pop("id")) == 36
     assert full == {"small": 1, "half": 0.25, "fixed": "ab", "mood": "fine", "day": datetime.date(2020, 2, 29)}
@@ -185,7 +185,7 @@ def test_counts_of_a_query_are_those_of_the_table(request, kind):
 
 
 @pytest.mark.parametrize("kind", ["duckdb", "sqlite", "postgresql"])
-def test_a_query_that_cannot_be_run_is_said_so_in_one_sentence(request, kind):
+def test_a_query_that_fails_raises_with_a_one_line_message(request, kind):
     database = request.getfixturevalue(
         {"duckdb": "duck_file", "sqlite": "sqlite_file", "postgresql": "postgres_table"}[kind]
     )
@@ -246,7 +246,7 @@ def test_an_interrupt_stops_a_query_before_its_first_row(request, kind, query):
     interrupt.join()
 
 
-def test_a_database_is_only_read(duck_file, sqlite_file):
+def test_a_database_is_opened_read_only(duck_file, sqlite_file):
     for path in (duck_file, sqlite_file):
         before = path.read_bytes()
         with pytest.raises(SourceError):
@@ -254,13 +254,13 @@ def test_a_database_is_only_read(duck_file, sqlite_file):
         assert path.read_bytes() == before
 
 
-def test_a_server_that_is_not_there_is_said_so(tmp_path):
+def test_an_unreachable_server_raises(tmp_path):
     with pytest.raises(SourceError, match=r"the query cannot be run: .*connect"):
         sql("SELECT 1", f"postgresql:///x?host={tmp_path}").schema  # noqa: B018
 
 
 @pytest.mark.parametrize("driver", ["sqlite", "postgresql"])
-def test_a_driver_that_is_not_installed_is_named(monkeypatch, sqlite_file, driver):
+def test_a_missing_driver_raises_and_is_named(monkeypatch, sqlite_file, driver):
     monkeypatch.setitem(sys.modules, f"adbc_driver_{driver}", None)
     database = sqlite_file if driver == "sqlite" else "postgresql:///x"
     with pytest.raises(SourceError, match=rf"pip install 'tanbark\[{driver}\]'"):
@@ -272,10 +272,10 @@ def test_a_driver_that_is_not_installed_is_named(monkeypatch, sqlite_file, drive
     [
         (" ; ", "t.db", "the query is empty"),
         ("SELECT 1", "gone.db", "there is no database file gone.db"),
-        ("SELECT 1", "mysql://here/there", "mysql:// is no database that can be read"),
+        ("SELECT 1", "mysql://here/there", "unsupported database mysql://"),
         ("SELECT 1", __file__, "is neither a DuckDB nor an SQLite file"),
     ],
 )
-def test_what_is_no_database_is_named(query, database, message):
+def test_an_invalid_database_raises_and_is_named(query, database, message):
     with pytest.raises(SourceError, match=message):
         sql(query, database)

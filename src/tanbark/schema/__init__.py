@@ -1,4 +1,4 @@
-"""What a table's columns are, and the way from raw values to codes."""
+"""Schemas: the types of a table's columns, and encoding values as integer codes."""
 
 from tanbark.schema.encode.columns import Category, Number
 from tanbark.schema.encode.encoder import Encoder

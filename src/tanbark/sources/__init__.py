@@ -1,4 +1,4 @@
-"""Where rows come from: files, databases, and whatever streams Arrow data."""
+"""Sources of rows: files, databases and Arrow streams."""
 
 from tanbark.sources.arrow_streams import as_source
 from tanbark.sources.database import sql

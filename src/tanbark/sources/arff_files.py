@@ -1,4 +1,4 @@
-"""ARFF files, the format of Weka."""
+"""ARFF files, the data format of Weka."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING
 
 from tanbark.schema.encode.columns import first_repeated
 from tanbark.sources.duckdb_rows import Rows, connect
-from tanbark.sources.file_source import FileSource, reading_files
+from tanbark.sources.file_source import FileErrors, FileSource
 from tanbark.sources.source import SourceError, check_names
-from tanbark.sources.text_files import lines, open_text, reading_text
+from tanbark.sources.text_files import TextErrors, lines, open_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-ROWS = 65_536
+BATCH_ROWS = 65_536
 
 _QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s{{]+)\s*(.*)$", re.IGNORECASE)
-# What is not quoted is stripped of spaces afterwards: to look for them at both ends at once takes their number squared.
+# Unquoted values are stripped afterwards: matching the spaces at both ends would take quadratic time.
 _VALUE = re.compile(rf"\s*(?:({_QUOTED})\s*(?=,|$)|([^,]*))(,|$)")
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
@@ -32,7 +32,7 @@ _ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
 
 @dataclass(frozen=True)
 class Attribute:
-    """A column of an ARFF file: its levels where it is nominal, else None, and whether it holds numbers."""
+    """A column of an ARFF file: its levels if it is nominal, otherwise None, and whether it holds numbers."""
 
     name: str
     levels: tuple[str, ...] | None
@@ -41,14 +41,14 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Header:
-    """The attributes of an ARFF file, and on which line (from 1) the rows begin."""
+    """The attributes of an ARFF file, and the line (from 1) where the rows begin."""
 
     attributes: tuple[Attribute, ...]
     first_row: int
 
 
 def read_header(path: Path) -> Header:
-    """Return what an ARFF file declares."""
+    """Read the header of an ARFF file."""
     attributes: list[Attribute] = []
     for number, line in _lines(path):
         text = line.strip()
@@ -67,10 +67,10 @@ def read_header(path: Path) -> Header:
 
 
 def arrow_schema(header: Header) -> pa.Schema:
-    """Return the columns as `batches` yields them when typed."""
+    """Return the Arrow schema of the typed rows that `batches` yields."""
     import pyarrow as pa
 
-    # An ordered dictionary is how Arrow says that these levels are declared and not merely those stored.
+    # In Arrow, an ordered dictionary marks its levels as declared, not merely stored.
     nominal, number = pa.dictionary(pa.int32(), pa.string(), ordered=True), pa.float64()
     return pa.schema(
         [(a.name, nominal if a.levels is not None else number if a.numeric else pa.string()) for a in header.attributes]
@@ -83,28 +83,36 @@ def batches(path: Path, header: Header, missing: tuple[str, ...], typed: bool) -
     Parameters
     ----------
     path : Path
+        The file.
     header : Header
+        Its header.
     missing : tuple of str
-        What else than ``?`` is no value. A declared level always is one.
+        Texts that represent missing values, in addition to ``?``, unless they are declared levels.
     typed : bool
-        Whether numbers are float64 and nominal values dictionaries with all declared levels; otherwise all is text.
+        Whether numbers are float64 and nominal values dictionaries with all declared levels; otherwise all values are
+        text.
+
+    Yields
+    ------
+    batch : pyarrow.RecordBatch
+        Some rows.
     """
     import pyarrow as pa
 
     columns = header.attributes
     absent = [set(missing) - set(column.levels or ()) for column in columns]
     rows = _rows(path, header)
-    while chunk := list(islice(rows, ROWS)):
+    while chunk := list(islice(rows, BATCH_ROWS)):
         arrays = [
-            _array(path, column, [None if v in none else v for v in values], typed)
-            for column, none, values in zip(columns, absent, zip(*chunk))
+            _array(path, column, [None if v in tokens else v for v in values], typed)
+            for column, tokens, values in zip(columns, absent, zip(*chunk, strict=True), strict=True)
         ]
         yield pa.record_batch(arrays, names=[column.name for column in columns])
 
 
 def _rows(path: Path, header: Header) -> Iterator[list[str | None]]:
     """Yield the values of each row; an unquoted ``?`` is None."""
-    wanted = len(header.attributes)
+    expected = len(header.attributes)
     for number, line in _lines(path):
         text = line.strip()
         if number < header.first_row or not text or text.startswith("%"):
@@ -119,15 +127,17 @@ def _rows(path: Path, header: Header) -> Iterator[list[str | None]]:
                 raise SourceError(f"{path}, line {number}: {error}") from None
         else:
             values = [None if v == "?" else v for v in map(str.strip, text.split(","))]
-        if len(values) != wanted:
-            raise SourceError(f"{path}, line {number}: {len(values)} values where {wanted} attributes are declared")
+        if len(values) != expected:
+            raise SourceError(
+                f"{path}, line {number}: expected {expected} values, one per attribute, got {len(values)}"
+            )
         yield values
 
 
 def _split(text: str) -> list[str | None]:
-    """Return the values of a line in which some are quoted.
+    r"""Return the values of a line in which some are quoted.
 
-    >>> _split("1, 'it\\\\'s, so', ?, \\"?\\"")
+    >>> _split("1, 'it\\'s, so', ?, \"?\"")
     ['1', "it's, so", None, '?']
     """
     values: list[str | None] = []
@@ -135,7 +145,7 @@ def _split(text: str) -> list[str | None]:
         quoted, plain, more = match.groups()
         value = quoted or plain.strip()
         if not quoted and value[:1] in ("'", '"'):
-            raise SourceError(f"a quote is not closed, or is followed by more, in the row {text[:60]!r}")
+            raise SourceError(f"a quote is not closed, or text follows it, in {text[:60]!r}")
         values.append(None if value == "?" else _unquoted(value))
         if not more:
             break
@@ -143,12 +153,14 @@ def _split(text: str) -> list[str | None]:
 
 
 def _unquoted(value: str) -> str:
+    """Return a value without quotes and escapes."""
     if len(value) >= 2 and value[0] == value[-1] and value[0] in "'\"":
         return _ESCAPE.sub(lambda found: _ESCAPED.get(found[1], found[1]), value[1:-1])
     return value
 
 
 def _attribute(path: Path, number: int, text: str) -> Attribute:
+    """Parse an @attribute line."""
     match = _ATTRIBUTE.match(text)
     if match is None or not match[2]:
         raise SourceError(f"{path}, line {number}: an attribute needs a name and a type")
@@ -157,9 +169,9 @@ def _attribute(path: Path, number: int, text: str) -> Attribute:
         if "}" not in kind:
             raise SourceError(f"{path}, line {number}: the levels of {name!r} lack a closing brace")
         levels = tuple(str(v) if v is not None else "?" for v in _split(kind[1 : kind.rindex("}")].strip().rstrip(",")))
-        twice = first_repeated(levels)
-        if twice is not None:
-            raise SourceError(f"{path}, line {number}: {name!r} declares the level {twice!r} twice")
+        repeated = first_repeated(levels)
+        if repeated is not None:
+            raise SourceError(f"{path}, line {number}: {name!r} declares the level {repeated!r} twice")
         return Attribute(name, levels, False)
     word = kind.split()[0].lower() if kind else ""
     if word in {"numeric", "real", "integer"}:
@@ -167,11 +179,14 @@ def _attribute(path: Path, number: int, text: str) -> Attribute:
     if word == "string":
         return Attribute(name, None, False)
     if word == "date":
-        raise SourceError(f"column {name!r} of {path} holds dates; turn it into numbers or remove it from the file")
-    raise SourceError(f"{path}, line {number}: {name!r} is of type {word!r}; numeric, string and nominal can be read")
+        raise SourceError(f"column {name!r} of {path} holds dates; convert it to numbers or remove it from the file")
+    raise SourceError(
+        f"{path}, line {number}: {name!r} has the unsupported type {word!r}; use numeric, string or nominal"
+    )
 
 
 def _array(path: Path, column: Attribute, values: list[str | None], typed: bool) -> pa.Array:
+    """Return the values of a column as an Arrow array."""
     import pyarrow as pa
 
     if not typed:
@@ -180,8 +195,8 @@ def _array(path: Path, column: Attribute, values: list[str | None], typed: bool)
         place: dict[str | None, int] = {level: code for code, level in enumerate(column.levels)}
         codes = [None if v is None else place.get(v, -1) for v in values]
         if -1 in codes:
-            strange = values[codes.index(-1)]
-            raise SourceError(f"column {column.name!r} of {path} holds {strange!r}, which it does not declare")
+            undeclared = values[codes.index(-1)]
+            raise SourceError(f"column {column.name!r} of {path} holds {undeclared!r}, which is not a declared level")
         indices, levels = pa.array(codes, pa.int32()), pa.array(column.levels, pa.string())
         return pa.DictionaryArray.from_arrays(indices, levels, ordered=True)
     if not column.numeric:
@@ -189,39 +204,40 @@ def _array(path: Path, column: Attribute, values: list[str | None], typed: bool)
     try:
         return pa.array([None if v is None else float(v) for v in values], pa.float64())
     except ValueError as error:
-        strange = str(error).rsplit(":", 1)[-1].strip()
+        value = str(error).rsplit(":", 1)[-1].strip()
         raise SourceError(
-            f"column {column.name!r} of {path} is declared numeric but holds {strange}; "
-            "if that means missing, say so with missing="
+            f"column {column.name!r} of {path} is declared numeric but holds {value}; "
+            "if this means missing, declare it with missing="
         ) from error
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the lines of a file with their numbers, from 1."""
-    with reading_text(path), open_text(path) as file:
+    with TextErrors(path), open_text(path) as file:
         yield from enumerate(lines(path, file), start=1)
 
 
 class ArffFiles(FileSource):
-    """ARFF files."""
+    """ARFF files with the same attributes."""
 
     kind = "arff"
 
     @cached_property
     def _headers(self) -> list[Header]:
+        """Headers of the files, which must declare the same attributes."""
         headers = [read_header(path) for path in self.paths]
-        for path, header in zip(self.paths, headers):
+        for path, header in zip(self.paths, headers, strict=True):
             if header.attributes != headers[0].attributes:
-                raise SourceError(f"{path} declares other attributes than {self.paths[0]}")
+                raise SourceError(f"{path} declares different attributes than {self.paths[0]}")
         return headers
 
     @cached_property
     def schema(self) -> pa.Schema:
-        """The columns' names and types."""
+        """Names and types of the columns."""
         return arrow_schema(self._headers[0])
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """Yield the rows in order, with all columns or those named."""
+        """Yield the rows in order, with all columns or the given ones."""
         for batch in self._batches(typed=True):
             yield batch if columns is None else batch.select(list(columns))
 
@@ -233,8 +249,9 @@ class ArffFiles(FileSource):
         connection = connect()
         texts = pa.schema([(name, pa.string()) for name in names])
         connection.register("arff_rows", pa.RecordBatchReader.from_batches(texts, self._batches(typed=False)))
-        return Rows(self, connection, "arff_rows", names, ("VARCHAR",) * len(names), reading_files(self))
+        return Rows(self, connection, "arff_rows", names, ("VARCHAR",) * len(names), FileErrors(self))
 
     def _batches(self, typed: bool) -> Iterator[pa.RecordBatch]:
-        for path, header in zip(self.paths, self._headers):
+        """Yield the rows of all files in order."""
+        for path, header in zip(self.paths, self._headers, strict=True):
             yield from batches(path, header, self.missing, typed)

@@ -1,4 +1,4 @@
-"""Arrow streams as sources, and merging small batches."""
+"""Arrow streams as sources, and merging of small batches."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 
 class ArrowStream(Source):
-    """Rows of which a function opens a stream anew, or which can be read only once.
+    """Rows of an Arrow stream, which is opened again for each reading unless it can be read only once.
 
     Parameters
     ----------
     opened : callable
-        Returns something with ``__arrow_c_stream__``, or an iterable of record batches.
-    once : bool
-        Whether there is but one stream.
-    total : int, optional
-        How many rows there are.
+        Function that returns an object with ``__arrow_c_stream__``, or an iterable of record batches.
+    once : bool, default=False
+        Whether the stream can be read only once.
+    total : int, default=None
+        Number of rows, if known.
     """
 
     kind = "arrow"
@@ -38,49 +38,71 @@ class ArrowStream(Source):
 
     @property
     def name(self) -> str:
-        """What to call the rows in a sentence."""
+        """Name of the source in messages."""
         return "the stream"
 
     @property
     def total(self) -> int | None:
-        """How many rows there are, where that is known."""
+        """Number of rows, or None if it is not known."""
         return self._total
 
     @cached_property
     def schema(self) -> pa.Schema:
-        """The columns' names and types."""
+        """Names and types of the columns."""
         self._begun = self._begin()
         return self._begun[0]
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """Yield the rows in order, with all columns or those named."""
-        # The stream that was opened to see its columns is the first to be read.
+        """Yield the rows in order, with all columns or the given ones."""
+        # Reuse the stream that was opened to read the schema.
         _, rest = self._begun or self._begin()
         self._begun = None
         for batch in rest:
             yield batch if columns is None else batch.select([name for name in columns if name in batch.schema.names])
 
     def _begin(self) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+        """Open the stream, and raise SourceError if it cannot be read again."""
         if self.once and self._read:
-            raise SourceError("these rows can be read only once, and they have been")
+            raise SourceError("these rows can be read only once and have already been read")
         self._read = True
         return _begin(self._opened())
 
 
 def as_source(given: Any) -> Source:
-    """Return whatever streams Arrow data as a source.
+    """Return a source that reads Arrow data.
 
-    A table, a data frame, a relation or an Arrow dataset is read anew each time; so is a list of record batches, and
-    what a function returns. A record batch reader and a generator can be read only once.
+    Parameters
+    ----------
+    given : Source, table, data frame, relation, dataset, iterable of record batches or callable
+        Anything with ``__arrow_c_stream__`` or ``to_batches``, an iterable of record batches, or a function that
+        returns one of these. A source is returned unchanged.
+
+    Returns
+    -------
+    source : Source
+        The source. It can be read again unless `given` is a record batch reader or a generator.
+
+    Raises
+    ------
+    TypeError
+        If `given` is not Arrow data.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from tanbark.sources import as_source
+    >>> source = as_source(pa.table({"x": [1, 2], "y": ["a", "b"]}))
+    >>> source.total, source.once
+    (2, False)
     """
     import pyarrow as pa
 
     if isinstance(given, Source):
         return given
     if isinstance(given, str | Path):
-        raise TypeError(f"rows must come as Arrow data; those of a file are tanbark.sources.files({str(given)!r})")
+        raise TypeError(f"expected Arrow data, got a path; to read files, use tanbark.sources.files({str(given)!r})")
     if hasattr(given, "collect") and hasattr(given, "collect_schema"):
-        raise TypeError("rows must come as Arrow data, and this is a lazy frame; call its collect() to read it")
+        raise TypeError("expected Arrow data, got a lazy frame; call its collect() first")
     if isinstance(given, pa.RecordBatch):
         given = [given]
     if hasattr(given, "iloc") and hasattr(given, "columns"):
@@ -94,23 +116,23 @@ def as_source(given: Any) -> Source:
     if isinstance(given, Iterable) and not isinstance(given, bytes):
         return ArrowStream(lambda: given, iter(given) is given)
     raise TypeError(
-        f"rows must come as Arrow data: a table, a data frame, record batches, a function that returns them, or what "
-        f"tanbark.sources finds, got {type(given).__name__!r}"
+        f"expected Arrow data: a table, a data frame, record batches, a function that returns them, or a source of "
+        f"tanbark.sources, got {type(given).__name__!r}"
     )
 
 
 def _of_pandas(frame: Any) -> pa.Table:
-    """Return the columns of a pandas frame, without its index."""
+    """Convert a pandas frame to an Arrow table, without its index."""
     import pyarrow as pa
 
     try:
         return pa.Table.from_pandas(frame, preserve_index=False)
     except (pa.ArrowException, ValueError, TypeError) as error:
-        raise TypeError(f"the data frame cannot be read as Arrow data: {' '.join(map(str, error.args))}") from error
+        raise TypeError(f"the data frame cannot be converted to Arrow: {' '.join(map(str, error.args))}") from error
 
 
 def _begin(opened: Any) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
-    """Return the columns of a stream and its batches."""
+    """Return the schema of a stream and its batches."""
     import pyarrow as pa
 
     if hasattr(opened, "__arrow_c_stream__"):
@@ -126,40 +148,42 @@ def _begin(opened: Any) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
 
 
 def _checked(batch: Any) -> pa.RecordBatch:
+    """Return the batch, and raise TypeError if it is not a record batch."""
     import pyarrow as pa
 
     if not isinstance(batch, pa.RecordBatch):
-        advice = "; join tables by pyarrow.concat_tables" if isinstance(batch, pa.Table) else ""
+        advice = "; combine tables with pyarrow.concat_tables" if isinstance(batch, pa.Table) else ""
         raise TypeError(f"expected Arrow record batches, got {type(batch).__name__!r}{advice}")
     return batch
 
 
-FEW_ROWS = 32_768
+MIN_BATCH_ROWS = 32_768
+"""Batches with fewer rows are merged."""
 
 
-def gathered(batches: Iterable[pa.RecordBatch], rows: int = FEW_ROWS) -> Iterator[pa.Table]:
-    """Yield the batches as tables of at least so many rows, empty ones left out, while their columns stay the same.
+def gathered(batches: Iterable[pa.RecordBatch], rows: int = MIN_BATCH_ROWS) -> Iterator[pa.Table]:
+    """Merge small batches into tables with at least `rows` rows, and skip empty batches.
 
-    So must the levels that a column declares, for whoever looks at them to see them all.
+    Only batches with the same columns, types and declared levels are merged.
     """
     import pyarrow as pa
 
-    waiting: list[Any] = []
-    many = 0
+    pending: list[Any] = []
+    pending_rows = 0
     for batch in batches:
         if not batch.num_rows:
             continue
-        if waiting and (many >= rows or not _alike(batch, waiting[0])):
-            yield pa.Table.from_batches(waiting)
-            waiting, many = [], 0
-        waiting.append(batch)
-        many += batch.num_rows
-    if waiting:
-        yield pa.Table.from_batches(waiting)
+        if pending and (pending_rows >= rows or not _same_columns(batch, pending[0])):
+            yield pa.Table.from_batches(pending)
+            pending, pending_rows = [], 0
+        pending.append(batch)
+        pending_rows += batch.num_rows
+    if pending:
+        yield pa.Table.from_batches(pending)
 
 
-def _alike(batch: pa.RecordBatch, other: pa.RecordBatch) -> bool:
-    """Return whether two batches have the same columns, and these the same declared levels."""
+def _same_columns(batch: pa.RecordBatch, other: pa.RecordBatch) -> bool:
+    """Return whether two batches have the same columns, types and declared levels."""
     import pyarrow as pa
 
     if not batch.schema.equals(other.schema):

@@ -1,4 +1,4 @@
-"""The rows of an SQL query: DuckDB and SQLite files, and PostgreSQL, streamed as Arrow data."""
+"""Rows of an SQL query to DuckDB, SQLite or PostgreSQL, streamed as Arrow data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tanbark.schema.encode.columns import first_repeated
-from tanbark.sources.duckdb_rows import Rows, arrow_reader, connect, each, first_line, identifier, interruptible
+from tanbark.sources.duckdb_rows import (
+    Rows,
+    arrow_reader,
+    connect,
+    first_line,
+    interruptible,
+    interruptible_items,
+    sql_identifier,
+)
 from tanbark.sources.source import Source, SourceError, batch_rows
 
 if TYPE_CHECKING:
@@ -18,14 +26,28 @@ if TYPE_CHECKING:
 
 
 def sql(query: str, database: str | Path) -> Query:
-    """Return the rows of an SQL query, which can be read more than once and are never all in memory.
+    """Return a source that streams the rows of an SQL query.
 
     Parameters
     ----------
     query : str
         One SELECT statement.
     database : str or Path
-        A DuckDB or an SQLite file, or an address: ``postgresql://...``, ``sqlite:///...`` or ``duckdb:///...``.
+        A DuckDB or SQLite file, or a URL: ``postgresql://...``, ``sqlite:///...`` or ``duckdb:///...``.
+
+    Returns
+    -------
+    source : Query
+        The source. It runs the query each time it is read, and never holds all rows in memory.
+
+    Raises
+    ------
+    SourceError
+        If the query is empty, the file does not exist, or the database is not supported.
+
+    See Also
+    --------
+    files : Read files.
 
     Examples
     --------
@@ -41,7 +63,7 @@ def sql(query: str, database: str | Path) -> Query:
         return PostgresQuery(query, str(database))
     if separator and scheme not in ("sqlite", "duckdb"):
         raise SourceError(
-            f"{scheme}:// is no database that can be read; there are postgresql://, sqlite:///, duckdb:/// and files"
+            f"unsupported database {scheme}://; use postgresql://, sqlite:///, duckdb:/// or the path of a file"
         )
     path = Path(rest[1:] if separator and rest.startswith("/") else rest if separator else str(database))
     if not path.is_file():
@@ -53,7 +75,7 @@ def sql(query: str, database: str | Path) -> Query:
 
 
 def database_kind(path: Path) -> str | None:
-    """Return which database wrote a file, by its first bytes."""
+    """Return "sqlite" or "duckdb" by the first bytes of a file, or None if it is neither."""
     with path.open("rb") as file:
         head = file.read(16)
     if head.startswith(b"SQLite format 3"):
@@ -64,7 +86,7 @@ def database_kind(path: Path) -> str | None:
 
 
 class Query(Source):
-    """A query to a database."""
+    """Base class of queries to a database."""
 
     kind = "sql"
 
@@ -74,26 +96,26 @@ class Query(Source):
 
     @property
     def name(self) -> str:
-        """What to call the rows in a sentence."""
+        """Name of the source in messages."""
         return "the query"
 
     @abstractmethod
     def as_written(self) -> Rows:
-        """Return the rows in the types that the database has, for SQL."""
+        """Return the rows for SQL in the types of the database."""
 
     @property
     def subquery(self) -> str:
-        """The query as it stands after FROM, on lines of its own since it may end in a comment."""
+        """The query as a FROM clause, on separate lines because it may end in a comment."""
         return f"(\n{self.query}\n) AS tanbark_rows"
 
     def selecting(self, columns: Sequence[str] | None) -> str:
-        """Return the query, of which only some columns are wanted."""
+        """Return the query with all columns or the given ones."""
         names = self.schema.names if columns is None else columns
-        return f"SELECT {', '.join(map(identifier, names))} FROM {self.subquery}"
+        return f"SELECT {', '.join(map(sql_identifier, names))} FROM {self.subquery}"
 
     @contextmanager
     def errors(self) -> Iterator[None]:
-        """Turn what a database says into sentences."""
+        """Convert errors of the database to SourceError."""
         import duckdb
 
         try:
@@ -103,43 +125,45 @@ class Query(Source):
         except (duckdb.Error, OSError) as error:
             raise SourceError(f"the query cannot be run: {first_line(error)}") from error
         except Exception as error:
-            # The errors of an ADBC driver are its own, and it may not be installed.
+            # Each ADBC driver has its own error classes, and may not be installed.
             if "adbc" not in type(error).__module__:
                 raise
             raise SourceError(f"the query cannot be run: {first_line(error)}") from error
 
-    def _refuse_repeated(self, names: Sequence[str]) -> None:
-        twice = first_repeated(names)
-        if twice is not None:
-            raise SourceError(f"the query has two columns named {twice!r}; rename one with AS")
+    def _check_distinct(self, names: Sequence[str]) -> None:
+        """Raise SourceError if two columns have the same name."""
+        repeated = first_repeated(names)
+        if repeated is not None:
+            raise SourceError(f"the query has two columns named {repeated!r}; rename one with AS")
 
 
 class DuckQuery(Query):
-    """A query to a DuckDB file, which is opened for reading only."""
+    """A query to a DuckDB file, which is opened read-only."""
 
     @cached_property
     def schema(self) -> pa.Schema:
-        """The columns' names and types."""
+        """Names and types of the columns."""
         with self.errors(), closing(connect(str(self.database), read_only=True)) as connection:
             if len(connection.extract_statements(self.query)) > 1:
-                raise SourceError("the query is more than one statement; write one SELECT statement")
-            found = connection.sql(self.query)
-            self._refuse_repeated(found.columns)
-            return arrow_reader(found.limit(0), len(found.columns)).schema
+                raise SourceError("the query has more than one statement; write one SELECT statement")
+            result = connection.sql(self.query)
+            self._check_distinct(result.columns)
+            return arrow_reader(result.limit(0), len(result.columns)).schema
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """Yield the rows in order, with all columns or those named."""
+        """Yield the rows in order, with all columns or the given ones."""
         query = self.selecting(columns)
         with self.errors():
             connection = connect(str(self.database), read_only=True)
-        yield from each(self._read(connection, query), connection.interrupt)
+        yield from interruptible_items(self._read(connection, query), connection.interrupt)
 
     def _read(self, connection: Any, query: str) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a query, and close the connection."""
         with self.errors(), closing(connection):
             yield from arrow_reader(connection.sql(query), len(self.schema))
 
     def as_written(self) -> Rows:
-        """Return the rows in the types that the database has."""
+        """Return the rows in the types of the database."""
         names = tuple(self.schema.names)
         with self.errors():
             connection = connect(str(self.database), read_only=True)
@@ -148,14 +172,14 @@ class DuckQuery(Query):
 
 
 class AdbcQuery(Query):
-    """A query through an ADBC driver."""
+    """Base class of queries through an ADBC driver."""
 
     @abstractmethod
     def connected(self) -> Any:
         """Return a connection."""
 
     def as_written(self) -> Rows:
-        """Return the rows in the types that the database has, seen through DuckDB."""
+        """Return the rows in the types of the database, read through DuckDB."""
         import pyarrow as pa
 
         connection = connect()
@@ -165,10 +189,10 @@ class AdbcQuery(Query):
 
 
 class SqliteQuery(AdbcQuery):
-    """A query to an SQLite file, which is opened for reading only.
+    """A query to an SQLite file, which is opened read-only.
 
-    SQLite has a type for each value, not for each column, and its driver takes a column's type from the first rows.
-    So the query is run once to see what types there are, and a made-up first row shows them to the driver.
+    SQLite has a type for each value, not for each column, and its driver infers the type of a column from the first
+    rows. Therefore the query is first run to find the types, and a sample row with these types is prepended.
     """
 
     _SAMPLES = {"int64": "0", "double": "0.5", "string": "'text'"}  # noqa: RUF012 (never changed)
@@ -178,51 +202,55 @@ class SqliteQuery(AdbcQuery):
         try:
             from adbc_driver_sqlite import dbapi
         except ImportError as error:
-            raise SourceError("an SQLite file needs a driver: pip install 'tanbark[sqlite]'") from error
+            raise SourceError("reading an SQLite file requires a driver: pip install 'tanbark[sqlite]'") from error
         return dbapi.connect(f"{Path(self.database).absolute().as_uri()}?mode=ro")
 
     @cached_property
     def schema(self) -> pa.Schema:
-        """The columns' names and types: whole numbers, numbers, or text where a value is text."""
-        return interruptible(self._found_schema)
+        """Names and types of the columns: text if any value is text, else floats if any is a float, else integers."""
+        return interruptible(self._inferred_schema)
 
-    def _found_schema(self) -> pa.Schema:
+    def _inferred_schema(self) -> pa.Schema:
+        """Run the query to find the widest type of each column."""
         import pyarrow as pa
 
         with self.errors(), closing(self.connected()) as connection, connection.cursor() as cursor:
             cursor.execute(self.query)
             names = cursor.fetch_record_batch().schema.names
-            self._refuse_repeated(names)
-            # One expression a column, since a query may have no more expressions than a table may have columns.
+            self._check_distinct(names)
+            # One expression per column, because SQLite limits the number of expressions in a query.
             widest = [
-                f"max(CASE typeof({identifier(name)}) WHEN 'blob' THEN 3 WHEN 'text' THEN 2 WHEN 'real' THEN 1 END)"
+                f"max(CASE typeof({sql_identifier(name)}) WHEN 'blob' THEN 3 WHEN 'text' THEN 2 WHEN 'real' THEN 1 END)"
                 for name in names
             ]
             cursor.execute(f"SELECT {', '.join(widest)} FROM {self.subquery}")
-            found = cursor.fetchone()
-        if 3 in found:
-            name = names[found.index(3)]
-            raise SourceError(f"column {name!r} of the query holds bytes; turn it into text or numbers")
+            kinds = cursor.fetchone()
+        if 3 in kinds:
+            name = names[kinds.index(3)]
+            raise SourceError(f"column {name!r} of the query holds bytes; convert it to text or numbers")
         types = {2: pa.string(), 1: pa.float64(), None: pa.int64()}
-        return pa.schema([(name, types[kind]) for name, kind in zip(names, found)])
+        return pa.schema([(name, types[kind]) for name, kind in zip(names, kinds, strict=True)])
 
     def selecting(self, columns: Sequence[str] | None) -> str:
-        """Return the query, of which only some columns are wanted; the driver would round numbers among text."""
+        """Return the query with the given columns; numbers among text are cast, since the driver would round them."""
         import pyarrow as pa
 
         wanted = [
-            f"CAST({identifier(name)} AS TEXT)" if self.schema.field(name).type == pa.string() else identifier(name)
+            f"CAST({sql_identifier(name)} AS TEXT)"
+            if self.schema.field(name).type == pa.string()
+            else sql_identifier(name)
             for name in (self.schema.names if columns is None else columns)
         ]
         return f"SELECT {', '.join(wanted)} FROM {self.subquery}"
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """Yield the rows in order, with all columns or those named."""
-        yield from each(self._read(self.schema.names if columns is None else list(columns)))
+        """Yield the rows in order, with all columns or the given ones."""
+        yield from interruptible_items(self._read(self.schema.names if columns is None else list(columns)))
 
     def _read(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Yield the rows after the sample row that sets the types."""
         samples = ", ".join(
-            f"{self._SAMPLES[str(self.schema.field(name).type)]} AS {identifier(name)}" for name in names
+            f"{self._SAMPLES[str(self.schema.field(name).type)]} AS {sql_identifier(name)}" for name in names
         )
         query = f"SELECT {samples} UNION ALL {self.selecting(names)}"
         with self.errors(), closing(self.connected()) as connection, connection.cursor() as cursor:
@@ -233,53 +261,54 @@ class SqliteQuery(AdbcQuery):
 
 
 class PostgresQuery(AdbcQuery):
-    """A query to PostgreSQL. Its numerics become floats, and what Arrow has no type for becomes text."""
+    """A query to PostgreSQL. Numerics are read as floats, and types that Arrow does not have as text."""
 
     def connected(self) -> Any:
         """Return a connection."""
         try:
             from adbc_driver_postgresql import dbapi
         except ImportError as error:
-            raise SourceError("PostgreSQL needs a driver: pip install 'tanbark[postgresql]'") from error
+            raise SourceError("reading PostgreSQL requires a driver: pip install 'tanbark[postgresql]'") from error
         return dbapi.connect(self.database)
 
     @cached_property
     def _casts(self) -> dict[str, str]:
-        """What each column is cast to, nothing where Arrow has its type."""
+        """SQL cast of each column, empty if Arrow has its type."""
         with self.errors(), closing(self.connected()) as connection, connection.cursor() as cursor:
-            found = cursor.adbc_execute_schema(self.query)
-        self._refuse_repeated(found.names)
-        return {field.name: _postgres_cast(field) for field in found}
+            schema = cursor.adbc_execute_schema(self.query)
+        self._check_distinct(schema.names)
+        return {field.name: _postgres_cast(field) for field in schema}
 
     @cached_property
     def schema(self) -> pa.Schema:
-        """The columns' names and types."""
+        """Names and types of the columns."""
         with self.errors(), closing(self.connected()) as connection, connection.cursor() as cursor:
             return cursor.adbc_execute_schema(self.selecting(None)).remove_metadata()
 
     def selecting(self, columns: Sequence[str] | None) -> str:
-        """Return the query, of which only some columns are wanted, in types that Arrow has."""
+        """Return the query with the given columns, cast to types that Arrow has."""
         names = self._casts if columns is None else columns
-        wanted = ", ".join(f"{identifier(name)}{self._casts[name]} AS {identifier(name)}" for name in names)
+        wanted = ", ".join(f"{sql_identifier(name)}{self._casts[name]} AS {sql_identifier(name)}" for name in names)
         return f"SELECT {wanted} FROM {self.subquery}"
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """Yield the rows in order, with all columns or those named."""
+        """Yield the rows in order, with all columns or the given ones."""
         query = self.selecting(columns)
         with self.errors():
             connection = self.connected()
             cursor = connection.cursor()
-        yield from each(self._read(connection, cursor, query), cursor.adbc_cancel)
+        yield from interruptible_items(self._read(connection, cursor, query), cursor.adbc_cancel)
 
     def _read(self, connection: Any, cursor: Any, query: str) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a query, and close the connection."""
         with self.errors(), closing(connection), cursor:
             cursor.execute(query)
             yield from cursor.fetch_record_batch()
 
 
 def _postgres_cast(field: pa.Field) -> str:
-    """Return what to put after a column so that Arrow has a type for it."""
-    known = (field.metadata or {}).get(b"ADBC:postgresql:typname", b"").decode()
-    if known == "numeric":
+    """Return the SQL cast that gives a column a type that Arrow has, or an empty text."""
+    unsupported = (field.metadata or {}).get(b"ADBC:postgresql:typname", b"").decode()
+    if unsupported == "numeric":
         return "::double precision"
-    return "::text" if known or hasattr(field.type, "extension_name") else ""
+    return "::text" if unsupported or hasattr(field.type, "extension_name") else ""

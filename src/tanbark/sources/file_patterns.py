@@ -1,4 +1,4 @@
-"""Open the files that a path or a pattern names."""
+"""Open files by path or glob pattern."""
 
 from __future__ import annotations
 
@@ -25,16 +25,32 @@ KINDS = {
 
 
 def files(data: str | Path, missing: Sequence[str] | None = None, labels: Sequence[str] = ()) -> FileSource:
-    """Return the files that a path or a pattern names, as rows that can be read more than once.
+    """Return a source that reads one or more files.
 
     Parameters
     ----------
     data : str or Path
-        A CSV, Parquet, ARFF or JSON-lines file, or a pattern such as ``"part-*.parquet"``.
-    missing : sequence of str, optional
-        What stands for no value in a text table, instead of NA, NaN, null and ?.
-    labels : sequence of str
-        Columns of a CSV file that are labels: they stay text unless they are whole numbers.
+        A CSV, Parquet, ARFF or JSON Lines file, or a glob pattern such as ``"part-*.parquet"``. Text files may be
+        compressed with gzip.
+    missing : sequence of str, default=None
+        Texts that represent missing values in text files, in addition to the empty text. None means NA, NaN, null
+        and ?.
+    labels : sequence of str, default=()
+        Columns of CSV files that hold labels. They stay text unless all values are integers.
+
+    Returns
+    -------
+    source : FileSource
+        The source, which can be read more than once.
+
+    Raises
+    ------
+    SourceError
+        If there is no such file, or its format is not supported.
+
+    See Also
+    --------
+    sql : Read the result of an SQL query.
 
     Examples
     --------
@@ -47,12 +63,14 @@ def files(data: str | Path, missing: Sequence[str] | None = None, labels: Sequen
     if not paths[0].exists():
         if not glob.has_magic(given):
             raise SourceError(f"there is no file {given}")
-        paths = [Path(p) for p in sorted(glob.glob(given, recursive=True)) if Path(p).is_file()]
+        # Path.glob does not accept absolute patterns.
+        matches = sorted(glob.glob(given, recursive=True))
+        paths = [Path(match) for match in matches if Path(match).is_file()]
         if not paths:
             raise SourceError(f"no file matches {given}")
     kinds = {_kind(path) for path in paths}
     if len(kinds) > 1:
-        raise SourceError(f"{given} matches files of several kinds ({', '.join(sorted(kinds))}); name one kind")
+        raise SourceError(f"{given} matches files of several formats ({', '.join(sorted(kinds))}); choose one format")
     kind = kinds.pop()
     if kind == "csv":
         return CsvFiles(paths, tokens, labels)
@@ -62,6 +80,7 @@ def files(data: str | Path, missing: Sequence[str] | None = None, labels: Sequen
 
 
 def _kind(path: Path) -> str:
+    """Return the format of a file by its extension, and raise SourceError if it cannot be read."""
     if path.is_dir():
         raise SourceError(f"{path} is a folder; name its files with a pattern such as '{path}/*.csv'")
     if not path.is_file():
@@ -70,8 +89,10 @@ def _kind(path: Path) -> str:
     if suffixes and suffixes[-1] == ".gz":
         suffixes.pop()
         if suffixes and KINDS.get(suffixes[-1]) == "parquet":
-            raise SourceError(f"{path}: Parquet is compressed by itself; unpack the file first")
+            raise SourceError(
+                f"{path}: gzip is not supported for Parquet, which has its own compression; unpack the file first"
+            )
     kind = KINDS.get(suffixes[-1]) if suffixes else None
     if kind is None:
-        raise SourceError(f"{path}: the name must end in {', '.join(KINDS)} (text may end in .gz after that)")
+        raise SourceError(f"{path}: the name must end in {', '.join(KINDS)} (text formats may add .gz)")
     return kind

@@ -1,4 +1,4 @@
-"""The base of sources that are files."""
+"""Base classes of sources that read files."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class FileSource(Source):
-    """Files of one kind, read one after the other."""
+    """Files of one format, read one after the other."""
 
     called: str | None = None
-    """What to call the files in a sentence, where their names would tell nobody anything."""
+    """Name in messages instead of the paths, for temporary files."""
 
     def __init__(self, paths: Sequence[Path], missing: Sequence[str]) -> None:
         self.paths = tuple(paths)
@@ -29,26 +29,26 @@ class FileSource(Source):
 
     @property
     def name(self) -> str:
-        """What to call the files in a sentence."""
+        """Name of the files in messages."""
         if self.called is not None:
             return self.called
         return str(self.paths[0]) if len(self.paths) == 1 else f"{self.paths[0]} and {len(self.paths) - 1} more"
 
     @property
     def nbytes(self) -> int | None:
-        """How large the files are."""
+        """Total size of the files in bytes."""
         return sum(path.stat().st_size for path in self.paths)
 
     @abstractmethod
     def as_written(self) -> Rows:
-        """Return the rows as the files have them, for SQL: in a text table every value is text."""
+        """Return the rows for SQL in the types of the files; all values of a text table are text."""
 
-    def listed(self) -> str:
+    def sql_paths(self) -> str:
         """Return the paths as an SQL list."""
         return "[" + ", ".join(quoted(glob.escape(str(path))) for path in self.paths) + "]"
 
-    def refuse_different(self, names: Sequence[str], path: Path, others: Sequence[str]) -> None:
-        """Raise where a file has other columns than the first has."""
+    def check_same_columns(self, names: Sequence[str], path: Path, others: Sequence[str]) -> None:
+        """Raise SourceError if a file does not have the same columns as the first."""
         first = self.paths[0]
         for here, there, has, lacks in ((names, others, first, path), (others, names, path, first)):
             for name in here:
@@ -57,13 +57,13 @@ class FileSource(Source):
 
 
 class DuckFiles(FileSource):
-    """Files that DuckDB reads and whose types it finds out."""
+    """Files that DuckDB reads, with types that it infers."""
 
     texts_may_be_missing = False
-    """Whether it is left to us to see which texts say that there is no value."""
+    """Whether the texts for missing values must be replaced here, because DuckDB does not."""
 
     def typed(self) -> Rows:
-        """Return the rows in types that the files suggest."""
+        """Return the rows in the types inferred from the files."""
         return self.as_written()
 
     @cached_property
@@ -72,31 +72,32 @@ class DuckFiles(FileSource):
 
     @cached_property
     def schema(self) -> pa.Schema:
-        """The columns' names and types."""
+        """Names and types of the columns."""
         import pyarrow as pa
 
-        found = self._anew().schema(self._expressions(self._typed.names))
-        return pa.schema([field.with_name(name) for field, name in zip(found, self._typed.names)])
+        inferred = self._reopened().schema(self._expressions(self._typed.names))
+        return pa.schema([field.with_name(name) for field, name in zip(inferred, self._typed.names, strict=True)])
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """Yield the rows in order, with all columns or those named."""
+        """Yield the rows in order, with all columns or the given ones."""
         names = list(self._typed.names if columns is None else columns)
-        for batch in self._anew().select(self._expressions(names)):
+        for batch in self._reopened().select(self._expressions(names)):
             yield batch.rename_columns(names)
 
-    def _anew(self) -> Rows:
-        """Return the rows over a connection of its own: one that is being read from can do nothing else."""
+    def _reopened(self) -> Rows:
+        """Return the rows over a separate connection, because a connection supports one query at a time."""
         return replace(self._typed, connection=self._typed.connection.cursor())
 
     def _expressions(self, names: Sequence[str]) -> list[str]:
+        """Return the SQL expression of each column, which is null for missing values."""
         rows = self._typed
         tokens = self.missing if self.texts_may_be_missing else ()
         place = {name: i for i, name in enumerate(rows.names)}
         return [present(f"c{place[name]}", rows.types[place[name]], tokens) for name in names]
 
 
-class reading_files:
-    """Turn what DuckDB says about files into sentences."""
+class FileErrors:
+    """Context manager that converts errors of DuckDB and Arrow to SourceError."""
 
     def __init__(self, source: FileSource) -> None:
         self.source = source
@@ -107,16 +108,16 @@ class reading_files:
         import duckdb
         import pyarrow as pa
 
-        # What happens after the first rows comes through Arrow.
+        # Errors after the first rows are raised by Arrow.
         through_arrow = isinstance(error, pa.ArrowException) or (isinstance(error, OSError) and error.errno is None)
         if error is None or not (through_arrow or isinstance(error, duckdb.Error)):
             return
         if isinstance(error, duckdb.InterruptException) or "INTERRUPT" in str(error):
             return
-        self.look_closer()
+        self.diagnose()
         if "not utf-8" in str(error).lower():
             raise SourceError(f"{self.source.name} is not UTF-8 text; convert it, for example with iconv") from error
         raise SourceError(f"{self.source.name} cannot be read: {first_line(error)}") from error
 
-    def look_closer(self) -> None:
-        """Raise a better sentence, where a closer look at the files finds one."""
+    def diagnose(self) -> None:
+        """Raise SourceError with a more precise message, if the files reveal one."""

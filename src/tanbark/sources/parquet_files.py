@@ -1,4 +1,4 @@
-"""Parquet files, one or many, read row group by row group."""
+"""Parquet files, read row group by row group."""
 
 from __future__ import annotations
 
@@ -8,92 +8,94 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tanbark.sources.duckdb_rows import Rows, connect, first_line
-from tanbark.sources.file_source import FileSource, reading_files
+from tanbark.sources.file_source import FileErrors, FileSource
 from tanbark.sources.source import SourceError, batch_rows, check_names
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-BUFFER = 2**20
-"""How many bytes of a column are read at a time."""
-TOGETHER = 2**24
-"""Up to so many bytes, small row groups are read together."""
+BUFFER_BYTES = 2**20
+"""Number of bytes of a column that are read at a time."""
+MAX_GROUPED_BYTES = 2**24
+"""Maximum total size of small row groups that are read together."""
 
 
 class ParquetFiles(FileSource):
-    """Parquet files of the same columns.
+    """Parquet files with the same columns.
 
-    Text arrives in dictionaries, as the files have it: counting then touches no string twice. Dictionaries are taken
-    as a way of storing, whatever else they declare.
+    Text is read as dictionaries, as the files store it, so that counting processes each distinct string once. The
+    dictionaries are only a storage format: they do not declare levels.
     """
 
     kind = "parquet"
 
     @cached_property
     def _footers(self) -> list[tuple[pa.Schema, int]]:
-        """The columns and the number of rows of each file."""
+        """Schema and number of rows of each file."""
         footers = []
         for path in self.paths:
-            with _reading_parquet(path), _opened(path) as file:
+            with _ParquetErrors(path), _opened(path) as file:
                 footers.append((file.schema_arrow, file.metadata.num_rows))
         return footers
 
     @cached_property
     def schema(self) -> pa.Schema:
-        """The columns' names and types; numbers of different types become the wider one."""
+        """Names and types of the columns; different numeric types are widened to a common type."""
         import pyarrow as pa
 
-        together = pa.schema([field.with_type(_stored(field.type)) for field in self._footers[0][0]])
-        check_names(self.paths[0], together.names)
-        for path, (other, _) in zip(self.paths[1:], self._footers[1:]):
-            self.refuse_different(together.names, path, other.names)
+        merged = pa.schema([field.with_type(_stored(field.type)) for field in self._footers[0][0]])
+        check_names(self.paths[0], merged.names)
+        for path, (other, _) in zip(self.paths[1:], self._footers[1:], strict=True):
+            self.check_same_columns(merged.names, path, other.names)
             for field in other:
-                at = together.names.index(field.name)
-                together = together.set(at, _widened(together.field(at), _stored(field.type), path, self.paths[0]))
-        return together.remove_metadata()
+                at = merged.names.index(field.name)
+                merged = merged.set(at, _widened(merged.field(at), _stored(field.type), path, self.paths[0]))
+        return merged.remove_metadata()
 
     @property
     def total(self) -> int | None:
-        """How many rows there are."""
+        """Number of rows."""
         return sum(rows for _, rows in self._footers)
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """Yield the rows in order, with all columns or those named."""
+        """Yield the rows in order, with all columns or the given ones."""
         import pyarrow as pa
 
         names = list(self.schema.names if columns is None else columns)
         wanted = pa.schema([self.schema.field(name) for name in names])
         texts = [field.name for field in wanted if pa.types.is_dictionary(field.type)]
         for path in self.paths:
-            with _reading_parquet(path), _opened(path, texts) as file:
+            with _ParquetErrors(path), _opened(path, texts) as file:
                 for groups in _row_groups(file.metadata):
                     for batch in file.iter_batches(2 * batch_rows(len(names)), groups, names):
                         arrays = [_as(batch.column(field.name), field, path) for field in wanted]
                         yield pa.record_batch(arrays, schema=wanted)
 
     def as_written(self) -> Rows:
-        """Return the rows in the types that the files have."""
+        """Return the rows in the types of the files."""
         names = tuple(self.schema.names)
-        together = ", union_by_name=true" if len(self.paths) > 1 else ""
-        relation = f"read_parquet({self.listed()}{together})"
+        union = ", union_by_name=true" if len(self.paths) > 1 else ""
+        relation = f"read_parquet({self.sql_paths()}{union})"
         connection = connect()
-        errors = _reading_parquets(self)
+        errors = _ParquetFilesErrors(self)
         with errors:
             types = tuple(map(str, connection.sql(f"SELECT * FROM {relation}").types))
         return Rows(self, connection, relation, names, types, errors)
 
 
-class _reading_parquets(reading_files):
-    def look_closer(self) -> None:
-        """Raise where a file is broken."""
+class _ParquetFilesErrors(FileErrors):
+    """Convert errors of reading Parquet files, and look for the damaged file."""
+
+    def diagnose(self) -> None:
+        """Raise SourceError if a file is damaged."""
         for path in self.source.paths:
-            with _reading_parquet(path), _opened(path) as file:
+            with _ParquetErrors(path), _opened(path) as file:
                 for _ in file.iter_batches():
                     pass
 
 
-class _reading_parquet:
-    """Turn what can go wrong with a Parquet file into sentences that name it."""
+class _ParquetErrors:
+    """Context manager that converts errors of reading one Parquet file to SourceError."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -105,32 +107,33 @@ class _reading_parquet:
 
         broken = isinstance(error, pa.ArrowException) or (isinstance(error, OSError) and error.errno is None)
         if error is not None and broken:
-            raise SourceError(f"{self.path} is not a whole Parquet file: {first_line(error)}") from error
+            raise SourceError(f"{self.path} is not a valid Parquet file: {first_line(error)}") from error
 
 
 def _opened(path: Path, texts: Sequence[str] = ()) -> Any:
+    """Open a Parquet file, and read the given columns as dictionaries."""
     from pyarrow.parquet import ParquetFile
 
-    # With a buffer a column is read bit by bit, however long it is.
-    return ParquetFile(path, buffer_size=BUFFER, read_dictionary=list(texts), page_checksum_verification=True)
+    # The buffer limits how much of a column is in memory.
+    return ParquetFile(path, buffer_size=BUFFER_BYTES, read_dictionary=list(texts), page_checksum_verification=True)
 
 
 def _row_groups(metadata: Any) -> Iterator[list[int]]:
-    """Yield row groups that are read together: what was read of one is kept until all of them have been."""
-    together: list[int] = []
+    """Yield lists of row groups to read together; they stay in memory until all of them are read."""
+    pending: list[int] = []
     size = 0
     for group in range(metadata.num_row_groups):
-        if together and size + metadata.row_group(group).total_byte_size > TOGETHER:
-            yield together
-            together, size = [], 0
-        together.append(group)
+        if pending and size + metadata.row_group(group).total_byte_size > MAX_GROUPED_BYTES:
+            yield pending
+            pending, size = [], 0
+        pending.append(group)
         size += metadata.row_group(group).total_byte_size
-    if together:
-        yield together
+    if pending:
+        yield pending
 
 
 def _stored(found: pa.DataType) -> pa.DataType:
-    """Return the type in which a column of a file is read."""
+    """Return the type as which a column is read: a dictionary for text, otherwise the type in the file."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(found):
@@ -141,7 +144,7 @@ def _stored(found: pa.DataType) -> pa.DataType:
 
 
 def _widened(field: pa.Field, other: pa.DataType, path: Path, first: Path) -> pa.Field:
-    """Return a field that holds what another file has too."""
+    """Return a field with a type that can also represent the type in another file."""
     import pyarrow as pa
 
     if field.type == other:
@@ -152,12 +155,13 @@ def _widened(field: pa.Field, other: pa.DataType, path: Path, first: Path) -> pa
     except pa.ArrowException as error:
         here, there = (kind.value_type if pa.types.is_dictionary(kind) else kind for kind in (other, field.type))
         raise SourceError(
-            f"{path} has column {field.name!r} as {here}, {first} has it as {there}; write them alike"
+            f"column {field.name!r} has type {here} in {path}, but {there} in {first}; "
+            "write all files with the same types"
         ) from error
 
 
 def _as(values: pa.Array, field: pa.Field, path: Path) -> pa.Array:
-    """Return an array in the type of a field, with every value that it has in the file."""
+    """Cast an array to the type of a field, and raise SourceError if a value does not fit."""
     import pyarrow as pa
 
     wanted = field.type
@@ -169,10 +173,10 @@ def _as(values: pa.Array, field: pa.Field, path: Path) -> pa.Array:
     if pa.types.is_dictionary(wanted):
         return values.cast(wanted.value_type).dictionary_encode()
     try:
-        # Only floats may round.
+        # Only casts to floats may round.
         return values.cast(wanted, safe=not pa.types.is_floating(wanted))
     except pa.ArrowException as error:
         raise SourceError(
-            f"{path} has column {field.name!r} as {values.type}, with values that {wanted} of the other files "
-            "does not hold; write them alike"
+            f"column {field.name!r} has type {values.type} in {path}, with values that do not fit {wanted}, the type "
+            "in other files; write all files with the same types"
         ) from error

@@ -1,4 +1,4 @@
-"""The interface of all sources of rows, and their errors."""
+"""Interface of all sources of rows, and their errors."""
 
 from __future__ import annotations
 
@@ -13,66 +13,104 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-MOST_COLUMNS = 100_000
+MAX_COLUMNS = 100_000
+"""Maximum number of columns of a source."""
 
 
 class SourceError(ValueError):
-    """Rows that cannot be read, and why, in one sentence that names the file or the database."""
+    """Rows cannot be read from a file, a database or a stream.
+
+    The message is one sentence that names the source and the reason.
+    """
 
 
 class ColumnError(TypeError, SourceError):
-    """A column of a file whose values are neither text nor numbers: of a wrong type, and a file that is no good."""
+    """A column of a file has a type other than text or numbers."""
 
 
 def check_names(source: Any, names: Sequence[str]) -> None:
-    """Raise where two columns of a source have the same name, or there are too many of them."""
-    if len(names) > MOST_COLUMNS:
-        raise SourceError(f"{source} has {len(names):,} columns; at most {MOST_COLUMNS:,} can be read")
-    twice = first_repeated(names)
-    if twice is not None:
-        raise SourceError(f"{source} has two columns named {twice!r}; rename one")
+    """Raise SourceError if two columns have the same name, or there are too many columns."""
+    if len(names) > MAX_COLUMNS:
+        raise SourceError(f"{source} has {len(names):,} columns, but at most {MAX_COLUMNS:,} are supported")
+    repeated = first_repeated(names)
+    if repeated is not None:
+        raise SourceError(f"{source} has two columns named {repeated!r}; rename one")
 
 
 BATCH_VALUES = 1_000_000
+"""Approximate number of values in a batch."""
 MOST_BATCH_ROWS = 65_536
+"""Maximum number of rows in a batch."""
 
 
 class Source(ABC):
-    """Rows that can be read more than once, each time as a stream of Arrow record batches.
+    """Base class of sources: rows that are read as a stream of Arrow record batches, usually more than once.
 
-    It has ``__arrow_c_stream__``, so that whatever reads Arrow data reads it: ``pyarrow.table(source)``.
+    A source implements ``__arrow_c_stream__``, so any library that reads Arrow data can read it, for example with
+    ``pyarrow.table(source)``.
+
+    Attributes
+    ----------
+    kind : {"csv", "parquet", "arff", "json", "sql", "arrow"}
+        Format of the rows.
+    missing : tuple of str
+        Texts that represent missing values.
+    once : bool
+        Whether the rows can be read only once.
+    name : str
+        Name of the source in messages.
+    schema : pyarrow.Schema
+        Names and types of the columns.
+    total : int or None
+        Number of rows, if it is known without reading them.
+    nbytes : int or None
+        Size of the stored rows in bytes, if known.
+
+    See Also
+    --------
+    files : Read files.
+    sql : Read the result of an SQL query.
+    as_source : Read Arrow data.
     """
 
     kind: str
-    """What the rows are kept in: csv, parquet, arff, json, sql or arrow."""
     missing: tuple[str, ...] = ()
-    """What a text says where there is no value."""
     once = False
-    """Whether they can, after all, be read only once."""
 
     @property
     @abstractmethod
     def name(self) -> str:
-        """What to call the rows in a sentence."""
+        """Name of the source in messages."""
 
     @cached_property
     @abstractmethod
     def schema(self) -> pa.Schema:
-        """The columns' names and types."""
+        """Names and types of the columns."""
 
     @property
     def total(self) -> int | None:
-        """How many rows there are, where that is known without reading them."""
+        """Number of rows, or None if it is not known without reading them."""
         return None
 
     @property
     def nbytes(self) -> int | None:
-        """How many bytes they take where they are kept, if that is known."""
+        """Size of the stored rows in bytes, or None if it is not known."""
         return None
 
     @abstractmethod
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """Yield the rows in order, with all columns or those named, in types that the source suggests."""
+        """Yield the rows in order.
+
+        Parameters
+        ----------
+        columns : sequence of str, default=None
+            Columns to read. None reads all.
+
+        Yields
+        ------
+        batch : pyarrow.RecordBatch
+            Some rows.
+        """
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         import pyarrow as pa
@@ -81,5 +119,5 @@ class Source(ABC):
 
 
 def batch_rows(columns: int) -> int:
-    """Return how many rows of so many columns make a batch."""
+    """Return the number of rows per batch for a number of columns."""
     return min(max(BATCH_VALUES // max(columns, 1), 1_000), MOST_BATCH_ROWS)

@@ -1,4 +1,4 @@
-"""Learn the schema of streamed rows."""
+"""Learn the schema of the rows of a source."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ def survey_rows(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Survey:
-    """Return what all rows tell an encoder, which go by as often as it takes.
+    """Return a survey of all rows, from which an encoder learns the schema.
 
-    Levels and ranges need one pass; exact quantiles of a column with more than 2**16 distinct numbers two or three
-    more, in which only such columns are read.
+    Levels and ranges need one pass. Exact quantiles of a column with more than 2**16 distinct numbers need two or three
+    more, which read only such columns.
     """
     if source.once:
         raise SourceError(
-            "these rows can be read only once, and their schema must be found out first; give schema=, or something "
-            "that can be read again, such as a function that returns them anew"
+            "these rows can be read only once, but learning their schema takes a separate pass; pass schema=, or a "
+            "source that can be read again, such as a function that returns the rows"
         )
     if not source.schema.names:
-        raise SourceError("there are no rows, so that nothing is known of their columns; give schema=")
+        raise SourceError("there are no rows to learn a schema from; pass schema=")
     survey = Survey(encoder, target, source.schema, ignore)
     threads = jobs(n_jobs)
     number = 0
     again = True
     while again:
         number += 1
-        what = "looking for levels" if number == 1 else f"looking for cut points, pass {number}"
+        stage = "finding levels" if number == 1 else f"finding cut points, pass {number}"
         workers = [survey.fresh() for _ in range(threads)]
         seen = 0
         for part in feed(Survey.see, gathered(source.batches(survey.names)), workers):
             seen += part.num_rows
             if progress is not None:
-                progress(what, seen, source.total)
+                progress(stage, seen, source.total)
         for worker in workers:
             survey.merge(worker)
         again = survey.settle()

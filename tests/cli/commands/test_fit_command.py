@@ -249,7 +249,7 @@ def test_a_pipe_that_has_a_name_is_refused_as_it_can_be_read_only_once(run, tmp_
         (b"x,class\n", "has no rows"),
         (b"x,x,class\n1,2,a\n", "two columns named 'x'"),
         (b"class\na\n", "no column left to learn from"),
-        (b"x,class\n1,a\n2\n", "line 3: 1 values where the first line names 2 columns"),
+        (b"x,class\n1,a\n2\n", "line 3: expected 2 values, one per column, got 1"),
         (b"x,class\ncaf\xe9,a\n", "is not UTF-8 text"),
         (b"when,class\n2020-01-02,a\n2021-01-02,b\n", "column 'when' holds dates or times"),
         (b"x,class\na,1.5\nb,2.25\n", "measurements"),

@@ -275,7 +275,7 @@ def test_levels_beyond_the_most_allowed_share_one_and_it_says_so(run, tmp_path):
     (tmp_path / "t.csv").write_text("code,class\n" + "a,p\nb,q\n" * 5)
     run("fit", "t.csv", "--cv", 0, "--max-levels", 3)
     (tmp_path / "new.csv").write_text("code,class\n" + "c,p\nd,q\n" * 5)
-    assert "note: column 'code' has 4 levels by now" in run("update", "t.tanbark", "new.csv").stdout
+    assert "note: column 'code' now has 4 levels" in run("update", "t.tanbark", "new.csv").stdout
     again = tanbark.load("t.tanbark")
     np.testing.assert_array_equal(again.counts_.values, [[5, 0, 5], [0, 5, 5]])
 
@@ -414,4 +414,4 @@ def test_numbers_of_a_typed_file_may_be_labels_that_the_model_knows_as_text(run,
 def test_a_parquet_file_of_no_bytes_is_broken(run, model, tmp_path):
     (tmp_path / "new.parquet").write_bytes(b"")
     said = run("update", "m.tanbark", "new.parquet", "--chunk-id", "a", code=1).stderr
-    assert said == "error: new.parquet is not a whole Parquet file: Parquet file size is 0 bytes\n"
+    assert said == "error: new.parquet is not a valid Parquet file: Parquet file size is 0 bytes\n"

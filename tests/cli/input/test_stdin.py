@@ -76,8 +76,8 @@ def test_update_and_compare_read_it_too(run, write, table, tmp_path):
 @pytest.mark.parametrize(
     ("words", "stdin", "said"),
     [
-        (["fit", "-"], b"", "standard input is empty; its first line should name the columns"),
-        (["fit", "-", "-t", "a"], b"a,b\n1,2,3\n", "standard input, line 2: 3 values where the first line names 2"),
+        (["fit", "-"], b"", "standard input is empty; its first line must name the columns"),
+        (["fit", "-", "-t", "a"], b"a,b\n1,2,3\n", "standard input, line 2: expected 2 values, one per column, got 3"),
         (["fit", "-", "-t", "c"], b"a,b\n1,2\n", "standard input has no column 'c'; it has 'a', 'b'"),
         (["fit", "-", "--from", "arff"], b"a,b\n1,2\n", "standard input, line 1: expected @attribute or @data"),
         (["fit", "-", "--from", "xlsx"], b"", "--from must be one of csv, jsonl, arff, parquet, got 'xlsx'"),

@@ -10,7 +10,7 @@ values = st.lists(st.integers(-6, 6).map(lambda v: v / 2), min_size=1, max_size=
 
 
 def inner_quantiles(x, n_bins):
-    """Return numpy's inverted-CDF quantiles, each once, without the largest value: above it nothing lies."""
+    """Return NumPy's distinct inverted-CDF quantiles without the largest value."""
     wanted = [np.quantile(x, j / n_bins, method="inverted_cdf") for j in range(1, n_bins)]
     return sorted({float(q) for q in wanted if q < x.max()})
 
@@ -24,7 +24,7 @@ def test_quantile_cuts_are_numpys_inverted_cdf_quantiles(x, n_bins):
 
 @QUICK
 @given(values, st.integers(1, 9))
-def test_each_quantile_cut_is_the_smallest_value_at_or_below_which_enough_rows_lie(x, n_bins):
+def test_each_quantile_cut_is_the_smallest_value_with_enough_rows_up_to_it(x, n_bins):
     x = np.array(x)
     expected = set()
     for j in range(1, n_bins):
@@ -48,7 +48,7 @@ def test_weights_may_be_scaled_by_a_power_of_two(x, n_bins, power):
 
 @pytest.mark.parametrize("weight", [0.1, 0.3, 1 / 3, 1.1])
 @pytest.mark.parametrize("n_bins", [2, 3, 5])
-def test_rows_that_weigh_all_the_same_are_cut_as_rows_without_weights(weight, n_bins):
+def test_equal_weights_give_the_same_cuts_as_no_weights(weight, n_bins):
     for many in range(1, 31):
         x = np.arange(many, dtype=np.float64)
         assert quantile_cuts(x, np.full(many, weight), n_bins) == quantile_cuts(x, None, n_bins), many
@@ -68,7 +68,7 @@ def test_row_order_does_not_matter():
 
 @pytest.mark.parametrize("cut", [lambda x, n: quantile_cuts(x, None, n), width_cuts])
 @pytest.mark.parametrize("x", [[], [3.0], [3.0, 3.0, 3.0]])
-def test_no_value_and_one_value_have_no_cuts(cut, x):
+def test_no_values_or_a_single_value_have_no_cuts(cut, x):
     assert cut(np.array(x, np.float64), 4) == []
 
 
@@ -77,7 +77,7 @@ def test_one_bin_has_no_cuts(cut):
     assert cut(np.arange(9.0), 1) == []
 
 
-def test_ties_share_a_bin_and_their_cut_stands_once():
+def test_ties_share_a_bin_and_their_cut_occurs_once():
     assert quantile_cuts(np.array([1.0] * 7 + [2.0, 2.0, 3.0]), None, 5) == [1.0, 2.0]
 
 

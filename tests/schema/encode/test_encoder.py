@@ -20,7 +20,7 @@ def learn(X, y=None, sample_weight=None, **options):
 
 
 def text(*counts):
-    """Return a column of labels, each as often as told, in the order given."""
+    """Return a column of labels, each repeated the given number of times, in order."""
     return np.array([[label] for label, many in counts for _ in range(many)], object)
 
 
@@ -37,7 +37,7 @@ def test_ten_distinct_whole_numbers_are_a_category_and_eleven_are_not(dtype, ste
         assert type(learn(X).columns[0]) is kind
 
 
-def test_whole_floats_with_holes_are_integers():
+def test_integer_valued_floats_with_missing_values_are_integers():
     column = learn(np.array([[3.0], [np.nan], [1.0]])).columns[0]
     assert column == Category("x0", (1, 3))
     assert {type(v) for v in column.levels} == {int}
@@ -67,17 +67,17 @@ MIXED = pd.DataFrame(
         (["text"], {"text", "flag"}),
     ],
 )
-def test_the_user_says_which_columns_of_numbers_are_categories(categorical, categories):
+def test_categorical_selects_the_numeric_columns_that_are_categories(categorical, categories):
     schema = learn(MIXED, categorical=categorical)
     assert {c.name for c in schema.columns if isinstance(c, Category)} == categories
 
 
-def test_a_category_of_fractions_has_them_as_levels():
+def test_a_category_of_fractions_has_the_fractions_as_levels():
     assert learn(MIXED, categorical="all").columns[1].levels == (0.5, 1.5, 2.5)
 
 
 @pytest.mark.parametrize("name", ["nope", 4, -5])
-def test_a_column_that_the_table_lacks_is_refused(name):
+def test_a_categorical_column_that_is_not_in_the_table_raises(name):
     with pytest.raises(ValueError, match=rf"categorical names the column {name!r}, which the table does not have"):
         learn(MIXED, categorical=["few", name])
 
@@ -85,7 +85,7 @@ def test_a_column_that_the_table_lacks_is_refused(name):
 @pytest.mark.parametrize(
     "categorical", ["some", None, 3, [1.0], [None], [True, False, False, True], np.array([True, False, False, True])]
 )
-def test_what_is_no_list_of_columns_is_refused_by_the_parameters_name(categorical):
+def test_an_invalid_categorical_raises_and_names_the_parameter(categorical):
     with pytest.raises((ValueError, TypeError), match="categorical"):
         learn(MIXED, categorical=categorical)
 
@@ -107,7 +107,7 @@ def test_what_is_no_list_of_columns_is_refused_by_the_parameters_name(categorica
         ("unseen", None),
     ],
 )
-def test_an_impossible_setting_is_refused_by_its_name_and_value(name, value):
+def test_an_invalid_parameter_raises_with_its_name_and_value(name, value):
     encoder = Encoder(**{name: value})
     with pytest.raises(ValueError, match=rf"^{name} must be .*, got ") as error:
         encoder.fit(MIXED, [0, 1, 0, 1])
@@ -163,13 +163,13 @@ def test_a_weight_is_a_repetition_and_a_weight_of_zero_is_no_row(rows, bins, cat
 @pytest.mark.parametrize(
     "weights", [[1, 1], [1, 1, -1], [1, 1, np.nan], [1, 1, np.inf], [0, 0, 0], [[1], [1], [1]], ["a", "b", "c"]]
 )
-def test_impossible_weights_are_refused_by_name(bins, weights):
+def test_invalid_weights_raise_and_name_the_parameter(bins, weights):
     with pytest.raises((ValueError, TypeError), match="sample_weight"):
         learn(np.array([[0.5], [1.5], [2.5]]), sample_weight=weights, bins=bins)
 
 
 @pytest.mark.parametrize("bins", ["quantile", "mdlp"])
-def test_an_encoder_refuses_a_target_of_another_length(bins):
+def test_a_target_of_another_length_raises(bins):
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         learn(np.array([[0.5], [1.5], [2.5]]), [0, 1], bins=bins)
 
@@ -180,7 +180,7 @@ def test_rows_without_a_class_are_dropped_with_a_warning():
         assert learn(X, ["u", None, "v"]).columns[0].levels == ("a", "c")
 
 
-# Missing
+# Missing values
 
 
 @pytest.mark.parametrize(
@@ -194,13 +194,13 @@ def test_missing_as_a_state_is_the_last_level(X):
     assert schema.columns[0].labels[-1] == "(missing)"
 
 
-def test_a_column_without_holes_has_no_state_for_them_and_a_later_hole_is_left_open():
+def test_a_column_without_missing_values_has_no_state_and_later_ones_are_marginalized():
     schema = learn(np.array([["b"], ["a"]], object), missing="state")
     assert not schema.columns[0].missing
     assert schema.encode(np.array([["a"], [None]], object)).tolist() == [[0, 255]]
 
 
-def test_an_unseen_label_is_not_the_state_of_being_missing():
+def test_an_unseen_label_does_not_get_the_missing_state():
     schema = learn(np.array([["b"], [None], ["a"]], object), missing="state")
     assert schema.encode(np.array([["z"], [None]], object)).tolist() == [[255, 2]]
 
@@ -208,9 +208,9 @@ def test_an_unseen_label_is_not_the_state_of_being_missing():
 # Many levels
 
 
-def test_the_rarest_levels_share_one_and_what_is_unseen_goes_there():
+def test_the_rarest_levels_are_merged_and_unseen_labels_join_them():
     X = text(("e", 1), ("d", 1), ("c", 3), ("b", 4), ("a", 5))
-    with pytest.warns(UserWarning, match=r"column 'x0' has 5 levels: the rarest 3 share one \(max_levels\)"):
+    with pytest.warns(UserWarning, match=r"column 'x0' has 5 levels: the rarest 3 are merged into one \(max_levels\)"):
         schema = learn(X, max_levels=3)
     assert schema.columns[0] == Category("x0", ("a", "b"), other=True)
     assert schema.encode(np.array([["a"], ["b"], ["c"], ["e"], ["zz"], [None]], object)).tolist() == [
@@ -218,42 +218,42 @@ def test_the_rarest_levels_share_one_and_what_is_unseen_goes_there():
     ]
 
 
-def test_of_equally_rare_levels_the_first_in_order_is_kept():
+def test_of_equally_rare_levels_the_first_in_order_remains():
     with pytest.warns(UserWarning, match="x0"):
         schema = learn(text(("d", 2), ("b", 2), ("c", 2), ("a", 2)), max_levels=3)
     assert schema.columns[0].levels == ("a", "b")
 
 
-def test_as_many_levels_as_allowed_are_all_kept():
+def test_max_levels_levels_are_not_merged():
     schema = learn(text(("c", 3), ("b", 2), ("a", 3)), max_levels=3)
     assert schema.columns[0] == Category("x0", ("a", "b", "c"))
 
 
-def test_missing_as_a_state_is_one_of_the_levels_allowed():
+def test_the_missing_state_counts_towards_max_levels():
     X = text(("c", 3), ("b", 2), ("a", 3), (None, 2))
-    with pytest.warns(UserWarning, match="the rarest 2 share one"):
+    with pytest.warns(UserWarning, match="the rarest 2 are merged into one"):
         schema = learn(X, max_levels=3, missing="state")
     assert schema.columns[0].arity == 3
     assert schema.encode(np.array([["a"], ["b"], ["c"], [None], ["z"]], object)).tolist() == [[0, 1, 1, 2, 1]]
 
 
-def test_rarity_is_judged_by_weight():
+def test_rarity_is_measured_by_weight():
     X = text(("a", 1), ("b", 1), ("c", 1))
     with pytest.warns(UserWarning, match="x0"):
         schema = learn(X, max_levels=2, sample_weight=[1.0, 1.0, 5.0])
     assert schema.columns[0].levels == ("c",)
 
 
-def test_numbers_by_the_users_word_share_a_level_too():
+def test_rare_levels_of_declared_numeric_categories_are_merged():
     X = np.repeat([0.5, 1.5, 2.5, 3.5], [9, 8, 2, 1]).reshape(-1, 1)
     with pytest.warns(UserWarning, match="x0"):
         schema = learn(X, max_levels=3, categorical="all")
     assert schema.encode(np.array([[0.5], [1.5], [2.5], [99.5], [np.nan]])).tolist() == [[0, 1, 2, 2, 255]]
 
 
-def test_with_a_shared_level_nothing_is_unseen():
+def test_with_a_merged_level_no_label_is_unseen():
     X = text(("a", 3), ("b", 2), ("c", 1), ("d", 1))
-    with pytest.warns(UserWarning, match="share one"):
+    with pytest.warns(UserWarning, match="are merged into one"):
         schema = learn(X, max_levels=3, unseen="error")
     assert schema.encode(np.array([["zz"]], object)).tolist() == [[2]]
 
@@ -264,7 +264,7 @@ def test_more_than_255_levels_take_codes_of_two_bytes():
     codes = schema.encode(np.array([["v299"], ["v000"], ["new"]]))
     assert codes.dtype == np.uint16
     assert codes.tolist() == [[299, 0, 65535]]
-    with pytest.warns(UserWarning, match="column 'x0' has 300 levels: the rarest 46 share one"):
+    with pytest.warns(UserWarning, match="column 'x0' has 300 levels: the rarest 46 are merged into one"):
         assert learn(X).arity.tolist() == [255]
 
 
@@ -293,7 +293,7 @@ def test_warnings_point_at_the_callers_line():
     assert caught[0].filename == __file__
 
 
-# As a scikit-learn object
+# scikit-learn API
 
 
 def test_an_encoder_can_be_cloned_and_set():

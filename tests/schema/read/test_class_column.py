@@ -37,7 +37,7 @@ MAKES = {
 
 
 @pytest.mark.parametrize("make", MAKES)
-def test_the_same_classes_are_read_from_every_make_sorted_and_only_those_that_occur(make):
+def test_every_container_gives_the_same_sorted_classes_that_occur(make):
     target = read_target(MAKES[make]())
     assert target.labels.tolist() == ["a", "b"]
     assert target.codes.tolist() == [1, -1, 0, 1]
@@ -71,13 +71,13 @@ def test_numbers_booleans_and_text_are_classes(y, labels, codes):
 @pytest.mark.parametrize(
     "classes", [2**63 + np.arange(3, dtype=np.uint64), 2**60 + np.arange(12), 2**60 + 1001 * np.arange(12)]
 )
-def test_huge_classes_stay_apart(classes):
+def test_huge_classes_stay_distinct(classes):
     target = read_target(classes)
     assert target.labels.tolist() == classes.tolist()
     assert target.codes.tolist() == list(range(len(classes)))
 
 
-def test_many_whole_numbers_are_classes_still():
+def test_many_integers_are_still_classes():
     assert read_target(np.arange(400)).labels.tolist() == list(range(400))
 
 
@@ -97,7 +97,7 @@ def named(y, X=None):
 
 
 @pytest.mark.parametrize("y", [pd.Series([0, 1], name="buys"), pl.Series("buys", [0, 1])])
-def test_the_class_is_called_as_its_series(y):
+def test_the_class_takes_the_name_of_its_series(y):
     assert named(y) == "buys"
 
 
@@ -109,12 +109,12 @@ def test_a_class_without_a_name_is_called_class(y):
     assert named(y, pd.DataFrame({"class": ["p", "q"], "class_": ["p", "q"]})) == "class__"
 
 
-def test_a_target_among_the_columns_is_refused_by_name():
+def test_a_target_among_the_columns_raises_and_is_named():
     with pytest.raises(ValueError, match=r"^the target 'buys' is among the columns of X; drop it from X$"):
         named(pd.Series([0, 1], name="buys"), pd.DataFrame({"a": [1, 2], "buys": [0, 1]}))
 
 
-# Refusals
+# Errors
 
 
 @pytest.mark.parametrize(
@@ -127,12 +127,12 @@ def test_a_target_among_the_columns_is_refused_by_name():
         pa.nulls(2),
     ],
 )
-def test_a_class_that_is_all_missing_is_refused(y):
+def test_a_class_that_is_all_missing_raises(y):
     with pytest.raises(ValueError, match=r"^every value of the class 'y' is missing; there is nothing to learn$"):
         read_target(y)
 
 
-def test_a_class_that_is_all_missing_is_refused_by_its_name():
+def test_a_class_that_is_all_missing_raises_and_is_named():
     with pytest.raises(ValueError, match="every value of the class 'buys' is missing"):
         read_target(pd.Series([None, None], name="buys"))
 
@@ -148,13 +148,13 @@ def test_a_class_that_is_all_missing_is_refused_by_its_name():
         np.array([0.5, 1], object),
     ],
 )
-def test_measurements_are_no_classes(y):
+def test_measurements_are_not_accepted_as_classes(y):
     with pytest.raises(ValueError, match=r"Unknown label type: continuous.*cut y into bins"):
         read_target(y)
 
 
 @pytest.mark.parametrize("infinite", [math.inf, -math.inf])
-def test_an_infinite_class_is_refused(infinite):
+def test_an_infinite_class_raises(infinite):
     with pytest.raises(ValueError, match="y contains infinity"):
         read_target([0.0, infinite])
 
@@ -164,22 +164,22 @@ def test_an_infinite_class_is_refused(infinite):
     [
         (None, ValueError, "requires y to be passed, but the target y is None"),
         (np.array(["b", 1], object), ValueError, "'y' mixes numbers with strings or booleans"),
-        ([datetime.date(2020, 1, 1)] * 2, TypeError, "the class 'y' must be labels"),
+        ([datetime.date(2020, 1, 1)] * 2, TypeError, "the class 'y' must hold labels"),
         (np.array([1j, 2]), ValueError, "(?i)y.*complex|complex.*y"),
-        ([{"a": 1}, {"a": 2}], TypeError, "the class 'y' must be labels"),
+        ([{"a": 1}, {"a": 2}], TypeError, "the class 'y' must hold labels"),
         (sparse.csr_matrix([[1], [2]]), TypeError, "Sparse data was passed for y"),
         (np.array([[1, 2], [2, 3]]), ValueError, r"y should be a 1d array, got an array of shape \(2, 2\)"),
         (pd.DataFrame({"a": [1, 2], "b": [1, 2]}), ValueError, "y should be a 1d array, got an array of shape"),
         ("abc", ValueError, "y should be a 1d array"),
     ],
 )
-def test_what_cannot_be_a_class_is_refused_in_one_sentence(y, kind, message):
+def test_an_invalid_class_raises_with_a_one_line_message(y, kind, message):
     with pytest.raises(kind, match=message) as error:
         read_target(y)
     assert "\n" not in str(error.value)
 
 
-def test_a_list_that_mixes_numbers_with_text_is_refused_and_not_made_text():
+def test_a_list_that_mixes_numbers_with_text_raises():
     with pytest.raises(ValueError, match="'y' mixes numbers with strings"):
         read_target(["b", 1, 2])
 
@@ -187,28 +187,28 @@ def test_a_list_that_mixes_numbers_with_text_is_refused_and_not_made_text():
 @pytest.mark.parametrize(
     "y", [np.array([[1], [2]]), [["p"], ["q"]], pd.DataFrame({"t": [1, 2]}), pl.DataFrame({"t": [1, 2]})]
 )
-def test_a_column_vector_is_taken_with_scikit_learns_warning(y):
+def test_a_column_vector_gives_the_warning_of_scikit_learn(y):
     with pytest.warns(DataConversionWarning, match="A column-vector y was passed"):
         assert read_target(y).codes.tolist() == [0, 1]
 
 
-# As a value
+# Target
 
 
-def test_keeping_rows_forgets_the_classes_that_went():
+def test_selecting_rows_drops_classes_that_no_longer_occur():
     target = read_target(["c", "a", "b", None]).keep(np.array([True, False, True, True]))
     assert target.labels.tolist() == ["b", "c"]
     assert target.codes.tolist() == [1, 0, -1]
 
 
-def test_classes_that_may_come_later_take_their_place():
+def test_listed_classes_get_codes_before_they_occur():
     target = read_target(["c", "a"]).among(["a", "b", "c"])
     assert target.labels.tolist() == ["a", "b", "c"]
     assert target.codes.tolist() == [2, 0]
 
 
-def test_a_class_that_was_not_announced_is_refused_by_name():
-    with pytest.raises(ValueError, match=r"the class 'c' is not among the classes 'a', 'b'"):
+def test_a_class_outside_the_list_raises_and_is_named():
+    with pytest.raises(ValueError, match=r"unknown class 'c'; the known classes are 'a', 'b'"):
         read_target(["c", "a"]).among(["a", "b"])
 
 

@@ -1,4 +1,4 @@
-"""The same table, whatever it is made of, becomes the same levels and the same codes."""
+"""Every container of the same table gives the same levels and codes."""
 
 import datetime
 import math
@@ -17,24 +17,24 @@ from tanbark.schema.read.class_column import read_target
 from tanbark.schema.read.object_columns import is_missing
 from tanbark.schema.read.table_reader import read_table
 
-# One table by hand: text, whole numbers with a hole, booleans with a hole, real numbers with a hole, whole numbers.
+# One table: text, integers, booleans and floats with a missing value each, and integers without one.
 TEXT = ["b", None, "a", "", "b", "c"]
-HOLED = [3, 1, None, 1, -2, 3]
+WITH_MISSING = [3, 1, None, 1, -2, 3]
 FLAG = [True, False, True, None, False, True]
 REAL = [0.5, 1.5, None, 2.5, 3.5, 4.5]
 WHOLE = [7, 7, 0, -1, 7, 0]
-ROWS = list(zip(TEXT, HOLED, FLAG, REAL, WHOLE))
+ROWS = list(zip(TEXT, WITH_MISSING, FLAG, REAL, WHOLE, strict=True))
 Y = [0, 1, 0, 1, 0, 1]
 LEVELS = [("", "a", "b", "c"), (-2, 1, 3), (False, True), (2.5,), (-1, 0, 7)]
-HOLE = 255
+MISSING = 255
 CODES = [
-    [2, HOLE, 1, 0, 2, 3],
-    [2, 1, HOLE, 1, 0, 2],
-    [1, 0, 1, HOLE, 0, 1],
-    [0, 0, HOLE, 0, 1, 1],
+    [2, MISSING, 1, 0, 2, 3],
+    [2, 1, MISSING, 1, 0, 2],
+    [1, 0, 1, MISSING, 0, 1],
+    [0, 0, MISSING, 0, 1, 1],
     [2, 2, 1, 0, 2, 1],
 ]
-COLUMNS = {"text": TEXT, "holed": HOLED, "flag": FLAG, "real": REAL, "whole": WHOLE}
+COLUMNS = {"text": TEXT, "holed": WITH_MISSING, "flag": FLAG, "real": REAL, "whole": WHOLE}
 
 
 def nan(values):
@@ -58,7 +58,7 @@ def pandas_nullable():
     return pd.DataFrame(
         {
             "text": pd.array(TEXT, "string[python]"),
-            "holed": pd.array(HOLED, "Int64"),
+            "holed": pd.array(WITH_MISSING, "Int64"),
             "flag": pd.array(FLAG, "boolean"),
             "real": pd.array(REAL, "Float64"),
             "whole": pd.array(WHOLE, "Int8"),
@@ -67,12 +67,12 @@ def pandas_nullable():
 
 
 NAMED = {
-    "pandas": lambda: pd.DataFrame({**COLUMNS, "holed": nan(HOLED), "real": nan(REAL)}),
+    "pandas": lambda: pd.DataFrame({**COLUMNS, "holed": nan(WITH_MISSING), "real": nan(REAL)}),
     "pandas, objects": lambda: pd.DataFrame({n: pd.Series(v, dtype=object) for n, v in COLUMNS.items()}),
     "pandas, nullable": pandas_nullable,
     "pandas, pyarrow text": lambda: pandas_nullable().astype({"text": "string[pyarrow]"}),
     "pandas, Arrow": lambda: arrow().to_pandas(types_mapper=pd.ArrowDtype),
-    "pandas, shuffled index": lambda: pd.DataFrame({**COLUMNS, "holed": nan(HOLED)}, index=[9, 3, 3, 0, 1, 2]),
+    "pandas, shuffled index": lambda: pd.DataFrame({**COLUMNS, "holed": nan(WITH_MISSING)}, index=[9, 3, 3, 0, 1, 2]),
     "polars": lambda: pl.DataFrame(COLUMNS),
     "polars, small integers": lambda: pl.DataFrame(COLUMNS, schema_overrides={"holed": pl.Int8, "whole": pl.Int16}),
     "polars, Categorical": lambda: pl.DataFrame(COLUMNS, schema_overrides={"text": pl.Categorical}),
@@ -110,12 +110,12 @@ def scalar(value):
 
 @pytest.fixture(autouse=True, params=[1, 30], ids=["short", "long"])
 def times(request):
-    """Read every table once as it is and once thirty times over: short and long tables may be read differently."""
+    """Read every table as it is and repeated thirty times: short and long tables take different code paths."""
     return request.param
 
 
 def tiled(X, times):
-    """Return a table that many times over, of the same make."""
+    """Return a table repeated `times` times, in the same container."""
     if isinstance(X, list):
         return X * times
     if isinstance(X, pd.DataFrame):
@@ -134,7 +134,7 @@ def tiled(X, times):
 
 
 def learned(X, y=Y, times=1, **settings):
-    """Return the schema of a table that many times over, its levels or cuts, and the codes of the table once."""
+    """Return the schema of a repeated table, its levels or cuts, and the codes of the table once."""
     rows = len(y)
     table = X if times == 1 else tiled(X, times)
     schema = Encoder(**settings).fit(table, list(y) * times).schema_
@@ -164,7 +164,7 @@ def test_a_table_without_names_calls_its_columns_by_number(make, times):
 
 
 @pytest.mark.parametrize("learn", NAMED)
-def test_a_schema_learned_from_one_make_encodes_another(learn, times):
+def test_a_schema_learned_from_one_container_encodes_another(learn, times):
     schema, _, _ = learned(NAMED[learn](), n_bins=2, times=times)
     for make in ("pandas", "Arrow", "polars"):
         assert schema.encode(NAMED[make]()).tolist() == CODES
@@ -186,13 +186,13 @@ EXTREMES = [[-(2**63)], [2**63 - 1], [0], [2**62], [2**62 + 1], [2**62]]
 @pytest.mark.parametrize(
     "make", [np.array, lambda v: pd.DataFrame(v, columns=["a"]), lambda v: pa.table({"a": [row[0] for row in v]})]
 )
-def test_huge_integers_stay_apart(make, times):
+def test_huge_integers_stay_distinct(make, times):
     _, levels, codes = learned(make(EXTREMES), times=times)
     assert levels == [(-(2**63), 0, 2**62, 2**62 + 1, 2**63 - 1)]
     assert codes == [[0, 4, 1, 2, 3, 2]]
 
 
-def test_huge_integers_stay_apart_beside_unsigned_ones(times):
+def test_huge_integers_stay_distinct_next_to_unsigned_ones(times):
     X = pd.DataFrame({"a": [2**62, 2**62 + 1, 1], "b": np.array([1, 2, 3], np.uint64)})
     _, levels, codes = learned(X, [0, 1, 0], times=times)
     assert levels == [(1, 2**62, 2**62 + 1), (1, 2, 3)]
@@ -207,7 +207,7 @@ SLICEABLE = [
 
 
 @pytest.mark.parametrize("make", SLICEABLE)
-def test_a_rows_codes_do_not_depend_on_the_rows_beside_it(make, times):
+def test_the_codes_of_a_row_do_not_depend_on_other_rows(make, times):
     schema, _, _ = learned(NAMED["pandas"](), n_bins=2, times=times)
     table = (NAMED | UNNAMED)[make]()
     for row in range(6):
@@ -215,7 +215,7 @@ def test_a_rows_codes_do_not_depend_on_the_rows_beside_it(make, times):
         assert schema.encode(one)[:, 0].tolist() == [column[row] for column in CODES]
 
 
-def test_a_late_integer_far_from_the_first_thousand_is_read_right(times):
+def test_a_late_integer_far_from_the_first_thousand_is_read_correctly(times):
     for first, last in [(5, 300), (2**63 - 1, -(2**63)), (-(2**63), 2**63 - 1), (0, -1), (255, -1)]:
         X = np.array([[first]] * 1000 + [[last]])
         _, levels, codes = learned(X, [0] * 1001, times=times)
@@ -223,7 +223,7 @@ def test_a_late_integer_far_from_the_first_thousand_is_read_right(times):
         assert codes[0][0] != codes[0][-1]
 
 
-def test_unsigned_integers_beyond_the_signed_ones_stay_apart(times):
+def test_unsigned_integers_above_the_signed_range_stay_distinct(times):
     _, levels, codes = learned(np.array([[2**63], [2**63 + 1], [2**64 - 1], [1]], np.uint64), [0, 1, 0, 1], times=times)
     assert levels == [(1, 2**63, 2**63 + 1, 2**64 - 1)]
     assert codes == [[1, 2, 3, 0]]
@@ -238,20 +238,20 @@ def test_unsigned_integers_beyond_the_signed_ones_stay_apart(times):
         lambda v: np.array(v, object).reshape(-1, 1),
     ],
 )
-def test_huge_integers_beside_a_hole_stay_apart(make, times):
+def test_huge_integers_next_to_missing_values_stay_distinct(make, times):
     _, levels, codes = learned(make([2**62, 2**62 + 1, None, 1]), [0, 1, 0, 1], times=times)
     assert levels == [(1, 2**62, 2**62 + 1)]
-    assert codes == [[1, 2, HOLE, 0]]
+    assert codes == [[1, 2, MISSING, 0]]
 
 
-def test_the_code_of_a_huge_integer_does_not_depend_on_the_rows_beside_it(times):
+def test_the_code_of_a_huge_integer_does_not_depend_on_other_rows(times):
     schema, _, _ = learned(np.array([[2**62], [2**62 + 1]]), [0, 1], times=times)
     alone = schema.encode(np.array([[2**62 + 1]]))[0, 0]
     crowd = schema.encode(np.array([[2**62 + 1], *([1000 * i] for i in range(12))]))[0, 0]
     assert alone == crowd == 1
 
 
-def test_integers_of_a_wide_range_are_numbers_where_they_are_many(times):
+def test_many_integers_with_a_wide_range_are_numbers(times):
     X = np.arange(0, 3000, 100).reshape(-1, 1)
     _, levels, codes = learned(X, [0, 1] * 15, n_bins=3, times=times)
     assert levels == [(900.0, 1900.0)]
@@ -270,11 +270,11 @@ def test_a_slice_that_is_not_contiguous_reads_as_its_copy(times):
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.longdouble, ">f8"])
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_floats_of_every_size_and_order_are_cut_alike(dtype, order, times):
+def test_floats_of_every_dtype_and_order_give_the_same_cuts(dtype, order, times):
     X = np.array([[0.5, 3], [1.5, np.nan], [np.nan, 4], [2.5, 4], [3.5, 3]], dtype, order=order)
     _, levels, codes = learned(X, [0, 1, 0, 1, 0], n_bins=2, times=times)
     assert levels == [(1.5,), (3, 4)]
-    assert codes == [[0, 0, HOLE, 1, 1], [0, HOLE, 1, 1, 0]]
+    assert codes == [[0, 0, MISSING, 1, 1], [0, MISSING, 1, 1, 0]]
 
 
 def test_floats_in_a_slice_that_is_not_contiguous_read_as_their_copy(times):
@@ -284,7 +284,7 @@ def test_floats_in_a_slice_that_is_not_contiguous_read_as_their_copy(times):
         assert learned(view, y, times=times)[1:] == learned(view.copy(), y, times=times)[1:]
 
 
-def test_floats_that_may_not_be_written_are_read(times):
+def test_read_only_floats_are_read(times):
     X = np.arange(8.0).reshape(4, 2) + 0.5
     X.flags.writeable = False
     assert learned(X, [0, 1, 0, 1], n_bins=2, times=times)[1] == [(2.5,), (3.5,)]
@@ -303,7 +303,7 @@ def test_floats_that_may_not_be_written_are_read(times):
         lambda v: duckdb.from_arrow(pa.table({"pay": v})),
     ],
 )
-def test_an_infinite_number_is_refused_by_the_name_of_its_column(make, infinite, times):
+def test_an_infinite_number_raises_and_names_the_column(make, infinite, times):
     for rest in ([1.0, 2.0], [1.5, 2.5], [1.5, None]):
         with pytest.raises(ValueError, match=r"column 'pay'.*infinity"):
             learned(make([infinite, *rest]), [0, 1, 0], times=times)
@@ -331,18 +331,18 @@ def test_text_is_always_a_category_and_an_empty_text_is_a_value(X, times):
 @pytest.mark.parametrize("absent", [None, math.nan, pd.NA])
 def test_numpys_own_text_may_be_missing(absent, times):
     X = np.array([["b"], [absent], ["a"]], np.dtypes.StringDType(na_object=absent))
-    assert learned(X, [0, 1, 0], times=times)[1:] == ([("a", "b")], [[1, HOLE, 0]])
+    assert learned(X, [0, 1, 0], times=times)[1:] == ([("a", "b")], [[1, MISSING, 0]])
 
 
-def test_numbers_in_a_list_of_rows_stay_numbers_beside_text(times):
+def test_numbers_in_a_list_of_rows_stay_numbers_next_to_text(times):
     _, levels, codes = learned([["u", 0.5], ["v", 1.5], ["u", 2.5], ["v", 3.5]], [0, 1, 0, 1], n_bins=2, times=times)
     assert levels == [("u", "v"), (1.5,)]
     assert codes == [[0, 1, 0, 1], [0, 0, 1, 1]]
 
 
-def test_a_hole_elsewhere_in_a_list_of_rows_does_not_change_what_a_column_holds(times):
+def test_a_missing_value_in_a_list_of_rows_does_not_change_the_type_of_other_columns(times):
     schema, _, _ = learned([["u", 1], ["v", 2], ["u", 3]], [0, 1, 0], times=times)
-    assert schema.encode([["u", 2], [None, 1]]).tolist() == [[0, HOLE], [1, 0]]
+    assert schema.encode([["u", 2], [None, 1]]).tolist() == [[0, MISSING], [1, 0]]
 
 
 def test_booleans_are_always_a_category(times):
@@ -357,32 +357,32 @@ def test_objects_that_are_all_numbers_are_numbers(times):
     values = [1, 2.5, np.float32(3.5), Decimal("4.5"), None, np.int8(6)]
     _, levels, codes = learned(np.array(values, object).reshape(-1, 1), Y, n_bins=2, times=times)
     assert levels == [(3.5,)]
-    assert codes == [[0, 0, 0, 1, HOLE, 1]]
+    assert codes == [[0, 0, 0, 1, MISSING, 1]]
 
 
 @pytest.mark.parametrize(
     "absent", [None, math.nan, np.float32("nan"), np.datetime64("NaT"), pd.NaT, pd.NA, Decimal("NaN")]
 )
-def test_every_way_of_saying_nothing_is_missing(absent, times):
+def test_every_missing_value_marker_is_missing(absent, times):
     assert is_missing(absent)
     for value in ("x", 1.5):
         X = np.empty((3, 1), object)
         X[:, 0] = [value, absent, value]
-        assert learned(X, [0, 1, 0], times=times)[2] == [[0, HOLE, 0]]
+        assert learned(X, [0, 1, 0], times=times)[2] == [[0, MISSING, 0]]
 
 
 @pytest.mark.parametrize("value", ["", "nan", "None", "NA", 0, 0.0, False])
-def test_nothing_else_is_missing(value):
+def test_other_values_are_not_missing(value):
     assert not is_missing(value)
 
 
-def test_masked_values_are_missing_or_refused_but_never_read(times):
+def test_masked_values_are_missing_or_raise_but_are_never_read(times):
     masked = np.ma.array([[1.5, 2.5], [3.5, 4.5]], mask=[[True, False], [False, False]])
     try:
         codes = learned(masked, [0, 1], times=times)[2]
     except (TypeError, ValueError):
         return
-    assert codes[0][0] == HOLE
+    assert codes[0][0] == MISSING
 
 
 # Declared categories
@@ -393,7 +393,7 @@ def test_declared_levels_all_count_and_keep_their_order(ordered, times):
     column = pd.Categorical(["low", None, "high", "low"], ["low", "mid", "high"], ordered=ordered)
     assert learned(pd.DataFrame({"a": column}), [0, 1, 0, 1], times=times)[1:] == (
         [("low", "mid", "high")],
-        [[0, HOLE, 2, 0]],
+        [[0, MISSING, 2, 0]],
     )
 
 
@@ -401,34 +401,34 @@ def test_declared_numbers_keep_their_type_and_order(times):
     _, levels, codes = learned(pd.DataFrame({"a": pd.Categorical([3, None, 1], [5, 3, 1])}), [0, 1, 0], times=times)
     assert levels == [(5, 3, 1)]
     assert {type(v) for v in levels[0]} == {int}
-    assert codes == [[1, HOLE, 2]]
+    assert codes == [[1, MISSING, 2]]
 
 
 @pytest.mark.parametrize("values", [["low", None, "high"], ["low", "high", "high"], [None, None, None]])
-def test_an_enum_of_polars_keeps_all_levels_in_order(values, times):
+def test_a_polars_enum_keeps_all_levels_in_order(values, times):
     X = pl.DataFrame({"a": pl.Series(values, dtype=pl.Enum(["low", "mid", "high"]))})
-    expected = [{"low": 0, "high": 2, None: HOLE}[v] for v in values]
+    expected = [{"low": 0, "high": 2, None: MISSING}[v] for v in values]
     assert learned(X, [0, 1, 0], times=times)[1:] == ([("low", "mid", "high")], [expected])
 
 
-def test_a_categorical_of_polars_without_holes_is_text(times):
+def test_a_polars_categorical_without_missing_values_is_text(times):
     X = pl.DataFrame({"a": pl.Series(["q", "p", "q"], dtype=pl.Categorical)})
     assert learned(X, [0, 1, 0], times=times)[1:] == ([("p", "q")], [[1, 0, 1]])
 
 
-def test_an_arrow_dictionary_may_list_a_value_twice_or_hold_a_null(times):
+def test_an_arrow_dictionary_may_contain_duplicates_or_nulls(times):
     twice = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 0]), pa.array(["a", "b", "a"]))
     assert learned(pa.table({"q": twice}), [0, 1, 0, 1], times=times)[1:] == ([("a", "b")], [[0, 1, 0, 0]])
     null = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 0]), pa.array(["a", None, "b"]))
-    assert learned(pa.table({"q": null}), [0, 1, 0, 1], times=times)[1:] == ([("a", "b")], [[0, HOLE, 1, 0]])
+    assert learned(pa.table({"q": null}), [0, 1, 0, 1], times=times)[1:] == ([("a", "b")], [[0, MISSING, 1, 0]])
 
 
-def test_declared_numbers_mixed_with_text_are_refused_by_name(times):
+def test_declared_numbers_mixed_with_text_raise_and_name_the_column(times):
     with pytest.raises(ValueError, match="column 'q' mixes numbers with strings"):
         learned(pd.DataFrame({"q": pd.Categorical(["a", 1, 2.5])}), [0, 1, 0], times=times)
 
 
-# Columns of nothing
+# Columns of missing values
 
 
 @pytest.mark.parametrize(
@@ -446,16 +446,16 @@ def test_declared_numbers_mixed_with_text_are_refused_by_name(times):
         pa.table({"a": pa.nulls(3, pa.dictionary(pa.int8(), pa.string()))}),
     ],
 )
-def test_a_column_of_nothing_has_one_code_and_every_row_lacks_it(X, times):
+def test_a_column_of_missing_values_has_one_code_and_no_row_has_it(X, times):
     schema, _, codes = learned(X, [0, 1, 0], times=times)
     assert schema.arity.tolist() == [1]
-    assert codes == [[HOLE] * 3]
+    assert codes == [[MISSING] * 3]
     schema, _, codes = learned(X, [0, 1, 0], missing="state", times=times)
     assert schema.arity.tolist() == [1]
     assert codes == [[0] * 3]
 
 
-# What is refused
+# Errors
 
 DAY = datetime.date(2020, 2, 3)
 DATES = {
@@ -475,12 +475,12 @@ DATES = {
 
 
 @pytest.mark.parametrize("make", DATES)
-def test_dates_are_refused_by_name_with_a_word_on_what_to_do(make, times):
-    with pytest.raises(TypeError, match=r"column 'when' holds dates or times; turn it into numbers .* or drop it$"):
+def test_dates_raise_with_the_column_name_and_a_suggestion(make, times):
+    with pytest.raises(TypeError, match=r"column 'when' holds dates or times; convert it to numbers .* or drop it$"):
         learned(DATES[make](), [0, 1, 0], times=times)
 
 
-def test_dates_of_numpy_are_refused(times):
+def test_numpy_dates_raise(times):
     with pytest.raises(TypeError, match="column 'x0' holds dates or times"):
         learned(np.array([["2020-02-03"]] * 3, "M8[D]"), [0, 1, 0], times=times)
 
@@ -494,9 +494,9 @@ def test_dates_of_numpy_are_refused(times):
         pl.DataFrame({"q": pl.Series(["a", 1, None], dtype=pl.Object)}),
     ],
 )
-def test_numbers_mixed_with_strings_are_refused_by_name(X, times):
+def test_numbers_mixed_with_strings_raise_and_name_the_column(X, times):
     with pytest.raises(
-        ValueError, match=r"^column 'q' mixes numbers with strings or booleans; make it one or the other$"
+        ValueError, match=r"^column 'q' mixes numbers with strings or booleans; convert it to one type$"
     ):
         learned(X, [0, 1, 0], times=times)
 
@@ -509,7 +509,7 @@ def test_numbers_mixed_with_strings_are_refused_by_name(X, times):
         pd.DataFrame({0: [1, 2, 3], 1: pd.Series([1, 2, 3j], dtype=object)}),
     ],
 )
-def test_complex_numbers_are_refused_by_name(X, times):
+def test_complex_numbers_raise_and_name_the_column(X, times):
     with pytest.raises(ValueError, match=r"column '(x1|1)': Complex data not supported"):
         learned(X, [0, 1, 0], times=times)
 
@@ -517,7 +517,7 @@ def test_complex_numbers_are_refused_by_name(X, times):
 @pytest.mark.parametrize(
     ("value", "kind"), [({"a": 1}, "dict"), ([1], "list"), ((1, 2), "tuple"), (b"x", "bytes"), ({1}, "set")]
 )
-def test_a_nested_object_is_refused_by_column_and_type(value, kind, times):
+def test_a_nested_object_raises_with_column_and_type(value, kind, times):
     column = pd.Series([value, value, None], dtype=object)
     with pytest.raises(TypeError, match=rf"^column 'q': argument must be a string or a number, not '{kind}'$"):
         learned(pd.DataFrame({"q": column}), [0, 1, 0], times=times)
@@ -525,18 +525,18 @@ def test_a_nested_object_is_refused_by_column_and_type(value, kind, times):
 
 @pytest.mark.parametrize("make", [pa.table, pl.DataFrame, lambda d: duckdb.from_arrow(pa.table(d))])
 @pytest.mark.parametrize("value", [{"a": 1}, [1], b"x"])
-def test_a_nested_column_is_refused_by_name(make, value, times):
+def test_a_nested_column_raises_and_is_named(make, value, times):
     with pytest.raises(TypeError, match="column 'q': argument must be a string or a number"):
         learned(make({"q": [value] * 3}), [0, 1, 0], times=times)
 
 
 @pytest.mark.parametrize("X", [sparse.csr_matrix(np.eye(3)), sparse.csr_array(np.eye(3)), sparse.coo_array(np.eye(3))])
-def test_a_sparse_table_is_refused_with_a_word_on_what_to_do(X, times):
+def test_a_sparse_table_raises_with_a_suggestion(X, times):
     with pytest.raises(TypeError, match=r"Sparse data was passed.*toarray"):
         learned(X, [0, 1, 0], times=times)
 
 
-def test_a_sparse_column_is_refused_by_name(times):
+def test_a_sparse_column_raises_and_is_named(times):
     with pytest.raises(TypeError, match="column 'q': Sparse data"):
         learned(pd.DataFrame({"p": [1, 2, 3], "q": pd.arrays.SparseArray([0, 0, 1])}), [0, 1, 0], times=times)
 
@@ -549,7 +549,7 @@ def test_a_sparse_column_is_refused_by_name(times):
         pd.DataFrame([[1, 2, 3]] * 3, columns=[7, 8, 7]),
     ],
 )
-def test_two_columns_of_one_name_are_refused(X, times):
+def test_two_columns_with_the_same_name_raise(X, times):
     with pytest.raises(ValueError, match=r"^the table has two columns named ('a'|7); rename one$"):
         learned(X, [0, 1, 0], times=times)
 
@@ -563,28 +563,28 @@ def test_one_column_is_not_a_table(X):
 
 
 @pytest.mark.parametrize("X", [None, 3, "abc", {"a": [1, 2]}])
-def test_what_is_no_table_is_refused(X):
-    with pytest.raises((TypeError, ValueError), match=r"Expected 2D array|make it a data frame"):
+def test_an_object_that_is_not_a_table_raises(X):
+    with pytest.raises((TypeError, ValueError), match=r"Expected 2D array|must be a data frame"):
         read_table(X)
 
 
-def test_a_frame_without_values_is_refused_with_a_word_on_what_to_do():
+def test_a_lazy_frame_raises_with_a_suggestion():
     with pytest.raises((TypeError, ValueError), match="collect"):
         read_table(pl.LazyFrame({"a": [1, 2]}))
 
 
-def test_rows_of_different_length_are_refused_in_plain_words():
+def test_rows_of_different_lengths_raise():
     with pytest.raises(ValueError, match=r"row|length"):
         read_table([[1, 2], [1], [2, 3]])
 
 
-def test_an_array_of_three_dimensions_is_refused():
+def test_an_array_of_three_dimensions_raises():
     with pytest.raises(ValueError, match="Found array with dim 3"):
         read_table(np.zeros((2, 2, 2)))
 
 
 @pytest.mark.parametrize("labels", [[0, 1], [1, 0], [("a", 1), ("a", 2)]])
-def test_labels_that_are_no_text_are_no_names(labels, times):
+def test_column_labels_that_are_not_strings_are_not_used_as_names(labels, times):
     X = pd.DataFrame([[1, "p"], [2, "q"]])
     X.columns = pd.Index(labels, tupleize_cols=False)
     schema, levels, _ = learned(X, [0, 1], times=times)
@@ -592,7 +592,7 @@ def test_labels_that_are_no_text_are_no_names(labels, times):
     assert levels == [(1, 2), ("p", "q")]
 
 
-def test_integers_too_large_for_any_float_are_refused_by_name(times):
+def test_integers_too_large_for_a_float_raise_and_name_the_column(times):
     with pytest.raises(ValueError, match="column 'x0'"):
         learned(np.array([[10**400], [1]], object), [0, 1], times=times)
 
@@ -602,11 +602,11 @@ def test_polars_integers_of_128_bits_are_integers(times):
     assert learned(X, [0, 1, 0], times=times)[1] == [(-3, 1, 2)]
 
 
-def test_masked_values_are_missing_whatever_they_hide(times):
+def test_masked_values_are_missing_whatever_their_data(times):
     X = np.ma.array([[1, 5], [2, 6], [3, 7]], mask=[[0, 1], [0, 0], [1, 0]], fill_value=77)
     _, levels, codes = learned(np.ma.concatenate([X] * 30) if times > 1 else X, [0, 1, 0] * (30 if times > 1 else 1))
     assert levels == [(1, 2), (6, 7)]
-    assert [codes[0][2], codes[1][0]] == [HOLE, HOLE]
+    assert [codes[0][2], codes[1][0]] == [MISSING, MISSING]
 
 
 def test_masked_classes_are_missing():
@@ -615,18 +615,18 @@ def test_masked_classes_are_missing():
     assert target.codes.tolist() == [-1, 0, 1, -1]
 
 
-def test_booleans_beside_numbers_in_a_list_stay_booleans():
+def test_booleans_next_to_numbers_in_a_list_stay_booleans():
     _, levels, _ = learned([[True, 1.5], [False, 2.5]], [0, 1])
     assert levels[0] == (False, True)
 
 
 @pytest.mark.parametrize("X", [{"a": [1, 2]}, "text", (x for x in "ab"), [{"a": 1}, {"a": 2}], np.zeros(3, "i4,f8")])
-def test_what_is_no_table_is_told_to_become_a_frame(X):
+def test_an_object_that_is_not_a_table_suggests_a_data_frame(X):
     with pytest.raises(TypeError, match="data frame"):
         read_table(X)
 
 
-def test_pandas_columns_are_taken_by_their_place():
+def test_pandas_columns_are_read_by_position():
     frame = pd.DataFrame([[1, "a", 0.1], [2, "b", 0.2], [3, "c", 0.3]])
     frame.columns = [len, "b", 3]
     assert [column.levels() for column in read_table(frame).columns] == [[1, 2, 3], ["a", "b", "c"], [0.1, 0.2, 0.3]]

@@ -49,7 +49,7 @@ CLASSES = {
 
 @st.composite
 def tables(draw):
-    """Return a table of some columns of all sorts and a class, with nulls here and there."""
+    """Return a table with columns of several types, a class and some nulls."""
     rows = draw(st.integers(0, 40))
 
     def column(stored, values):
@@ -75,7 +75,7 @@ def encoders(draw, names):
 
 
 def noted(learn):
-    """Return what a function returns or raises, and what it warns of."""
+    """Return the result or the error of a function, and its warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -92,7 +92,7 @@ def whole(encoder, table):
 
 
 def surveyed(encoder, batches, schema, workers, shuffle):
-    """Return what surveys of workers find that see batches in any order and are merged in any order."""
+    """Return the schema from surveys of several workers, with batches and merges in random order."""
 
     def learn():
         survey = Survey(encoder, "y", schema)
@@ -116,14 +116,14 @@ def surveyed(encoder, batches, schema, workers, shuffle):
 
 
 def quantiles(values, n):
-    """The smallest values at or below which lie 1/n, 2/n, ... of them, by definition."""
+    """Return the inverted-CDF quantiles at 1/n, 2/n, ... by definition."""
     return np.unique(np.sort(values)[[-(-j * len(values) // n) - 1 for j in range(1, n)]])
 
 
 def limit(monkeypatch, values, few, cells):
     monkeypatch.setattr(seen_numbers, "MOST_VALUES", values)
-    monkeypatch.setattr(order_statistics, "FEW", few)
-    monkeypatch.setattr(order_statistics, "MOST_CELLS", cells)
+    monkeypatch.setattr(order_statistics, "MAX_GATHERED_VALUES", few)
+    monkeypatch.setattr(order_statistics, "MAX_COUNTERS", cells)
 
 
 @settings(max_examples=150, deadline=None)
@@ -196,7 +196,7 @@ def test_declared_levels_keep_their_order_and_all_count():
     assert survey.schema().columns[0].levels == ("s", "m", "l", "xl")
 
 
-def test_levels_declared_in_different_orders_are_refused():
+def test_levels_declared_in_different_orders_raise():
     survey = Survey(None, "y", pa.schema([("size", pa.dictionary(pa.int8(), pa.string(), True)), ("y", pa.string())]))
     for levels in (["s", "m"], ["m", "s"]):
         stored = pa.DictionaryArray.from_arrays(pa.array([0], pa.int8()), levels, ordered=True)
@@ -204,12 +204,12 @@ def test_levels_declared_in_different_orders_are_refused():
         if levels[0] == "s":
             survey.see(batch)
         else:
-            with pytest.raises(ValueError, match="column 'size' declares other levels"):
+            with pytest.raises(ValueError, match="column 'size' declares different levels"):
                 survey.see(batch)
 
 
 @pytest.mark.parametrize("sign", [1, -1])
-def test_infinity_is_refused_in_the_same_words(sign):
+def test_infinity_raises_the_same_message(sign):
     table = pa.table({"x": [1.0, sign * np.inf, 2.5], "y": ["a", "b", "a"]})
     expected = whole(Encoder(), table)
     assert expected[0] is ValueError
@@ -222,14 +222,14 @@ def test_infinity_in_a_row_without_a_class_does_not_matter():
 
 
 @pytest.mark.parametrize("values", [[b"a", None], [[1], None], pa.array([0, None], pa.date32())])
-def test_what_is_no_value_is_refused_in_the_same_words(values):
+def test_an_unsupported_value_raises_the_same_message(values):
     table = pa.table({"x": values, "y": ["a", "b"]})
     expected = whole(Encoder(), table)
     assert expected[0] is TypeError
     assert surveyed(Encoder(), table.to_batches(), table.schema, 0, random.Random(0)) == expected
 
 
-def test_every_class_missing_is_refused_in_the_same_words():
+def test_a_class_that_is_all_missing_raises_the_same_message():
     table = pa.table({"x": [1.0, 2.0], "y": pa.nulls(2, pa.string())})
     expected = whole(Encoder(), table)
     assert "every value of the class 'y' is missing" in expected[1]
@@ -237,9 +237,9 @@ def test_every_class_missing_is_refused_in_the_same_words():
 
 
 @pytest.mark.parametrize("values", [np.arange(300), np.arange(300).astype(str), np.arange(300) / 7])
-def test_a_category_of_too_many_values_is_refused(monkeypatch, values):
-    monkeypatch.setattr(seen_labels, "MOST_LEVELS", 256)
-    monkeypatch.setattr(seen_numbers, "MOST_LEVELS", 256)
+def test_a_category_with_too_many_values_raises(monkeypatch, values):
+    monkeypatch.setattr(seen_labels, "MAX_DISTINCT_LABELS", 256)
+    monkeypatch.setattr(seen_numbers, "MAX_DISTINCT_LABELS", 256)
     table = pa.table({"id": values, "y": ["a", "b"] * 150})
     survey = Survey(Encoder(categorical="all"), "y", table.schema)
     with pytest.raises(ValueError, match=r"column 'id' has more than 256 distinct values; .* ignore="):
@@ -247,8 +247,8 @@ def test_a_category_of_too_many_values_is_refused(monkeypatch, values):
     Survey(Encoder(categorical="all"), "y", table.append_column("z", table["y"]).schema, ignore=["id"])
 
 
-def test_mdlp_of_too_many_values_is_refused(monkeypatch):
-    monkeypatch.setattr(seen_numbers, "MOST_LEVELS", 256)
+def test_mdlp_with_too_many_values_raises(monkeypatch):
+    monkeypatch.setattr(seen_numbers, "MAX_DISTINCT_LABELS", 256)
     table = pa.table({"x": np.arange(300) / 7, "y": ["a", "b"] * 150})
     survey = Survey(Encoder(bins="mdlp"), "y", table.schema)
     survey.see(table)
@@ -256,24 +256,24 @@ def test_mdlp_of_too_many_values_is_refused(monkeypatch):
         survey.settle()
 
 
-def test_rows_that_differ_between_passes_are_noticed(monkeypatch):
+def test_rows_that_differ_between_passes_raise(monkeypatch):
     limit(monkeypatch, 10, 0, 2**14)
     table = pa.table({"x": np.arange(100) / 7, "y": ["a", "b"] * 50})
     survey = Survey(None, "y", table.schema)
     survey.see(table)
     assert survey.settle()
     survey.see(table[:50])
-    with pytest.raises(ValueError, match="100 rows when they were read first and 50 the next time"):
+    with pytest.raises(ValueError, match="the first pass read 100 rows, but a later pass read 50"):
         survey.settle()
     survey = Survey(None, "y", table.schema)
     survey.see(table)
     assert survey.settle()
     survey.see(table.set_column(0, "x", pa.array(np.zeros(100))))
-    with pytest.raises(ValueError, match="not the same each time"):
+    with pytest.raises(ValueError, match="the rows differ between passes"):
         survey.settle()
 
 
-def test_later_passes_need_only_the_columns_that_are_not_known(monkeypatch):
+def test_later_passes_need_only_the_unfinished_columns(monkeypatch):
     limit(monkeypatch, 10, 0, 2**14)
     table = pa.table({"a": ["p", "q"] * 50, "x": np.arange(100) / 7, "y": ["a", "b"] * 50})
     survey = Survey(None, "y", table.schema)
@@ -289,19 +289,19 @@ def test_later_passes_need_only_the_columns_that_are_not_known(monkeypatch):
         ("z", (), "no column 'z'"),
         ("y", ("z",), "no column 'z'"),
         ("y", ("y",), "'y' is the class"),
-        ("y", ("x",), "no column left"),
+        ("y", ("x",), "no columns are left to learn from"),
     ],
 )
-def test_columns_that_are_not_there_are_named(target, ignore, message):
+def test_unknown_columns_raise_and_are_named(target, ignore, message):
     with pytest.raises(ValueError, match=message):
         Survey(None, target, pa.schema([("x", pa.float64()), ("y", pa.string())]), ignore)
 
 
-def test_a_column_that_changes_is_named():
+def test_a_column_that_changes_raises_and_is_named():
     survey = Survey(None, "y", pa.schema([("x", pa.float64()), ("y", pa.string())]))
-    with pytest.raises(ValueError, match="lack the column 'x'"):
+    with pytest.raises(ValueError, match="some rows lack the column 'x'"):
         survey.see(pa.table({"y": ["a"]}))
-    with pytest.raises(ValueError, match="column 'x' is of type int64 in some rows"):
+    with pytest.raises(ValueError, match="column 'x' has type int64 in some rows"):
         survey.see(pa.table({"x": [1], "y": ["a"]}))
 
 
@@ -315,11 +315,13 @@ def test_decimals_are_rounded_as_python_rounds_them():
     assert survey.schema().columns[0].high == 12345678901234.56789
 
 
-def test_labels_beside_those_declared_elsewhere_are_not_lost_without_a_word():
+def test_labels_that_other_rows_do_not_declare_raise():
     declared = pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array(["p", "q"]), ordered=True)
     batches = [pa.record_batch({"a": declared, "y": ["n", "m"]}), pa.record_batch({"a": ["z", "z"], "y": ["n", "m"]})]
     survey = Survey(None, "y", batches[0].schema)
     for batch in batches:
         survey.see(batch)
-    with pytest.raises(ValueError, match=r"^column 'a' declares its levels in some rows, but others hold 'z'"):
+    with pytest.raises(
+        ValueError, match=r"^column 'a' declares its levels in some rows, but other rows hold the undeclared level 'z'"
+    ):
         survey.settle()

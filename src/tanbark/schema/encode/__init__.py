@@ -1,1 +1,1 @@
-"""Schemas, and encoding tables with them."""
+"""Learn schemas and encode tables as integer codes."""

@@ -1,7 +1,9 @@
-"""Cut points for numbers: equal frequency, equal width, and the MDLP criterion.
+"""Cut points of numeric columns: equal frequency, equal width and MDLP.
 
-Cut points for numbers chosen with the class in view: the MDLP criterion of Fayyad and Irani (1993).
+MDLP is the supervised criterion of Fayyad and Irani (1993).
 
+References
+----------
 Fayyad, U. and Irani, K. (1993). Multi-interval discretization of continuous-valued attributes for classification
 learning. IJCAI, 1022-1027.
 """
@@ -16,10 +18,10 @@ Numbers = NDArray[np.float64]
 
 
 def quantile_cuts(values: Numbers, weights: Numbers | None, n_bins: int) -> list[float]:
-    """Return the inverted-CDF quantiles at 1/n, 2/n, ..., each once, none at or above the largest value.
+    """Return the distinct inverted-CDF quantiles at 1/n, 2/n, ... that are below the largest value.
 
-    The j-th is the smallest value at or below which lies j/n of the weight; comparisons are made between
-    ``n * weight below`` and ``j * weight``, so that a weight of three is three rows exactly.
+    The j-th quantile is the smallest value v such that the values up to v have at least j/n of the total weight. The
+    code compares ``n * cumulative weight`` with ``j * total weight``, so a weight of three equals three rows exactly.
 
     >>> quantile_cuts(np.array([5.0, 1, 2, 3, 4]), None, 2)
     [3.0]
@@ -31,22 +33,22 @@ def quantile_cuts(values: Numbers, weights: Numbers | None, n_bins: int) -> list
     if weights is None:
         at = [(j * len(values) + n_bins - 1) // n_bins - 1 for j in range(1, n_bins)]
         ordered = np.partition(values, sorted({*at, len(values) - 1}))
-        found = ordered[at]
+        quantiles = ordered[at]
         largest = ordered[-1]
     else:
         order = np.argsort(values, kind="stable")
-        ordered, below = values[order], np.cumsum(weights[order])
-        wanted = np.arange(1, n_bins) * below[-1]
+        ordered, cumulative = values[order], np.cumsum(weights[order])
+        targets = np.arange(1, n_bins) * cumulative[-1]
         if (weights != np.floor(weights)).any():
-            # Sums of fractions are rounded; a quantile must not move for the last bit of one.
-            wanted = wanted * (1 - 1e-9)
-        found = ordered[np.searchsorted(below * n_bins, wanted, side="left")]
+            # Sums of fractions are rounded: tolerate an error in the last bits.
+            targets = targets * (1 - 1e-9)
+        quantiles = ordered[np.searchsorted(cumulative * n_bins, targets, side="left")]
         largest = ordered[-1]
-    return [float(c) for c in np.unique(found) if c < largest]
+    return [float(c) for c in np.unique(quantiles) if c < largest]
 
 
 def width_cuts(values: Numbers, n_bins: int) -> list[float]:
-    """Return the points that cut the range of the values into `n_bins` intervals of equal width.
+    """Return the cut points that divide the range of the values into `n_bins` intervals of equal width.
 
     >>> width_cuts(np.array([0.0, 8, 1]), 4)
     [2.0, 4.0, 6.0]
@@ -56,13 +58,13 @@ def width_cuts(values: Numbers, n_bins: int) -> list[float]:
     low, high = float(values.min()), float(values.max())
     share = np.arange(1, n_bins) / n_bins
     with np.errstate(over="ignore"):
-        wide = not np.isfinite(high - low)
-    cuts = np.unique(low * (1 - share) + high * share if wide else low + (high - low) * share)
+        overflows = not np.isfinite(high - low)
+    cuts = np.unique(low * (1 - share) + high * share if overflows else low + (high - low) * share)
     return [float(c) for c in cuts if low <= c < high]
 
 
 def _entropy(counts: Numbers) -> Numbers:
-    """Return the entropy in bits of each row of counts."""
+    """Return the entropy of each row of counts, in bits."""
     total = counts.sum(axis=-1)
     spread = xlogy(counts, counts).sum(axis=-1)
     safe = np.where(total > 0, total, 1.0)
@@ -70,10 +72,11 @@ def _entropy(counts: Numbers) -> Numbers:
 
 
 def _best_cut(counts: Numbers) -> int | None:
-    """Return how many of the ordered rows go left at the accepted best cut, or None.
+    """Return the number of distinct values to the left of the best cut, or None if the cut is rejected.
 
-    The cut of least class entropy `E` is accepted where its gain exceeds ``log2(N - 1)/N + delta/N`` with
-    ``delta = log2(3^k - 2) - [k E(S) - k1 E(S1) - k2 E(S2)]``, `k` the number of classes present on each side.
+    The cut with the lowest class entropy `E` is accepted if its gain exceeds ``log2(N - 1)/N + delta/N`` with
+    ``delta = log2(3^k - 2) - [k E(S) - k1 E(S1) - k2 E(S2)]``, where `k`, `k1` and `k2` are the numbers of classes
+    present in the whole set and on each side.
     """
     left = np.cumsum(counts, axis=0)[:-1]
     whole = counts.sum(axis=0)
@@ -86,21 +89,21 @@ def _best_cut(counts: Numbers) -> int | None:
     best = int(np.argmin(expected))
     entropy = float(_entropy(whole))
     present, at_left, at_right = (int((c > 0).sum()) for c in (whole, left[best], right[best]))
-    # log2(3^k - 2), which overflows for hundreds of classes if written so.
+    # log2(3^k - 2) in a form that does not overflow for hundreds of classes.
     choices = present * np.log2(3.0) + np.log1p(-2.0 * 3.0**-present) / np.log(2.0)
     delta = choices - (present * entropy - at_left * entropy_left[best] - at_right * entropy_right[best])
     gain = entropy - expected[best]
     return best + 1 if gain > (np.log2(total - 1) + delta) / total else None
 
 
-def _between(low: float, high: float) -> float:
-    """Return the point half-way between two numbers, which lies below the upper one also where they are neighbours."""
+def _midpoint(low: float, high: float) -> float:
+    """Return the midpoint of two numbers, or `low` if rounding would move the midpoint up to `high`."""
     half = low / 2 + high / 2 if abs(low) > 1e300 or abs(high) > 1e300 else (low + high) / 2
     return half if half < high else low
 
 
 def mdlp_cuts(values: Numbers, y: NDArray[np.integer], weights: Numbers | None, classes: int) -> list[float]:
-    """Return the accepted cut points, each half-way between two neighbouring values.
+    """Return the cut points accepted by MDLP, each halfway between two neighbouring values.
 
     >>> mdlp_cuts(np.array([1.0, 2, 3, 11, 12, 13]), np.array([0, 0, 0, 1, 1, 1]), None, 2)
     [7.0]
@@ -109,12 +112,12 @@ def mdlp_cuts(values: Numbers, y: NDArray[np.integer], weights: Numbers | None, 
     counts = np.zeros((len(distinct), classes))
     np.add.at(counts, (at, y), 1.0 if weights is None else weights)
     cuts: list[float] = []
-    waiting = [(0, len(distinct))]
-    while waiting:
-        start, stop = waiting.pop()
+    pending = [(0, len(distinct))]
+    while pending:
+        start, stop = pending.pop()
         size = _best_cut(counts[start:stop])
         if size is not None:
             middle = start + size
-            cuts.append(_between(float(distinct[middle - 1]), float(distinct[middle])))
-            waiting += [(start, middle), (middle, stop)]
+            cuts.append(_midpoint(float(distinct[middle - 1]), float(distinct[middle])))
+            pending += [(start, middle), (middle, stop)]
     return sorted(cuts)

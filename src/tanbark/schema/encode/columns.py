@@ -1,14 +1,14 @@
-"""Columns of a schema: categories with levels, numbers with cut points."""
+"""Columns of a schema: categories with levels and numbers with cut points."""
 
 from __future__ import annotations
 
 import itertools
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import floor
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,35 +17,38 @@ from tanbark.immutable import CopiedByFields
 
 Label = str | int | float | bool
 Codes = NDArray[np.unsignedinteger]
+T = TypeVar("T", bound=Hashable)
 
 UNKNOWN = -1
-OTHER = "(other)"
-MISSING = "(missing)"
-BEYOND_FLOATS = 2**1023
+"""Code of a missing value or of a label that is not a level, before it is encoded."""
+OTHER_LABEL = "(other)"
+MISSING_LABEL = "(missing)"
+MAX_FLOAT_INTEGER = 2**1023
+"""Integer levels must be smaller in magnitude, so that a float can represent them."""
 
 
 def plain(value: Any) -> Any:
-    """Return a value as the plain Python scalar that a file can hold."""
+    """Return a NumPy scalar as a Python scalar, and any other value unchanged."""
     return value.item() if isinstance(value, np.generic) else value
 
 
-def in_order(label: Any) -> tuple[bool, Any]:
-    """Return a key by which labels sort: numbers and booleans first, then text."""
+def label_sort_key(label: Any) -> tuple[bool, Any]:
+    """Return the sort key of a label: numbers and booleans come before strings."""
     return isinstance(label, str), label
 
 
 def union(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the labels of both, sorted if both are."""
+    """Return the labels of `a` and `b`, sorted if both are sorted, otherwise with those of `a` first."""
 
     def order(labels: tuple[Any, ...]) -> tuple[Any, ...]:
-        return tuple(sorted(labels, key=in_order))
+        return tuple(sorted(labels, key=label_sort_key))
 
-    together = a + tuple(x for x in b if x not in set(a))
-    return order(together) if order(a) == a and order(b) == b else together
+    merged = a + tuple(x for x in b if x not in set(a))
+    return order(merged) if order(a) == a and order(b) == b else merged
 
 
-def holds(values: Sequence[Any]) -> str:
-    """Return in a word what kind of labels these are: text, numbers, or nothing."""
+def value_kind(values: Sequence[Any]) -> str:
+    """Return "text" if a value is a string, "numbers" if none is, or "nothing" if there are no values."""
     if not values:
         return "nothing"
     return "text" if any(isinstance(v, str) for v in values) else "numbers"
@@ -53,17 +56,34 @@ def holds(values: Sequence[Any]) -> str:
 
 @dataclass(frozen=True)
 class Category(CopiedByFields):
-    """A column of labels.
+    """A categorical column.
 
     Parameters
     ----------
     name : str
-    levels : tuple
-        The labels, in the order of their codes.
-    other : bool
-        Whether a label that is not among `levels` shares one further code with its like.
-    missing : bool
-        Whether a missing value is a level of its own, the last one.
+        Name of the column.
+    levels : sequence of str, int, float or bool
+        Distinct labels, in the order of their codes.
+    other : bool, default=False
+        Whether all labels outside `levels` share one additional code. If False, they count as unseen.
+    missing : bool, default=False
+        Whether missing values form a level of their own, with the last code.
+
+    Raises
+    ------
+    ValueError
+        If a level is not a string, number or boolean, is NaN, or occurs twice.
+
+    See Also
+    --------
+    Number : A numeric column.
+
+    Examples
+    --------
+    >>> from tanbark import Category
+    >>> column = Category("colour", ("red", "green"), other=True)
+    >>> column.arity, column.labels
+    (3, ('red', 'green', '(other)'))
     """
 
     name: str
@@ -76,57 +96,60 @@ class Category(CopiedByFields):
         _check_flags(self, "other", "missing")
         for level in self.levels:
             if not isinstance(level, str | int | float | bool) or level != level:
-                raise ValueError(f"column {self.name!r}: a level must be text, a number or a boolean, got {level!r}")
-            if isinstance(level, int) and abs(level) >= BEYOND_FLOATS:
-                raise ValueError(f"column {self.name!r}: a level is beyond what a float holds; make it text")
+                raise ValueError(f"column {self.name!r}: levels must be strings, numbers or booleans, got {level!r}")
+            if isinstance(level, int) and abs(level) >= MAX_FLOAT_INTEGER:
+                raise ValueError(f"column {self.name!r}: a level is too large for a float; convert it to a string")
         if len(set(self.levels)) != len(self.levels):
-            raise ValueError(f"column {self.name!r}: a level is listed twice; list each once")
+            raise ValueError(
+                f"column {self.name!r}: duplicate level {first_repeated(self.levels)!r}; list each level once"
+            )
 
     @property
     def arity(self) -> int:
-        """How many codes the column has."""
+        """Number of codes of the column."""
         return max(len(self.levels) + self.other + self.missing, 1)
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What each code is called when shown to a person."""
-        named = [str(v) for v in self.levels]
-        for word in [OTHER] * self.other + [MISSING] * self.missing:
-            while word in named:
-                word += "_"
-            named.append(word)
-        return tuple(named) or (MISSING,)
+        """Display name of each code."""
+        names = [str(v) for v in self.levels]
+        for label in [OTHER_LABEL] * self.other + [MISSING_LABEL] * self.missing:
+            while label in names:
+                label += "_"
+            names.append(label)
+        return tuple(names) or (MISSING_LABEL,)
 
     @cached_property
     def code(self) -> dict[Label, int]:
-        """The code of each level."""
+        """Mapping from each level to its code."""
         return {level: code for code, level in enumerate(self.levels)}
 
     @cached_property
     def _sorted(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Numeric levels in ascending order, and the code of each."""
         numbers = np.array(self.levels, np.float64)
         order = np.argsort(numbers, kind="stable")
         return numbers[order], order
 
     @cached_property
-    def _holds(self) -> str:
-        return holds(self.levels)
+    def _kind(self) -> str:
+        return value_kind(self.levels)
 
     def codes_of(self, values: Sequence[Any]) -> list[int]:
-        """Return the code of each of a few labels, `UNKNOWN` for a label never seen."""
-        kind = holds(values)
-        if kind != self._holds and "nothing" not in (kind, self._holds):
+        """Return the code of each label in a short sequence, `UNKNOWN` if it is not a level."""
+        kind = value_kind(values)
+        if kind != self._kind and "nothing" not in (kind, self._kind):
             raise ValueError(
-                f"column {self.name!r} holds {kind} but the model learned {self._holds} there; convert the column"
+                f"column {self.name!r} holds {kind}, but the schema expects {self._kind}; convert the column"
             )
         fallback = len(self.levels) if self.other else UNKNOWN
         return [self.code.get(value, fallback) for value in values]
 
     def codes_of_numbers(self, numbers: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the code of each of many numbers; NaN is `UNKNOWN` too."""
-        if self._holds == "text" and not np.isnan(numbers).all():
+        """Return the code of each number in an array, `UNKNOWN` if it is NaN or not a level."""
+        if self._kind == "text" and not np.isnan(numbers).all():
             self.codes_of([0.0])
-        if self._holds != "numbers":
+        if self._kind != "numbers":
             return np.where(np.isnan(numbers) | (not self.other), UNKNOWN, len(self.levels))
         levels, order = self._sorted
         at = np.minimum(np.searchsorted(levels, numbers), len(levels) - 1)
@@ -135,40 +158,58 @@ class Category(CopiedByFields):
         codes: NDArray[np.int64] = np.where(known, order[at], unseen)
         return codes
 
-    def value_of(self, codes: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
-        """Return the label behind each code, as objects; a missing value is None.
+    def value_of(self, codes: NDArray[Any], _rng: np.random.Generator) -> NDArray[Any]:
+        """Return the label of each code as an object array, with None for missing values.
 
-        What shares the code of the rarest is drawn as a label that is no level: "(other)", among numbers a whole
-        one above the largest.
+        The code shared by all other labels becomes a label that is not a level: "(other)", or for numeric levels the
+        next integer above the largest level.
         """
         lookup = np.empty(self.arity + 1, object)
-        named: list[Any] = list(self.levels)
-        if self.other and self._holds == "numbers":
-            named.append(floor(max(float(level) for level in self.levels)) + 1)
+        values: list[Any] = list(self.levels)
+        if self.other and self._kind == "numbers":
+            values.append(floor(max(float(level) for level in self.levels)) + 1)
         elif self.other:
-            named.append(self.labels[len(self.levels)])
-        lookup[: len(named)] = named
+            values.append(self.labels[len(self.levels)])
+        lookup[: len(values)] = values
         labels: NDArray[Any] = lookup[np.minimum(codes, self.arity)]
         return labels
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the column as plain values."""
+        """Return the column as a dict of JSON-serializable values."""
         return {"name": self.name, "levels": list(self.levels), "other": self.other, "missing": self.missing}
 
 
 @dataclass(frozen=True)
 class Number(CopiedByFields):
-    """A column of numbers, cut into intervals that are closed on the right.
+    """A numeric column, divided into intervals that are closed on the right.
 
     Parameters
     ----------
     name : str
-    cuts : tuple of float
-        Ascending cut points; a number equal to a cut point lies below it.
-    low, high : float
-        The range seen in training, where the outer intervals end when values are drawn.
-    missing : bool
-        Whether a missing value is a level of its own, the last one.
+        Name of the column.
+    cuts : sequence of float
+        Cut points in ascending order. A number equal to a cut point belongs to the interval below it.
+    low : float, default=0.0
+        Smallest number seen in training. Sampled values of the first interval are not below it.
+    high : float, default=1.0
+        Largest number seen in training. Sampled values of the last interval are not above it.
+    missing : bool, default=False
+        Whether missing values form a level of their own, with the last code.
+
+    Raises
+    ------
+    ValueError
+        If the cut points are not finite and ascending, or `low` or `high` is NaN.
+
+    See Also
+    --------
+    Category : A categorical column.
+
+    Examples
+    --------
+    >>> from tanbark import Number
+    >>> Number("age", (30, 50)).labels
+    ('<= 30', '(30, 50]', '> 50')
     """
 
     name: str
@@ -186,53 +227,53 @@ class Number(CopiedByFields):
         object.__setattr__(self, "low", float(self.low))
         object.__setattr__(self, "high", float(self.high))
         if self.low != self.low or self.high != self.high:
-            raise ValueError(f"column {self.name!r}: its range must be numbers, got {self.low} to {self.high}")
+            raise ValueError(f"column {self.name!r}: low and high must not be NaN, got {self.low} and {self.high}")
 
     @property
     def arity(self) -> int:
-        """How many codes the column has."""
+        """Number of codes of the column."""
         return len(self.cuts) + 1 + self.missing
 
     @cached_property
     def points(self) -> NDArray[np.float64]:
-        """The cut points as an array."""
+        """Cut points as an array."""
         return np.array(self.cuts, np.float64)
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What each code is called when shown to a person."""
-        cuts = _shortest(self.cuts)
+        """Display name of each code."""
+        cuts = _shortest_distinct(self.cuts)
         if not cuts:
-            named = ["any number"]
+            intervals = ["any number"]
         else:
             between = [f"({a}, {b}]" for a, b in itertools.pairwise(cuts)]
-            named = [f"<= {cuts[0]}", *between, f"> {cuts[-1]}"]
-        return tuple(named + [MISSING] * self.missing)
+            intervals = [f"<= {cuts[0]}", *between, f"> {cuts[-1]}"]
+        return tuple(intervals + [MISSING_LABEL] * self.missing)
 
     def codes_of(self, values: Sequence[Any]) -> list[int]:
-        """Return the code of each of a few numbers."""
-        if holds(values) == "text":
-            raise ValueError(f"column {self.name!r} holds text but the model learned numbers there; convert the column")
+        """Return the code of each number in a short sequence."""
+        if value_kind(values) == "text":
+            raise ValueError(f"column {self.name!r} holds text, but the schema expects numbers; convert the column")
         return [bisect_left(self.cuts, value) for value in values]
 
     def value_of(self, codes: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
-        """Return for each code a number drawn uniformly from its interval; a missing value is NaN."""
+        """Return a number sampled uniformly from the interval of each code, with NaN for missing values."""
         low, high = min(self.low, *self.cuts, self.high), max(self.high, *self.cuts, self.low)
         edges = np.array([low, *self.cuts, high])
         inside = np.minimum(codes, len(self.cuts))
-        drawn = edges[inside + 1] - (edges[inside + 1] - edges[inside]) * rng.random(len(codes))
-        return np.where(codes <= len(self.cuts), drawn, np.nan)
+        sampled = edges[inside + 1] - (edges[inside + 1] - edges[inside]) * rng.random(len(codes))
+        return np.where(codes <= len(self.cuts), sampled, np.nan)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the column as plain values."""
+        """Return the column as a dict of JSON-serializable values."""
         range_ = {"low": self.low, "high": self.high}
         return {"name": self.name, "cuts": list(self.cuts), **range_, "missing": self.missing}
 
 
-def _shortest(numbers: Sequence[float]) -> list[str]:
-    """Return the numbers as text of six digits, or of as many as tell them apart.
+def _shortest_distinct(numbers: Sequence[float]) -> list[str]:
+    """Return the numbers as text with six significant digits, or with as many as make them distinct.
 
-    >>> _shortest([1.0, 2.5]), _shortest([1000000.25, 1000000.5])
+    >>> _shortest_distinct([1.0, 2.5]), _shortest_distinct([1000000.25, 1000000.5])
     (['1', '2.5'], ['1000000.2', '1000000.5'])
     """
     for digits in range(6, 18):
@@ -246,7 +287,7 @@ Column = Category | Number
 
 
 def _check_flags(column: Column, *names: str) -> None:
-    """Raise where a setting is neither true nor false: a column would have more or fewer codes than levels."""
+    """Convert flags to bool, and raise ValueError if one is not True, False, 1 or 0."""
     for name in names:
         value = plain(getattr(column, name))
         if value not in (0, 1):
@@ -255,19 +296,19 @@ def _check_flags(column: Column, *names: str) -> None:
 
 
 def column_from_dict(plain_values: dict[str, Any]) -> Column:
-    """Return the column that `to_dict` described."""
+    """Return the column described by the output of `to_dict`."""
     if "levels" in plain_values:
         return Category(**(plain_values | {"levels": tuple(plain_values["levels"])}))
     return Number(**(plain_values | {"cuts": tuple(plain_values["cuts"])}))
 
 
-def first_repeated(names: Iterable[str]) -> str | None:
-    """Return the first name that has come before, None where none has.
+def first_repeated(names: Iterable[T]) -> T | None:
+    """Return the first item that repeats an earlier one, or None if all are distinct.
 
     >>> first_repeated(["a", "b", "a", "b"])
     'a'
     """
-    seen: set[str] = set()
+    seen: set[T] = set()
     for name in names:
         if name in seen:
             return name

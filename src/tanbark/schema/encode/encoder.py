@@ -1,4 +1,4 @@
-"""The Encoder: learn a schema from a table."""
+"""Encoder: learn a schema from a table."""
 
 from __future__ import annotations
 
@@ -13,33 +13,46 @@ from tanbark.schema.encode.binning import mdlp_cuts, quantile_cuts, width_cuts
 from tanbark.schema.encode.columns import Category, Column, Number
 from tanbark.schema.encode.schema import Schema
 from tanbark.schema.read.class_column import Target, read_target, usable_rows
-from tanbark.schema.read.raw_columns import AUTO_LEVELS, RawColumn
+from tanbark.schema.read.raw_columns import MAX_AUTO_LEVELS, RawColumn
 from tanbark.schema.read.table_reader import Table, read_table
 from tanbark.user_warnings import warn
 
 
 class Encoder(BaseEstimator):
-    """Settings by which a table becomes codes.
+    """Learn a schema: which columns are categories, their levels, and the cut points of numbers.
 
     Parameters
     ----------
-    categorical : "auto", "all", or a list of column names or positions
-        Which columns are categories. Strings, booleans and declared categories always are; under "auto" so are
-        whole numbers of at most ten distinct values; a list names all columns of numbers that are.
-    bins : {"quantile", "width", "mdlp"}
-        How numbers are cut: equal frequency, equal width, or by Fayyad and Irani's criterion.
-    n_bins : int
-        Into how many intervals ("mdlp" finds that out by itself).
-    max_levels : int
-        Beyond so many levels the rarest of a category share one.
-    missing : {"marginalize", "state"}
-        Whether a missing value is left open or is a level of its own.
-    unseen : {"marginalize", "error"}
-        What to do with a label that training did not have.
+    categorical : {"auto", "all"} or list of str or int, default="auto"
+        Numeric columns to treat as categories. Strings, booleans and declared categories always are categories.
+
+        - "auto": integers, or floats with integer values only, with at most ten distinct values.
+        - "all": all columns.
+        - list: the columns with these names or positions.
+    bins : {"quantile", "width", "mdlp"}, default="quantile"
+        How to bin numbers: with equal frequency, with equal width, or by the supervised MDLP criterion [1]_.
+    n_bins : int, default=5
+        Maximum number of intervals per column. Ignored by "mdlp", which determines the number itself.
+    max_levels : int, default=255
+        Maximum number of levels of a category. If there are more, the rarest are merged into one, with a warning.
+    missing : {"marginalize", "state"}, default="marginalize"
+        Whether missing values are marginalised or form a level of their own.
+    unseen : {"marginalize", "error"}, default="marginalize"
+        Whether labels that did not occur in training are treated as missing or raise an error.
 
     Attributes
     ----------
     schema_ : Schema
+        The schema learned by `fit`.
+
+    See Also
+    --------
+    Schema : The columns and classes of a table; encodes tables as integer codes.
+
+    References
+    ----------
+    .. [1] Fayyad, U. and Irani, K. (1993). Multi-interval discretization of continuous-valued attributes for
+       classification learning. IJCAI, 1022-1027.
 
     Examples
     --------
@@ -67,20 +80,50 @@ class Encoder(BaseEstimator):
         self.unseen = unseen
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn the schema of a table and its classes."""
+        """Learn the schema of a table and its classes.
+
+        Parameters
+        ----------
+        X : array-like, data frame or Arrow table of shape (n_samples, n_features)
+            The table.
+        y : array-like of shape (n_samples,)
+            The class of each row. Rows without a class are dropped with a warning.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows. A weight of 2 has the same effect as repeating the row.
+
+        Returns
+        -------
+        self : Encoder
+            The fitted encoder.
+        """
         self.check()
         self.schema_ = self.learn(*usable_rows(read_table(X), read_target(y), sample_weight))
         return self
 
     def learn(self, table: Table, target: Target, weights: NDArray[np.float64] | None) -> Schema:
-        """Return the schema of a table that was read already."""
+        """Return the schema of a table that has already been read.
+
+        Parameters
+        ----------
+        table : Table
+            The table.
+        target : Target
+            The class of each row.
+        weights : ndarray of shape (n_samples,) or None
+            Weights of the rows.
+
+        Returns
+        -------
+        schema : Schema
+            The schema.
+        """
         self.check()
         names = table.names or tuple(f"x{u}" for u in range(len(table.columns)))
         class_name = target.name_beside(names)
-        forced = self.forced(names)
+        forced = self.forced_categories(names)
         columns = tuple(
             self.column(name, raw, name in forced, table.rows, weights, target.codes, len(target.labels))
-            for name, raw in zip(names, table.columns)
+            for name, raw in zip(names, table.columns, strict=True)
         )
         classes = tuple(target.labels.tolist())
         return Schema(columns, classes, class_name, self.unseen, table.names is not None, target.labels.dtype.str)
@@ -95,17 +138,37 @@ class Encoder(BaseEstimator):
         y: NDArray[np.int64],
         classes: int,
     ) -> Column:
-        """Return what a column of so many rows is, of which some values may stand for many by their weights.
+        """Return the schema of one column.
 
-        `forced` says that it is a category by the user's word, `y` the class of each value, one of so many.
+        Parameters
+        ----------
+        name : str
+            Name of the column.
+        raw : RawColumn
+            Values of the column. With weights, one value can stand for many rows.
+        forced : bool
+            Whether the user declared the column categorical.
+        rows : int
+            Number of rows of the table.
+        weights : ndarray or None
+            Weight of each value.
+        y : ndarray of int
+            Class code of each value.
+        classes : int
+            Number of classes.
+
+        Returns
+        -------
+        column : Category or Number
+            The schema of the column.
         """
-        by_itself = isinstance(self.categorical, str) and raw.few_whole
-        if forced or by_itself or not raw.measurable:
+        automatic = isinstance(self.categorical, str) and raw.few_whole
+        if forced or automatic or not raw.is_numeric:
             return self._category(name, raw, rows, weights)
         return self._number(name, raw, y, classes, weights)
 
     def check(self) -> None:
-        """Raise a sentence that names the parameter whose value cannot be."""
+        """Raise ValueError if a parameter has an invalid value."""
         choices = {
             "bins": ("quantile", "width", "mdlp"),
             "missing": ("marginalize", "state"),
@@ -114,30 +177,30 @@ class Encoder(BaseEstimator):
         for name, allowed in choices.items():
             if not isinstance(getattr(self, name), str) or getattr(self, name) not in allowed:
                 raise ValueError(f"{name} must be {' or '.join(map(repr, allowed))}, got {getattr(self, name)!r}")
-        for name, least, most in (("n_bins", 1, 65_000), ("max_levels", 2, 65_000)):
+        for name, low, high in (("n_bins", 1, 65_000), ("max_levels", 2, 65_000)):
             value = getattr(self, name)
-            if not isinstance(value, int | np.integer) or isinstance(value, bool) or not least <= value <= most:
-                raise ValueError(f"{name} must be a whole number from {least} to {most}, got {value!r}")
+            if not isinstance(value, int | np.integer) or isinstance(value, bool) or not low <= value <= high:
+                raise ValueError(f"{name} must be an integer from {low} to {high}, got {value!r}")
         if isinstance(self.categorical, str):
-            sensible = self.categorical in ("auto", "all")
+            valid = self.categorical in ("auto", "all")
         else:
             given = self.categorical.tolist() if isinstance(self.categorical, np.ndarray) else self.categorical
-            sensible = isinstance(given, list | tuple | set | frozenset) and all(
+            valid = isinstance(given, list | tuple | set | frozenset) and all(
                 isinstance(c, str | int | np.integer) and not isinstance(c, bool) for c in given
             )
-        if not sensible:
+        if not valid:
             raise ValueError(
                 f"categorical must be 'auto', 'all' or a list of column names or positions, got {self.categorical!r}"
             )
 
-    def forced(self, names: tuple[str, ...]) -> set[str]:
-        """Return which columns are categories by the user's word."""
+    def forced_categories(self, names: tuple[str, ...]) -> set[str]:
+        """Return the names of the columns that the user declared categorical."""
         if isinstance(self.categorical, str):
             return set() if self.categorical == "auto" else set(names)
         chosen = set()
         for given in self.categorical:
-            known = given in names if isinstance(given, str) else -len(names) <= given < len(names)
-            if not known:
+            exists = given in names if isinstance(given, str) else -len(names) <= given < len(names)
+            if not exists:
                 raise ValueError(f"categorical names the column {given!r}, which the table does not have")
             chosen.add(given if isinstance(given, str) else names[given])
         return chosen
@@ -145,15 +208,16 @@ class Encoder(BaseEstimator):
     def _category(self, name: str, raw: RawColumn, rows: int, weights: NDArray[np.float64] | None) -> Column:
         levels = raw.levels()
         state = self.missing == "state" and raw.has_missing
-        if len(levels) > AUTO_LEVELS and len(levels) > rows / 2:
+        if len(levels) > MAX_AUTO_LEVELS and len(levels) > rows / 2:
             warn(f"column {name!r} has {len(levels)} levels in {rows} rows: it looks like an identifier; drop it")
         room = self.max_levels - state
         if len(levels) <= room:
             return Category(name, tuple(levels), missing=state)
-        warn(f"column {name!r} has {len(levels)} levels: the rarest {len(levels) - room + 1} share one (max_levels)")
-        seen = np.bincount(raw.index() + 1, weights, minlength=len(levels) + 1)[1:]
-        kept = np.sort(np.argsort(-seen, kind="stable")[: room - 1])
-        return Category(name, tuple(levels[i] for i in kept), other=True, missing=state)
+        merged = len(levels) - room + 1
+        warn(f"column {name!r} has {len(levels)} levels: the rarest {merged} are merged into one (max_levels)")
+        counts = np.bincount(raw.index() + 1, weights, minlength=len(levels) + 1)[1:]
+        frequent = np.sort(np.argsort(-counts, kind="stable")[: room - 1])
+        return Category(name, tuple(levels[i] for i in frequent), other=True, missing=state)
 
     def _number(
         self, name: str, raw: RawColumn, y: NDArray[np.int64], classes: int, weights: NDArray[np.float64] | None

@@ -1,4 +1,4 @@
-"""The schema of a table, and encoding a table to integer codes."""
+"""Schema of a table, and encoding of tables as integer codes."""
 
 from __future__ import annotations
 
@@ -29,27 +29,47 @@ from tanbark.schema.read.class_column import read_target
 from tanbark.schema.read.raw_columns import RawColumn
 from tanbark.schema.read.table_reader import Table, read_table
 
-MOST_CODES = 65_535
-MOST_LABEL_BYTES = 2**28
-"""How much room the array of classes may take that a file asks for."""
+MAX_CODES = 65_535
+"""Maximum number of codes of a column; one value of uint16 is reserved for missing values."""
+MAX_CLASS_LABEL_BYTES = 2**28
+"""Maximum size of the array of classes of a schema that is read from a file."""
 
 
 @dataclass(frozen=True)
 class Schema(CopiedByFields):
     """The columns of a table and the classes to predict.
 
-    It is learned by an `Encoder`, or written by hand when levels and cut points are known beforehand.
+    A schema is immutable. Learn it with an `Encoder`, or construct it directly if levels and cut points are known in
+    advance.
 
     Parameters
     ----------
-    columns : sequence of Category and Number
-    classes : sequence of labels
+    columns : sequence of Category or Number
+        The columns of the table, in order.
+    classes : sequence of str, int, float or bool
         The classes, in the order of their codes.
-    class_name : str
-    unseen : {"marginalize", "error"}
-        What to do with a label that is no level of its column: leave the value open, or refuse it.
-    named : bool
-        Whether the columns bear names of the user's; a table without names is called x0, x1, ...
+    class_name : str, default="class"
+        Name of the class column.
+    unseen : {"marginalize", "error"}, default="marginalize"
+        Whether labels that are not a level of their column are treated as missing or raise an error.
+    named : bool, default=True
+        Whether the column names come from the user. The columns of a table without names are called x0, x1, ...
+    class_dtype : str, default=""
+        NumPy dtype of the classes. If empty, it is derived from `classes`.
+
+    Raises
+    ------
+    ValueError
+        If two columns have the same name, a class is listed twice, or a column has too many levels.
+
+    See Also
+    --------
+    Encoder : Learns a schema from a table.
+
+    Notes
+    -----
+    Codes are uint8 if every column has at most 255 codes, otherwise uint16. The largest value of the type is reserved
+    for missing and unseen values.
 
     Examples
     --------
@@ -74,92 +94,133 @@ class Schema(CopiedByFields):
         object.__setattr__(self, "class_dtype", "|O" if dtype == "O" else dtype)
         object.__setattr__(self, "classes", tuple(plain(c) for c in self.classes))
         names = [c.name for c in self.columns]
-        twice = first_repeated(names)
-        if twice is not None:
-            raise ValueError(f"two columns are named {twice!r}; rename one")
+        repeated = first_repeated(names)
+        if repeated is not None:
+            raise ValueError(f"two columns are named {repeated!r}; rename one")
         if self.class_name in names:
-            raise ValueError(f"the class is named {self.class_name!r} like one of the columns; rename one")
+            raise ValueError(f"the class and a column are both named {self.class_name!r}; rename one")
         if len(set(self.classes)) != len(self.classes):
-            raise ValueError("a class is listed twice; list each once")
+            raise ValueError(f"duplicate class {first_repeated(self.classes)!r}; list each class once")
         widest = max(self.columns, key=lambda column: column.arity, default=None)
-        if widest is not None and widest.arity > MOST_CODES:
-            raise ValueError(f"column {widest.name!r} has {widest.arity:,} levels; at most {MOST_CODES:,} can be coded")
-        if len(self.classes) > MOST_CODES:
-            raise ValueError(f"the class has {len(self.classes):,} values; at most {MOST_CODES:,} can be coded")
+        if widest is not None and widest.arity > MAX_CODES:
+            raise ValueError(
+                f"column {widest.name!r} has {widest.arity:,} levels, but at most {MAX_CODES:,} are supported; "
+                "merge rare levels"
+            )
+        if len(self.classes) > MAX_CODES:
+            raise ValueError(f"there are {len(self.classes):,} classes, but at most {MAX_CODES:,} are supported")
         if self.unseen not in ("marginalize", "error"):
             raise ValueError(f"unseen must be 'marginalize' or 'error', got {self.unseen!r}")
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The columns' names."""
+        """Names of the columns."""
         return tuple(c.name for c in self.columns)
 
     @cached_property
     def arity(self) -> NDArray[np.int64]:
-        """How many codes each column has."""
+        """Number of codes of each column."""
         return frozen(np.array([c.arity for c in self.columns], np.int64))
 
     @cached_property
     def offset(self) -> NDArray[np.int64]:
-        """Where each column's values begin when all columns' values stand in one row; the total is last."""
+        """Position of the first code of each column in the concatenated codes of all columns, and the total."""
         return frozen(np.concatenate([[0], np.cumsum(self.arity)]).astype(np.int64))
 
     @cached_property
     def dtype(self) -> np.dtype[Any]:
-        """The type of the codes; its largest value means missing."""
+        """Type of the codes: uint8 or uint16."""
         return np.dtype(np.uint8 if max(self.arity, default=1) <= 255 else np.uint16)
 
     @cached_property
     def missing_code(self) -> int:
-        """The code of a value that is missing or was never seen."""
+        """Code of missing and unseen values: the largest value of `dtype`."""
         return int(np.iinfo(self.dtype).max)
 
     @cached_property
     def class_labels(self) -> NDArray[Any]:
-        """The classes as an array of the type in which they came."""
+        """Classes as an array of their original dtype."""
         labels = np.empty(len(self.classes), object)
         labels[:] = self.classes
         return frozen(labels.astype(self.class_dtype))
 
     def index(self, name: str) -> int:
-        """Return the position of a column."""
+        """Return the position of a column.
+
+        Parameters
+        ----------
+        name : str
+            Name of the column.
+
+        Returns
+        -------
+        position : int
+            Position of the column, starting at 0.
+
+        Raises
+        ------
+        ValueError
+            If no column has this name.
+        """
         if name not in self.names:
             raise ValueError(f"no column is named {name!r}; the columns are {', '.join(map(repr, self.names))}")
         return self.names.index(name)
 
     def encode(self, X: Any, n_jobs: int | None = None) -> Codes:
-        """Return the codes of a table, one row of memory per column."""
+        """Encode a table as integer codes.
+
+        Parameters
+        ----------
+        X : array-like, data frame or Arrow table of shape (n_samples, n_features)
+            The table. Its columns must be those of the schema, in the same order.
+        n_jobs : int, default=None
+            Number of threads. None uses one thread, -1 all processors.
+
+        Returns
+        -------
+        codes : ndarray of shape (n_features, n_samples)
+            The codes, with one row per column of the table.
+
+        Raises
+        ------
+        ValueError
+            If the columns differ from those of the schema, or a column has values of the wrong type.
+        """
         table = read_table(X, n_jobs)
         self.check_table(table)
         return self.encode_table(table, n_jobs)
 
     def check_table(self, table: Table) -> None:
-        """Raise where the columns of a table are not those of the schema."""
+        """Raise ValueError if the columns of a table are not those of the schema."""
         if len(table.columns) != len(self.columns):
-            raise ValueError(f"the table has {len(table.columns)} columns, the schema has {len(self.columns)}")
+            raise ValueError(f"the table has {len(table.columns)} columns, but the schema has {len(self.columns)}")
         if self.named and table.names is not None and table.names != self.names:
-            strange = next(a for a, b in zip(table.names, self.names) if a != b)
-            raise ValueError(f"column {strange!r} is not where the schema has it: {', '.join(self.names)}")
+            unexpected = next(a for a, b in zip(table.names, self.names, strict=True) if a != b)
+            raise ValueError(
+                f"unexpected column {unexpected!r}; the schema expects, in this order: {', '.join(self.names)}"
+            )
 
     def check_codes(self, codes: Any) -> None:
-        """Raise where an array cannot be codes of this schema."""
+        """Raise ValueError if an array does not have the shape and type of codes of this schema."""
         shaped = isinstance(codes, np.ndarray) and codes.ndim == 2 and len(codes) == len(self.columns)
         if not shaped or codes.dtype != self.dtype:
-            raise ValueError(f"codes must be what schema.encode returns: {self.dtype}, one row for each column")
+            raise ValueError(
+                f"codes must be an array returned by schema.encode: of type {self.dtype}, with one row per column"
+            )
 
     def encode_table(self, table: Table, n_jobs: int | None = None) -> Codes:
-        """Return the codes of a table that was read already; its columns are taken in order."""
+        """Return the codes of a table that has already been read; its columns are taken in order."""
         codes, unseen = self.encode_columns(table, n_jobs)
         if self.unseen == "error" and any(unseen):
             u = unseen.index(True)
-            strange = _unseen(self.columns[u], table.columns[u])
-            raise ValueError(f"column {self.columns[u].name!r} holds {strange!r}, which was not seen in training")
+            label = _first_unseen(self.columns[u], table.columns[u])
+            raise ValueError(f"column {self.columns[u].name!r} holds {label!r}, which was not seen in training")
         return codes
 
     def encode_columns(self, table: Table, n_jobs: int | None = None) -> tuple[Codes, list[bool]]:
-        """Return the codes of a table that was read already, and which columns hold a label that is no level."""
+        """Return the codes of a table that has already been read, and for each column whether it has unseen labels."""
         unseen = [False] * len(self.columns)
-        if table.small is not None and self.dtype == np.uint8 and self._counts_from_zero(table.columns):
+        if table.small is not None and self.dtype == np.uint8 and self._values_are_codes(table.columns):
             return table.small, unseen
         codes = np.empty((len(self.columns), table.rows), self.dtype)
         missing = self.missing_code
@@ -175,22 +236,49 @@ class Schema(CopiedByFields):
             run([partial(encode, u) for u in range(len(self.columns))], threads)
         return codes, unseen
 
-    def _counts_from_zero(self, raw: Sequence[RawColumn]) -> bool:
-        """Return whether every value is its own code already."""
-        for column, values in zip(self.columns, raw):
+    def _values_are_codes(self, raw: Sequence[RawColumn]) -> bool:
+        """Return whether every value equals its code."""
+        for column, values in zip(self.columns, raw, strict=True):
             levels = values.levels()
             if column.codes_of(levels) != levels:
                 return False
         return True
 
     def encode_target(self, y: Any) -> NDArray[np.int64]:
-        """Return the code of each row's class, -1 where it is missing."""
+        """Encode the classes of rows.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,)
+            The class of each row.
+
+        Returns
+        -------
+        codes : ndarray of int64 of shape (n_samples,)
+            The position of each class in `classes`, -1 if it is missing.
+
+        Raises
+        ------
+        ValueError
+            If a class is not in `classes`.
+        """
         return read_target(y).codes_under(self.classes)
 
     def decode(self, codes: NDArray[Any], random_state: Any = None) -> NDArray[Any]:
-        """Return rows of values behind codes: labels, and numbers drawn uniformly from their intervals.
+        """Convert codes back to values. Numbers are sampled uniformly from their intervals.
 
-        An array of floats where every column is a number, else of objects.
+        Parameters
+        ----------
+        codes : ndarray of shape (n_features, n_samples)
+            Codes as returned by `encode`.
+        random_state : int, numpy.random.Generator or None, default=None
+            Seed for sampling numbers.
+
+        Returns
+        -------
+        rows : ndarray of shape (n_samples, n_features)
+            The values, of dtype float if all columns are numbers, otherwise object. Missing values are NaN in
+            number columns and None in categories.
         """
         rng = np.random.default_rng(random_state)
         numeric = all(isinstance(c, Number) for c in self.columns)
@@ -200,8 +288,27 @@ class Schema(CopiedByFields):
         return rows
 
     def merge(self, other: Schema) -> Schema:
-        """Return the schema that has the levels and classes of both: sorted where both are, else this one's first.
+        """Return a schema with the levels and classes of both schemas.
 
+        Levels are sorted if both schemas have them sorted. Otherwise the levels of this schema come first.
+
+        Parameters
+        ----------
+        other : Schema
+            A schema with the same column names and class name. Numbers must have the same cut points.
+
+        Returns
+        -------
+        schema : Schema
+            The merged schema.
+
+        Raises
+        ------
+        ValueError
+            If the schemas have different column names, column types or cut points.
+
+        Examples
+        --------
         >>> from tanbark import Category
         >>> a = Schema([Category("x", ("p", "q"))], classes=(0, 1))
         >>> b = Schema([Category("x", ("q", "r"))], classes=(1, 2))
@@ -209,14 +316,14 @@ class Schema(CopiedByFields):
         (('p', 'q', 'r'), (0, 1, 2))
         """
         if self.names != other.names or self.class_name != other.class_name:
-            raise ValueError("the two schemas are of different columns, so their counts cannot be added")
-        columns = tuple(_merge(a, b) for a, b in zip(self.columns, other.columns))
+            raise ValueError("the two schemas have different columns or class names, so their counts cannot be added")
+        columns = tuple(_merge(a, b) for a, b in zip(self.columns, other.columns, strict=True))
         classes = union(self.classes, other.classes)
         dtype = common_dtype(self.class_dtype, other.class_dtype)
         return Schema(columns, classes, self.class_name, self.unseen, self.named, dtype)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the schema as plain dicts, lists and scalars."""
+        """Return the schema as JSON-serializable dicts, lists and scalars."""
         return {
             "columns": [c.to_dict() for c in self.columns],
             "classes": list(self.classes),
@@ -228,30 +335,46 @@ class Schema(CopiedByFields):
 
     @classmethod
     def from_dict(cls, plain_values: dict[str, Any]) -> Schema:
-        """Return the schema that `to_dict` described, or raise where no table can have had it."""
+        """Return the schema described by the output of `to_dict`.
+
+        Parameters
+        ----------
+        plain_values : dict
+            Output of `to_dict`.
+
+        Returns
+        -------
+        schema : Schema
+            The schema.
+
+        Raises
+        ------
+        ValueError
+            If the description is not valid.
+        """
         columns = tuple(column_from_dict(c) for c in plain_values["columns"])
         schema = cls(**(plain_values | {"columns": columns, "classes": tuple(plain_values["classes"])}))
         if not schema.columns or not schema.classes:
-            raise ValueError("its schema has no columns or no classes")
+            raise ValueError("the schema has no columns or no classes")
         if not all(isinstance(name, str) for name in (*schema.names, schema.class_name)):
-            raise ValueError("its schema has a name that is no text")
+            raise ValueError("the schema has a name that is not a string")
         if not isinstance(schema.named, bool):
-            raise ValueError("its schema does not say whether columns bear names")
+            raise ValueError(f"the schema's flag 'named' must be True or False, got {schema.named!r}")
         schema._check_classes()
         return schema
 
     def _check_classes(self) -> None:
-        """Raise where a class is no label, or another one in the type that the classes are said to be of."""
+        """Raise ValueError if a class is not a valid label, or conversion to `class_dtype` changes it."""
         Category(self.class_name, self.classes)
         dtype = np.dtype(self.class_dtype)
-        if dtype.kind not in "OUbiuf" or dtype.itemsize * len(self.classes) > MOST_LABEL_BYTES:
-            raise ValueError(f"its classes cannot be of type {self.class_dtype!r}")
+        if dtype.kind not in "OUbiuf" or dtype.itemsize * len(self.classes) > MAX_CLASS_LABEL_BYTES:
+            raise ValueError(f"invalid dtype of the classes: {self.class_dtype!r}")
         if self.class_labels.tolist() != list(self.classes):
-            raise ValueError(f"its classes are others in the type {self.class_dtype!r}")
+            raise ValueError(f"the classes change when converted to dtype {self.class_dtype!r}")
 
 
 def common_dtype(a: str, b: str) -> str:
-    """Return the type in which labels of two types stay what they are.
+    """Return a dtype that represents labels of both dtypes without change.
 
     >>> common_dtype("<U2", "<U5"), common_dtype("<i8", "<U1")
     ('<U5', '|O')
@@ -260,19 +383,21 @@ def common_dtype(a: str, b: str) -> str:
     return np.result_type(one, other).str if one.kind == other.kind else "|O"
 
 
-def _unseen(column: Column, raw: RawColumn) -> Any:
-    """Return the first value that occurs and is no level of the column."""
+def _first_unseen(column: Column, raw: RawColumn) -> Any:
+    """Return the first value of a raw column that is not a level of the column."""
     levels = raw.levels()
     used = set(raw.index().tolist())
     return next(v for at, v in enumerate(levels) if at in used and column.codes_of([v]) == [UNKNOWN])
 
 
 def _merge(a: Column, b: Column) -> Column:
-    """Return the column that has the levels of both; numbers must be cut alike."""
+    """Return a column with the levels of both, and raise ValueError if their types or cut points differ."""
     if isinstance(a, Category) and isinstance(b, Category):
         if {type(x) is str for x in a.levels + b.levels} == {True, False} and a.levels and b.levels:
             raise ValueError(f"column {a.name!r} holds text in one schema and numbers in the other")
         return Category(a.name, union(a.levels, b.levels), a.other or b.other, a.missing or b.missing)
     if isinstance(a, Number) and isinstance(b, Number) and a.cuts == b.cuts:
         return Number(a.name, a.cuts, min(a.low, b.low), max(a.high, b.high), a.missing or b.missing)
-    raise ValueError(f"column {a.name!r} is cut differently in the two schemas, so their counts cannot be added")
+    raise ValueError(
+        f"column {a.name!r} has different types or cut points in the two schemas, so their counts cannot be added"
+    )

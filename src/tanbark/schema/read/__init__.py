@@ -1,1 +1,1 @@
-"""Reading tables."""
+"""Read tables and class columns from arrays, data frames and Arrow data."""

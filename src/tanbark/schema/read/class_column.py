@@ -1,4 +1,4 @@
-"""Read the class column, and select the rows that can be learned from."""
+"""Read the class column and select the rows to learn from."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from tanbark.user_warnings import warn
 
 @dataclass(frozen=True)
 class Target:
-    """The distinct classes in order, and for each row the index of its class, -1 where it is missing."""
+    """The distinct classes in order, and the index of the class of each row, -1 if it is missing."""
 
     labels: NDArray[Any]
     codes: NDArray[np.int64]
     name: str | None
 
     def name_beside(self, names: tuple[str, ...]) -> str:
-        """Return what to call the class beside columns of these names."""
+        """Return the name of the class, distinct from the names of the columns."""
         if self.name is not None:
             if self.name in names:
                 raise ValueError(f"the target {self.name!r} is among the columns of X; drop it from X")
@@ -39,14 +39,14 @@ class Target:
         return name
 
     def keep(self, rows: NDArray[np.bool_]) -> Target:
-        """Return the classes of some of the rows, those no longer in use left out."""
+        """Return the target of the selected rows, without the classes that no longer occur."""
         codes = self.codes[rows]
         used = np.bincount(codes + 1, minlength=len(self.labels) + 1)[1:] > 0
         place = np.append(np.cumsum(used) - 1, UNKNOWN)
         return Target(self.labels[used], place[codes], self.name)
 
     def among(self, classes: Any) -> Target:
-        """Return the same rows with the given classes, which must hold all of them."""
+        """Return the same rows with the given list of classes, which must include all that occur."""
         given = read_target(np.asarray(list(classes)))
         return Target(given.labels, self.codes_under(given.labels.tolist()), self.name)
 
@@ -56,7 +56,7 @@ class Target:
 
 
 def read_target(y: Any) -> Target:
-    """Return the classes of a column of labels: those that occur, sorted, as scikit-learn's scorers expect them."""
+    """Return the target of a column of labels, with its classes sorted as scikit-learn's scorers expect."""
     if y is None:
         raise ValueError("this classifier requires y to be passed, but the target y is None")
     values = _one_column(y)
@@ -64,17 +64,17 @@ def read_target(y: Any) -> Target:
     name = name if isinstance(name, str) and name else None
     labels, codes = read_labels(values, name or "y")
     if not labels and len(codes):
-        raise no_classes(name or "y")
+        raise no_classes_error(name or "y")
     return Target(as_labels(labels, getattr(values, "dtype", None)), codes, name)
 
 
-def no_classes(name: str) -> ValueError:
-    """Return what to say of a class that is missing in every row."""
+def no_classes_error(name: str) -> ValueError:
+    """Return the error for a class that is missing in every row."""
     return ValueError(f"every value of the class {name!r} is missing; there is nothing to learn")
 
 
 def read_known_target(y: Any, labels: NDArray[Any]) -> Target:
-    """Return the classes of a column of labels, quickly where each is one of those known."""
+    """Return the target of a column of labels, with a fast path for labels that are all known."""
     if isinstance(y, list) or ((isinstance(y, np.ndarray) or hasattr(y, "iloc")) and y.ndim == 1):
         values = y if isinstance(y, list) else y.tolist()
         code = {label: i for i, label in enumerate(labels.tolist())}
@@ -82,7 +82,9 @@ def read_known_target(y: Any, labels: NDArray[Any]) -> Target:
             codes = list(map(code.get, values))
         except TypeError:
             return read_target(y)
-        if None in codes and all(code is not None or is_missing(value) for code, value in zip(codes, values)):
+        if None in codes and all(
+            code is not None or is_missing(value) for code, value in zip(codes, values, strict=True)
+        ):
             codes = [UNKNOWN if code is None else code for code in codes]
         if None not in codes:
             name = getattr(y, "name", None)
@@ -91,33 +93,33 @@ def read_known_target(y: Any, labels: NDArray[Any]) -> Target:
 
 
 def read_labels(values: Any, name: str) -> tuple[list[Any], NDArray[np.int64]]:
-    """Return the classes that occur in a column, sorted, and for each row the index of its class, -1 where missing."""
+    """Return the sorted classes of a column, and the index of the class of each row, -1 if it is missing."""
     try:
         raw = read_column(values, name)
     except TypeError as error:
-        raise TypeError(f"the class {name!r} must be labels: text, whole numbers or booleans") from error
+        raise TypeError(f"the class {name!r} must hold labels: strings, integers or booleans") from error
     except ValueError as error:
         raise ValueError(str(error).replace("column", "the class", 1)) from error
     if isinstance(raw, Numbers):
-        _refuse_measurements(raw.rows[:, raw.at])
+        _check_labels(raw.rows[:, raw.at])
     elif isinstance(raw, Labels):
         raw = Labels(raw.distinct, raw.position, raw.name)
     return raw.levels(), raw.index()
 
 
 def codes_among(labels: Sequence[Any], codes: NDArray[np.int64], classes: Sequence[Any]) -> NDArray[np.int64]:
-    """Return indices into `labels` as indices into `classes`, which must hold all of them."""
+    """Convert indices into `labels` to indices into `classes`; raise ValueError if a label is not a class."""
     at = {label: i for i, label in enumerate(classes)}
-    strange = next((label for label in labels if label not in at), None)
-    if strange is not None:
-        some = ", ".join(map(repr, classes[:10])) + (", ..." if len(classes) > 10 else "")
-        raise ValueError(f"the class {strange!r} is not among the classes {some}")
+    unknown = next((label for label in labels if label not in at), None)
+    if unknown is not None:
+        known = ", ".join(map(repr, classes[:10])) + (", ..." if len(classes) > 10 else "")
+        raise ValueError(f"unknown class {unknown!r}; the known classes are {known}")
     places = np.array([at[label] for label in labels], np.int64)
     return codes if np.array_equal(places, np.arange(len(places))) else np.append(places, UNKNOWN)[codes]
 
 
 def _one_column(y: Any) -> Any:
-    """Return the target as one column: a table of one column is taken as that, with a warning."""
+    """Return the target as one column; a table with a single column is accepted with a warning."""
     from narwhals import dependencies, from_native
 
     if not isinstance(y, np.ndarray | list | tuple) and dependencies.is_into_dataframe(y):
@@ -136,20 +138,23 @@ def _one_column(y: Any) -> Any:
     if array.dtype.kind == "U" and not isinstance(y, np.ndarray) and not all(isinstance(v, str) for v in y):
         array = np.asarray(y, object)
     if array.dtype.kind == "c":
-        raise ValueError("Complex data not supported: the class y must be labels")
+        raise ValueError("Complex data not supported: the class y must hold labels")
     return column_or_1d(array, warn=True)
 
 
-def _refuse_measurements(values: NDArray[np.float64]) -> None:
+def _check_labels(values: NDArray[np.float64]) -> None:
+    """Raise ValueError if a class is infinite or not an integer."""
     if np.isinf(values).any():
-        raise ValueError("Input y contains infinity; the class must be labels")
+        raise ValueError("Input y contains infinity; the class must hold labels")
     known = values[~np.isnan(values)]
     if (known != np.floor(known)).any():
-        raise ValueError("Unknown label type: continuous. The class must be labels, not measurements; cut y into bins")
+        raise ValueError(
+            "Unknown label type: continuous. The class must hold labels, not measurements; cut y into bins"
+        )
 
 
 def as_labels(labels: list[Any], dtype: Any = None) -> NDArray[Any]:
-    """Return the labels as an array of the type in which the target came, where numpy has that."""
+    """Return the labels as an array of the dtype of the target if it is a NumPy dtype."""
     out = np.empty(len(labels), object)
     out[:] = labels
     if isinstance(dtype, np.dtype) and dtype.kind in "iufbU":
@@ -164,18 +169,21 @@ def as_labels(labels: list[Any], dtype: Any = None) -> NDArray[Any]:
 Weights = NDArray[np.float64]
 
 MOST_WEIGHT = 1e100
-"""So much may all rows weigh: squares of sums are then still numbers."""
+"""Maximum total weight of all rows, so that squares of sums stay finite."""
 
 
 def usable_rows(
     table: Table, target: Target, sample_weight: Any, some: bool = True
 ) -> tuple[Table, Target, Weights | None]:
-    """Return the rows that have a class and a weight above zero, and their weights; `some` refuses weights all zero."""
+    """Return the rows that have a class and a positive weight, and their weights.
+
+    If `some`, raise ValueError if no row has a positive weight.
+    """
     if len(target.codes) != table.rows:
         raise ValueError(
             f"Found input variables with inconsistent numbers of samples: X has {table.rows}, y has {len(target.codes)}"
         )
-    weights = None if sample_weight is None else _checked(sample_weight, table.rows)
+    weights = None if sample_weight is None else _checked_weights(sample_weight, table.rows)
     keep = target.codes >= 0
     if not keep.all():
         warn_of_dropped(int((~keep).sum()))
@@ -191,13 +199,14 @@ def usable_rows(
 
 
 def warn_of_dropped(rows: int) -> None:
-    """Warn of rows that have no class, if there are any."""
+    """Warn about rows that are dropped because they have no class."""
     if rows:
-        some = "1 row without a class is" if rows == 1 else f"{rows} rows without a class are"
-        warn(f"{some} dropped")
+        subject = "1 row without a class is" if rows == 1 else f"{rows} rows without a class are"
+        warn(f"{subject} dropped")
 
 
-def _checked(sample_weight: Any, rows: int) -> Weights:
+def _checked_weights(sample_weight: Any, rows: int) -> Weights:
+    """Return the weights as floats, and raise ValueError if they are invalid."""
     if np.ma.is_masked(sample_weight):
         raise ValueError("sample_weight has masked values; give every row a weight")
     given = np.asarray(sample_weight)
@@ -206,11 +215,11 @@ def _checked(sample_weight: Any, rows: int) -> Weights:
     except (TypeError, ValueError, OverflowError):
         weights = None
     if weights is None:
-        raise ValueError("sample_weight must be numbers, one for each row")
+        raise ValueError("sample_weight must be an array of numbers, one per row")
     if weights.shape != (rows,):
-        raise ValueError(f"sample_weight has shape {weights.shape}, expected ({rows},): one weight a row")
+        raise ValueError(f"sample_weight has shape {weights.shape}, expected ({rows},): one weight per row")
     with np.errstate(over="ignore"):
-        sensible = (weights >= 0).all() and weights.sum() <= MOST_WEIGHT
-    if not sensible:
-        raise ValueError(f"sample_weight must not be negative, nor NaN, nor exceed {MOST_WEIGHT:g} in sum")
+        valid = (weights >= 0).all() and weights.sum() <= MOST_WEIGHT
+    if not valid:
+        raise ValueError(f"sample_weight must be non-negative, not NaN, with a sum of at most {MOST_WEIGHT:g}")
     return weights

@@ -19,27 +19,27 @@ from tanbark.schema.encode.columns import UNKNOWN, Category, Codes, Column, plai
 from tanbark.schema.read.raw_columns import Labels, Numbers, absent_code
 
 EXACT = 2**53
-"""Beyond it a float does not hold every integer."""
+"""A float represents every integer below this magnitude exactly."""
 
-_MEASURES = {float, int, np.float64}
+_NUMBER_TYPES = {float, int, np.float64}
 
 
 @dataclass(frozen=True)
 class Objects:
-    """A column of Python objects, which are looked through one by one only if what is known beforehand does not do."""
+    """A column of Python objects. They are inspected one by one only if the fast paths do not apply."""
 
     values: list[Any]
     name: str
 
     @cached_property
     def parsed(self) -> Numbers | Labels:
-        """The column as numbers or as labels."""
+        """The column as numbers or labels."""
         return read_objects(self.values, self.name)
 
     @cached_property
     def _numbers(self) -> NDArray[Any] | None:
-        """The values as an array where there are some, and all are finite numbers of the usual types."""
-        if not set(map(type, self.values)) <= _MEASURES:
+        """The values as an array if they are finite numbers of common types, otherwise None."""
+        if not set(map(type, self.values)) <= _NUMBER_TYPES:
             return None
         numbers = np.array(self.values)
         whole = numbers.dtype.kind == "i"
@@ -48,38 +48,38 @@ class Objects:
 
     @property
     def has_missing(self) -> bool:
-        """Whether a value is missing."""
+        """Whether any value is missing."""
         return self.parsed.has_missing
 
     @property
     def few_whole(self) -> bool:
-        """Whether a person would take its values for categories, if they are numbers."""
+        """Whether the column, if numeric, is a category by default: integers with few distinct values."""
         return self.parsed.few_whole
 
     @property
-    def measurable(self) -> bool:
-        """Whether its values are numbers, which may be cut into bins."""
-        return self.parsed.measurable
+    def is_numeric(self) -> bool:
+        """Whether the values are numbers, which can be binned."""
+        return self.parsed.is_numeric
 
     def levels(self) -> list[Any]:
-        """Return its distinct labels in order."""
+        """Return the distinct labels in order."""
         return self.parsed.levels()
 
     def index(self) -> NDArray[np.int64]:
-        """Return for each row the position of its label among the levels, -1 where missing."""
+        """Return the position of each row's label among the levels, -1 if it is missing."""
         return self.parsed.index()
 
     def floats(self) -> NDArray[np.float64]:
-        """Return its numbers, NaN where missing."""
+        """Return the values as floats, NaN if missing."""
         return self.parsed.floats()
 
     def extent(self) -> tuple[float, float] | None:
-        """Return its least and its greatest number, None where it has none."""
+        """Return the smallest and the largest number, or None if there are no numbers."""
         numbers = self._numbers
         return self.parsed.extent() if numbers is None else (float(numbers.min()), float(numbers.max()))
 
     def encode(self, column: Column, missing: int, out: Codes) -> bool:
-        """Write the code of each row to `out`; return whether a value never seen was met."""
+        """Write the code of each row to `out`, and return whether there is an unseen value."""
         if isinstance(column, Category):
             codes = _known_codes(self.values, column.code, absent_code(column, missing), out.dtype)
             if codes is not None:
@@ -91,19 +91,19 @@ class Objects:
         return self.parsed.encode(column, missing, out)
 
     def keep(self, rows: NDArray[np.bool_]) -> Objects:
-        """Return the column with some of its rows."""
+        """Return the column with the selected rows."""
         return Objects(list(compress(self.values, rows.tolist())), self.name)
 
 
 def _known_codes(
     values: list[Any], code: dict[Any, int], absent: int, dtype: np.dtype[Any]
 ) -> NDArray[np.integer] | None:
-    """Return the codes of labels and of missing values, None where a value is neither."""
+    """Return the codes of known labels and missing values, or None if there is any other value."""
     try:
         if dtype == np.uint8:
-            # The quickest way for labels that are all known; None, which get says of others, is no byte.
-            found: Iterable[Any] = map({**code, None: absent}.get, values)
-            return np.frombuffer(bytes(found), np.uint8)
+            # Fastest if all labels are known. For other values `get` returns None, and `bytes` raises TypeError.
+            known_codes: Iterable[Any] = map({**code, None: absent}.get, values)
+            return np.frombuffer(bytes(known_codes), np.uint8)
     except TypeError:
         pass
     codes = list(values)
@@ -116,7 +116,7 @@ def _known_codes(
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether a Python object stands for no value: None, NaN, NaT, pandas' NA.
+    """Return whether a Python object represents a missing value: None, NaN, NaT or pandas' NA.
 
     >>> [is_missing(v) for v in (None, float("nan"), "", 0)]
     [True, True, False, False]
@@ -127,7 +127,7 @@ def is_missing(value: Any) -> bool:
 
 
 def read_objects(values: Iterable[Any], name: str) -> Numbers | Labels:
-    """Return a column of Python objects: all numbers, or labels."""
+    """Return a column of Python objects as numbers or labels."""
     position: dict[tuple[type, Any], int] = {}
     index = []
     text = number = False
@@ -141,47 +141,47 @@ def read_objects(values: Iterable[Any], name: str) -> Numbers | Labels:
         elif isinstance(value, numbers.Real | Decimal):
             number = True
         else:
-            raise not_a_value(value, name)
+            raise unsupported_value_error(value, name)
         if text and number:
-            raise mixed(name)
+            raise mixed_types_error(name)
         try:
             index.append(position.setdefault((type(value), value), len(position)))
         except TypeError:
-            raise not_a_value(value, name) from None
+            raise unsupported_value_error(value, name) from None
     distinct = [value for _, value in position]
     at = np.array(index, np.int64)
     if not number:
         return Labels([str(v) if isinstance(v, str) else v for v in distinct], at, name)
     if any(isinstance(v, int) and abs(v) >= 2**64 for v in distinct):
-        raise ValueError(f"column {name!r} holds an integer of more than 64 bits; make it text")
+        raise ValueError(f"column {name!r} holds an integer of more than 64 bits; convert the column to text")
     if all(isinstance(v, int) for v in distinct) and any(abs(v) >= EXACT for v in distinct):
         return Labels(distinct, at, name)
     as_float = np.array([float(v) for v in distinct] + [np.nan])
     return Numbers(as_float[at].reshape(-1, 1), 0, name)
 
 
-def mixed(name: str) -> ValueError:
-    """Return the error of a column of numbers and text."""
-    return ValueError(f"column {name!r} mixes numbers with strings or booleans; make it one or the other")
+def mixed_types_error(name: str) -> ValueError:
+    """Return the error for a column that mixes numbers with text."""
+    return ValueError(f"column {name!r} mixes numbers with strings or booleans; convert it to one type")
 
 
-def complex_values(name: str) -> ValueError:
-    """Return the error of a column of complex numbers."""
+def complex_values_error(name: str) -> ValueError:
+    """Return the error for a column of complex numbers."""
     return ValueError(f"column {name!r}: Complex data not supported; split it into real and imaginary columns")
 
 
-def dates(name: str) -> TypeError:
-    """Return the error of a column of dates or times."""
+def dates_error(name: str) -> TypeError:
+    """Return the error for a column of dates or times."""
     return TypeError(
-        f"column {name!r} holds dates or times; turn it into numbers (year, month, days since an event) or drop it"
+        f"column {name!r} holds dates or times; convert it to numbers (year, month, days since an event) or drop it"
     )
 
 
-def not_a_value(value: Any, name: str) -> Exception:
-    """Return the error of a value that is neither text nor a number."""
+def unsupported_value_error(value: Any, name: str) -> Exception:
+    """Return the error for a value that is neither text nor a number."""
     if isinstance(value, complex):
-        return complex_values(name)
+        return complex_values_error(name)
     temporal = datetime.date | datetime.time | datetime.timedelta | np.datetime64 | np.timedelta64
     if isinstance(value, temporal) or type(value).__name__ == "Period":
-        return dates(name)
+        return dates_error(name)
     return TypeError(f"column {name!r}: argument must be a string or a number, not {type(value).__name__!r}")

@@ -1,4 +1,4 @@
-"""Read a table of any kind into raw columns."""
+"""Read tables of any type into raw columns."""
 
 from __future__ import annotations
 
@@ -16,33 +16,49 @@ from tanbark.kernels.encode.number_codes import narrow_integers
 from tanbark.kernels.runtime.compiling import frozen
 from tanbark.kernels.runtime.threads import run, spans, thread_count
 from tanbark.schema.encode.columns import UNKNOWN, plain
-from tanbark.schema.read.object_columns import EXACT, Objects, complex_values, dates, is_missing, mixed, not_a_value
-from tanbark.schema.read.raw_columns import CHUNK, HANDFUL, NARROW, Labels, Numbers, RawColumn, SmallIntegers
+from tanbark.schema.read.object_columns import (
+    EXACT,
+    Objects,
+    complex_values_error,
+    dates_error,
+    is_missing,
+    mixed_types_error,
+    unsupported_value_error,
+)
+from tanbark.schema.read.raw_columns import (
+    CHUNK_ROWS,
+    MAX_PYTHON_ROWS,
+    NARROW_RANGE,
+    Labels,
+    Numbers,
+    RawColumn,
+    SmallIntegers,
+)
 
-FEW = 1000
-"""Up to so many rows text is read as Python objects, beyond through Arrow, which takes longer to begin."""
+MAX_OBJECT_ROWS = 1000
+"""Maximum number of rows for which text is read as Python objects; Arrow is faster for more rows."""
 
-TOGETHER = 16
-"""Up to so many numpy columns of a kind, in a pandas frame that has others too, are read one by one."""
+MAX_SEPARATE_COLUMNS = 16
+"""Maximum number of NumPy columns of one kind that are read one by one from a pandas frame with mixed types."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """Columns as they were read, their names (None where the table has none) and how many rows there are."""
+    """Columns as they were read, their names (None if the table has no names) and the number of rows."""
 
     columns: tuple[RawColumn, ...]
     names: tuple[str, ...] | None
     rows: int
     small: NDArray[np.uint8] | None = None
-    """All columns' distances in one array, where every column is of small integers counted from zero."""
+    """All columns in one array, if every column holds integers from 0 to 255."""
 
     def keep(self, rows: NDArray[np.bool_]) -> Table:
-        """Return the table with some of its rows."""
+        """Return the table with the selected rows."""
         return Table(tuple(c.keep(rows) for c in self.columns), self.names, int(rows.sum()))
 
 
 def as_known_table(X: Any) -> Any:
-    """Return a table as it is, or as an Arrow table where it only streams Arrow data (a DuckDB relation, say)."""
+    """Convert an object that only streams Arrow data, such as a DuckDB relation, to an Arrow table."""
     if not hasattr(X, "__arrow_c_stream__") and not hasattr(X, "__arrow_c_array__"):
         return X
     from narwhals import dependencies
@@ -55,31 +71,31 @@ def as_known_table(X: Any) -> Any:
 
 
 def read_table(X: Any, n_jobs: int | None = None) -> Table:
-    """Return the columns of a numpy array, a data frame, an Arrow table or a list of rows."""
+    """Return the columns of a NumPy array, a data frame, an Arrow table or a list of rows."""
     if issparse(X):
         raise TypeError("Sparse data was passed, but dense data is required; use X.toarray() to convert")
     if hasattr(X, "collect") and hasattr(X, "collect_schema"):
-        raise TypeError("X is a lazy frame; call X.collect() to read it")
+        raise TypeError("X is a lazy frame; call X.collect() first")
     if not _is_frame(X):
         X = as_known_table(X)
     if _is_frame(X):
         return _read_frame(X, n_jobs)
     array = as_array(X)
     if array.ndim == 0 and not isinstance(X, int | float | complex | np.generic | np.ndarray):
-        raise TypeError(f"X is a {type(X).__name__!r}; make it a data frame, an array or a list of rows")
+        raise TypeError(f"X must be a data frame, an array or a list of rows, got {type(X).__name__!r}")
     if array.ndim == 0:
         raise ValueError(f"Expected 2D array, got scalar array instead: {array!r}. Pass a table of rows and columns")
     if array.ndim == 1 and (array.dtype.names or (len(array) and isinstance(array[0], dict))):
-        raise TypeError("the rows of X name their values; make it a data frame, such as pandas.DataFrame(X)")
+        raise TypeError("the rows of X are records with named values; convert X to a data frame: pandas.DataFrame(X)")
     if array.ndim == 1:
         raise ValueError("Expected 2D array, got 1D array instead. Reshape your data: one row is X.reshape(1, -1)")
     if array.ndim > 2:
-        raise ValueError(f"Found array with dim {array.ndim}, but a table has two: rows and columns")
+        raise ValueError(f"Found array with dim {array.ndim}, expected 2: rows and columns")
     return _read_array(array, [f"x{u}" for u in range(array.shape[1])], n_jobs)
 
 
 def read_column(values: Any, name: str) -> RawColumn:
-    """Return one column of anything: an array, a list, a series of a data frame or an Arrow array."""
+    """Return one column from an array, a list, a series of a data frame or an Arrow array."""
     column: RawColumn
     if hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__") or hasattr(values, "iloc"):
         import narwhals as nw
@@ -94,7 +110,7 @@ def read_column(values: Any, name: str) -> RawColumn:
 
 
 def _is_frame(X: Any) -> bool:
-    """Return whether this is a data frame or an Arrow table."""
+    """Return whether `X` is a data frame or an Arrow table."""
     if isinstance(X, np.ndarray | list | tuple):
         return False
     from narwhals import dependencies
@@ -103,27 +119,27 @@ def _is_frame(X: Any) -> bool:
 
 
 def as_array(X: Any) -> NDArray[Any]:
-    """Return a numpy array of what is no data frame; in lists numbers beside text stay numbers."""
+    """Convert an array-like to a NumPy array; numbers next to text in lists stay numbers."""
     if isinstance(X, np.ma.MaskedArray):
         return unmasked(X)
     try:
         array = np.asarray(X)
     except ValueError as error:
-        raise ValueError("the rows are of different lengths; give every row a value for every column") from error
+        raise ValueError("the rows have different lengths; give every row a value for every column") from error
     if not isinstance(X, np.ndarray) and (array.dtype.kind == "U" or _mixes_booleans(X, array)):
         array = np.asarray(X, object)
     return array
 
 
 def unmasked(array: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
-    """Return a masked array's values as objects, None where masked."""
+    """Return the values of a masked array as objects, with None for masked values."""
     values: NDArray[Any] = np.asarray(array.data).astype(object)
     values[np.ma.getmaskarray(array)] = None
     return values
 
 
 def _mixes_booleans(rows: Any, array: NDArray[Any]) -> bool:
-    """Return whether the first of some rows of a list has booleans that became numbers in the array."""
+    """Return whether the first row of a list has booleans that became numbers in the array."""
     first = rows[0] if isinstance(rows, list | tuple) and len(rows) else ()
     return array.dtype.kind in "iuf" and isinstance(first, list | tuple) and any(isinstance(v, bool) for v in first)
 
@@ -144,9 +160,9 @@ def _read_array(array: NDArray[Any], names: Sequence[str], n_jobs: int | None) -
 def _read_integers(
     array: NDArray[np.integer], names: Sequence[str], n_jobs: int | None
 ) -> tuple[tuple[RawColumn, ...], NDArray[np.uint8] | None]:
-    """Return integer columns in one pass over memory; those with a range beyond 256 are read again one by one."""
+    """Read integer columns in one pass over memory; columns with a range above 256 are read again one by one."""
     rows, n = array.shape
-    if 0 < rows <= HANDFUL and array.min(initial=0) > -EXACT and array.max(initial=0) < EXACT:
+    if 0 < rows <= MAX_PYTHON_ROWS and array.min(initial=0) > -EXACT and array.max(initial=0) < EXACT:
         exact = np.ascontiguousarray(array, np.float64)
         return tuple(Numbers(exact, u, names[u]) for u in range(n)), None
     if array.dtype == np.uint64 and array.max(initial=0) > np.iinfo(np.int64).max:
@@ -154,24 +170,24 @@ def _read_integers(
     head = array[: min(rows, 1000)].astype(np.int64)
     lowest = head.min(axis=0, initial=np.iinfo(np.int64).max)
     highest = head.max(axis=0, initial=np.iinfo(np.int64).min)
-    from_zero = (lowest >= 0) & (highest < NARROW)
-    room = np.clip(NARROW - 1 - (highest - lowest), 0, NARROW - 1) // 2
+    from_zero = (lowest >= 0) & (highest < NARROW_RANGE)
+    room = np.clip(NARROW_RANGE - 1 - (highest - lowest), 0, NARROW_RANGE - 1) // 2
     base = np.where(from_zero | (rows == 0), 0, np.maximum(lowest, -(2**62)) - room)
     distance = np.empty((n, rows), np.uint8)
-    parts = spans(rows, thread_count(n_jobs, rows), CHUNK)
+    parts = spans(rows, thread_count(n_jobs, rows), CHUNK_ROWS)
     reach = np.zeros((len(parts), n), np.uint64)
 
     def narrow(part: int) -> None:
         start, stop = parts[part]
-        for low in range(start, stop, CHUNK):
-            chunk = frozen(np.asarray(array[low : min(low + CHUNK, stop)], np.int64))
+        for low in range(start, stop, CHUNK_ROWS):
+            chunk = frozen(np.asarray(array[low : min(low + CHUNK_ROWS, stop)], np.int64))
             narrow_integers(chunk, base, low, distance, reach[part])
 
     run([partial(narrow, part) for part in range(len(parts))], len(parts) or 1)
     all_reach = np.bitwise_or.reduce(reach, axis=0, initial=np.uint64(0))
     columns: list[RawColumn] = []
     for u in range(n):
-        if all_reach[u] >= NARROW:
+        if all_reach[u] >= NARROW_RANGE:
             columns.append(read_wide_integers(array[:, u], names[u]))
         else:
             columns.append(SmallIntegers(distance[u], int(base[u]), int(all_reach[u]), names[u]))
@@ -180,7 +196,7 @@ def _read_integers(
 
 
 def read_wide_integers(values: NDArray[np.integer], name: str) -> Numbers | Labels:
-    """Return integers of a wide range: as numbers where a float holds each of them, else as labels."""
+    """Return integers with a wide range as numbers if floats represent them exactly, otherwise as labels."""
     if len(values) == 0 or (int(values.min()) > -EXACT and int(values.max()) < EXACT):
         return Numbers(values.astype(np.float64).reshape(-1, 1), 0, name)
     distinct, position = np.unique(values, return_inverse=True)
@@ -188,9 +204,9 @@ def read_wide_integers(values: NDArray[np.integer], name: str) -> Numbers | Labe
 
 
 def _read_vector(values: NDArray[Any], name: str) -> RawColumn:
-    """Return one column of a numpy array of any type."""
+    """Return a one-dimensional NumPy array of any dtype as a column."""
     if values.ndim != 1:
-        raise ValueError(f"{name!r}: expected one column of values, got an array of shape {values.shape}")
+        raise ValueError(f"column {name!r}: expected a one-dimensional array, got an array of shape {values.shape}")
     kind = values.dtype.kind
     if kind == "b":
         return Labels([False, True], values.astype(np.int64), name)
@@ -198,15 +214,15 @@ def _read_vector(values: NDArray[Any], name: str) -> RawColumn:
         return _read_integers(values.reshape(-1, 1), [name], None)[0][0]
     if kind == "f":
         return Numbers(np.ascontiguousarray(values, np.float64).reshape(-1, 1), 0, name)
-    if kind in "OT" or (kind == "U" and len(values) <= FEW):
+    if kind in "OT" or (kind == "U" and len(values) <= MAX_OBJECT_ROWS):
         return Objects(values.tolist(), name)
     if kind == "U":
         distinct, index = np.unique(values, return_inverse=True)
         return Labels([str(v) for v in distinct], index, name)
     if kind == "c":
-        raise complex_values(name)
+        raise complex_values_error(name)
     if kind in "mM":
-        raise dates(name)
+        raise dates_error(name)
     raise TypeError(f"column {name!r}: argument must be a string or a number, not {values.dtype.type.__name__!r}")
 
 
@@ -214,9 +230,9 @@ def _read_frame(X: Any, n_jobs: int | None) -> Table:
     """Return the columns of a data frame or an Arrow table."""
     pandas, arrow = hasattr(X, "iloc"), hasattr(X, "column_names")
     given = X.columns.tolist() if pandas else list(X.column_names if arrow else X.columns)
-    repeated = [name for name, many in Counter(given).items() if many > 1]
+    repeated = [name for name, count in Counter(given).items() if count > 1]
     if pandas and not X.columns.is_unique:
-        # NaN is not equal to itself, but a name like any other.
+        # NaN is a valid name, but not equal to itself.
         repeated = X.columns[X.columns.duplicated()].tolist()
     if repeated:
         raise ValueError(f"the table has two columns named {repeated[0]!r}; rename one")
@@ -234,18 +250,18 @@ def _read_frame(X: Any, n_jobs: int | None) -> Table:
 
 
 def _read_pandas(X: Any, names: Sequence[str], n_jobs: int | None) -> dict[int, RawColumn]:
-    """Return columns of a small pandas frame by position: those of numpy, of text and of categories."""
+    """Return the columns of a small pandas frame that have NumPy, text or categorical dtypes, by position."""
     columns: dict[int, RawColumn] = {}
     dtypes = X.dtypes.tolist()
-    if len(X) > CHUNK or not dtypes:
+    if len(X) > CHUNK_ROWS or not dtypes:
         return columns
     for kind in "iufO":
         at = [u for u, dtype in enumerate(dtypes) if isinstance(dtype, np.dtype) and dtype.kind == kind]
-        if len(at) > TOGETHER or len(at) == len(dtypes):
+        if len(at) > MAX_SEPARATE_COLUMNS or len(at) == len(dtypes):
             block = (X if len(at) == len(dtypes) else X.iloc[:, at]).to_numpy()
-            columns |= zip(at, _read_array(block, [names[u] for u in at], n_jobs).columns)
+            columns |= zip(at, _read_array(block, [names[u] for u in at], n_jobs).columns, strict=True)
     rest = [u for u in range(len(dtypes)) if u not in columns]
-    # Taking all columns is quicker than to take every third by its place.
+    # Iterating over all columns is faster than taking a third of them by position.
     each = [series for _, series in X.items()] if 3 * len(rest) > len(dtypes) else {u: X.iloc[:, u] for u in rest}
     for u in rest:
         dtype, series = dtypes[u], each[u]
@@ -253,7 +269,7 @@ def _read_pandas(X: Any, names: Sequence[str], n_jobs: int | None) -> dict[int, 
             columns[u] = _read_vector(series.to_numpy(), names[u])
         elif dtype.name == "category":
             columns[u] = _read_categories(series.array, names[u])
-        elif dtype.name in ("str", "string") and len(X) <= FEW:
+        elif dtype.name in ("str", "string") and len(X) <= MAX_OBJECT_ROWS:
             by_arrow = dtype.storage == "pyarrow"
             values = series.array.__arrow_array__().to_pylist() if by_arrow else series.to_numpy(object).tolist()
             columns[u] = Objects(values, names[u])
@@ -261,12 +277,12 @@ def _read_pandas(X: Any, names: Sequence[str], n_jobs: int | None) -> dict[int, 
 
 
 def _read_arrow(X: Any, names: Sequence[str]) -> dict[int, RawColumn]:
-    """Return columns of a small Arrow table by position: numbers without holes, and text that declares no levels."""
+    """Return the columns of a small Arrow table that hold numbers without nulls or undeclared text, by position."""
     import pyarrow
     from pyarrow.types import is_dictionary, is_floating, is_integer
 
     columns: dict[int, RawColumn] = {}
-    if X.shape[0] > FEW or not isinstance(X, pyarrow.Table):
+    if X.shape[0] > MAX_OBJECT_ROWS or not isinstance(X, pyarrow.Table):
         return columns
     text = (pyarrow.string(), pyarrow.large_string())
     for u, column in enumerate(X.columns):
@@ -281,7 +297,7 @@ def _read_arrow(X: Any, names: Sequence[str]) -> dict[int, RawColumn]:
 
 
 def _read_series(series: Any, name: str) -> RawColumn:
-    """Return one column of a data frame, seen through narwhals."""
+    """Return one column of a narwhals series."""
     import narwhals as nw
 
     native_dtype = getattr(series.to_native(), "dtype", None)
@@ -290,37 +306,37 @@ def _read_series(series: Any, name: str) -> RawColumn:
     if type(native_dtype).__name__ == "SparseDtype":
         raise TypeError(f"column {name!r}: Sparse data was passed, but dense data is required; convert the column")
     dtype = series.dtype
-    if dtype == nw.Int128 or dtype == nw.UInt128 or dtype == nw.Decimal:
+    if dtype in (nw.Int128, nw.UInt128, nw.Decimal):
         return Objects(series.to_list(), name)
     if dtype.is_integer() and series.null_count():
-        return _read_holed_integers(series, name)
+        return _read_nullable_integers(series, name)
     if dtype.is_numeric():
         values = series.cast(nw.Float64) if dtype.is_float() else series
         return _read_vector(np.asarray(values.to_numpy()), name)
-    if dtype == nw.String and len(series) <= FEW:
+    if dtype == nw.String and len(series) <= MAX_OBJECT_ROWS:
         return Objects(series.to_list(), name)
     if dtype in (nw.Boolean, nw.String, nw.Categorical, nw.Enum):
         return _read_arrow_labels(series, name)
     if dtype.is_temporal():
-        raise dates(name)
+        raise dates_error(name)
     return Objects(series.to_list(), name)
 
 
-def _read_holed_integers(series: Any, name: str) -> RawColumn:
-    """Return a column of integers with nulls: as numbers where a float holds each of them, else as labels."""
-    holes = series.is_null().to_numpy().astype(np.bool_)
+def _read_nullable_integers(series: Any, name: str) -> RawColumn:
+    """Return integers with nulls as numbers if floats represent them exactly, otherwise as labels."""
+    is_null = series.is_null().to_numpy().astype(np.bool_)
     column = read_wide_integers(np.asarray(series.fill_null(0).to_numpy()), name)
     if isinstance(column, Labels):
-        return Labels(column.distinct, np.where(holes, UNKNOWN, column.position), name)
-    column.rows[holes] = np.nan
+        return Labels(column.distinct, np.where(is_null, UNKNOWN, column.position), name)
+    column.rows[is_null] = np.nan
     return column
 
 
 def _read_arrow_labels(series: Any, name: str) -> RawColumn:
-    """Return a column of strings, booleans or categories, through an Arrow dictionary.
+    """Return a column of strings, booleans or categories, read through an Arrow dictionary.
 
-    Levels are declared by a pandas categorical, a polars Enum, or an Arrow dictionary that says it is ordered; any
-    other dictionary is only a way of storing.
+    A pandas categorical, a polars Enum and an ordered Arrow dictionary declare levels. Any other dictionary is only a
+    storage format.
     """
     import narwhals as nw
     import pyarrow
@@ -346,12 +362,12 @@ def _read_arrow_labels(series: Any, name: str) -> RawColumn:
 
 
 def _read_categories(values: Any, name: str) -> RawColumn:
-    """Return a pandas categorical, whose levels are declared."""
+    """Return a pandas categorical as a column with declared levels."""
     return _labels([plain(v) for v in values.categories.tolist()], values.codes.astype(np.int64), name, True)
 
 
 def one_array(values: Any) -> Any:
-    """Return an Arrow array of one piece, whose dictionary is that of all pieces."""
+    """Combine a chunked Arrow array into one array with one dictionary."""
     import pyarrow
 
     if isinstance(values, pyarrow.Array):
@@ -359,13 +375,13 @@ def one_array(values: Any) -> Any:
     try:
         values = values.unify_dictionaries()
     except pyarrow.ArrowInvalid:
-        # Dictionaries with nulls, or too many levels for their indices.
+        # The dictionaries contain nulls or have too many levels for their index type.
         return _unified(values.chunks)
     return values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
 
 
 def _unified(chunks: list[Any]) -> Any:
-    """Return dictionary arrays as one, their levels in the order in which they come."""
+    """Combine dictionary arrays into one, with levels in order of appearance."""
     import pyarrow
     from pyarrow.compute import index_in
 
@@ -376,12 +392,12 @@ def _unified(chunks: list[Any]) -> Any:
 
 
 def _labels(levels: list[Any], position: NDArray[np.integer], name: str, declared: bool) -> RawColumn:
-    """Return a column of levels, each of which must be a label."""
+    """Return a column of labels, and raise an error if a level is not a valid label."""
     for level in levels:
         if not isinstance(level, str | int | float | bool):
-            raise not_a_value(level, name)
+            raise unsupported_value_error(level, name)
         if isinstance(level, float) and not np.isfinite(level):
             raise ValueError(f"column {name!r} has infinity as a level; replace it or make it missing")
     if len({isinstance(level, str) for level in levels}) > 1:
-        raise mixed(name)
+        raise mixed_types_error(name)
     return Labels(levels, position, name, declared)

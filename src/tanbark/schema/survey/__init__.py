@@ -1,1 +1,1 @@
-"""Learning a schema from streamed rows."""
+"""Learn a schema from streamed rows in bounded memory."""

@@ -1,8 +1,9 @@
-"""Statistics of a streamed column of labels: its levels and their counts."""
+"""Levels of a streamed column of labels, and their counts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,14 @@ from tanbark.schema.read.object_columns import is_missing
 from tanbark.schema.read.raw_columns import Labels, RawColumn
 from tanbark.schema.read.table_reader import read_column
 
-MOST_LEVELS = 2**20
-"""How many distinct values of a category are told apart."""
+MAX_DISTINCT_LABELS = 2**20
+"""Maximum number of distinct values of a category."""
 
 
 class SeenLabels:
-    """The labels of a column, each with its count, and the order in which they are declared, if they are.
+    """The labels of a column with their counts, and their order if they are declared.
 
-    At most 2**20 of them are kept: a hundred bytes each, and their text.
+    At most 2**20 labels are stored. Each takes about a hundred bytes plus its text.
     """
 
     def __init__(self, name: str) -> None:
@@ -29,14 +30,14 @@ class SeenLabels:
         self.declared: list[Any] | None = None
         self.missing = 0
 
-    def see(self, values: Any, rows: NDArray[np.bool_], classes: Any = None) -> None:
-        """Look at some rows of an Arrow array."""
+    def see(self, values: Any, rows: NDArray[np.bool_], _classes: Any = None) -> None:
+        """Count the labels in the selected rows of an Arrow array."""
         import pyarrow as pa
-        import pyarrow.types as types
+        from pyarrow import types
 
         stored = values.type.value_type if types.is_dictionary(values.type) else values.type
         if not (_is_text(stored) or types.is_boolean(stored) or types.is_integer(stored) or types.is_floating(stored)):
-            self._see_unusual(values, rows)
+            self._see_other_type(values, rows)
             return
         if not types.is_dictionary(values.type):
             values = values.dictionary_encode()
@@ -52,44 +53,45 @@ class SeenLabels:
         used = np.flatnonzero(counts)
         self.missing += len(values) - len(known)
         labels, times = levels.take(pa.array(used)).to_pylist(), counts[used].tolist()
-        self.missing += sum(many for label, many in zip(labels, times) if is_missing(label))
-        self.count([v for v in labels if not is_missing(v)], [t for v, t in zip(labels, times) if not is_missing(v)])
+        present = [not is_missing(label) for label in labels]
+        self.missing += sum(times) - sum(compress(times, present))
+        self.count(list(compress(labels, present)), list(compress(times, present)))
 
-    def _see_unusual(self, values: Any, rows: NDArray[np.bool_]) -> None:
-        """Look at some rows of an Arrow array that stores its labels in another way, or holds no labels at all."""
+    def _see_other_type(self, values: Any, rows: NDArray[np.bool_]) -> None:
+        """Count the labels in the selected rows of an Arrow array of a less common type."""
         raw = read_column(values, self.name).keep(rows)
-        if raw.measurable and not np.isnan(raw.floats()).all():
-            raise TypeError(f"column {self.name!r} holds numbers as {values.type}; cast it to a type of numbers")
+        if raw.is_numeric and not np.isnan(raw.floats()).all():
+            raise TypeError(f"column {self.name!r} holds numbers as {values.type}; cast it to a numeric type")
         levels = raw.levels()
         counts = np.bincount(raw.index() + 1, minlength=len(levels) + 1).tolist()
         self.missing += counts[0]
         self.count(levels, counts[1:])
 
     def merge(self, other: SeenLabels) -> None:
-        """Add what another has seen."""
+        """Add the counts of another survey of the same column."""
         self.missing += other.missing
         if other.declared is not None:
             self._declare(other.declared)
         self.count(list(other.counts), list(other.counts.values()))
 
     def fresh(self) -> SeenLabels:
-        """Return one that has seen nothing."""
+        """Return an empty survey of the same column."""
         return SeenLabels(self.name)
 
     def settle(self) -> bool:
-        """End a pass; return whether another is needed."""
-        strange = set(self.counts) - set(self.declared) if self.declared is not None else ()
-        if strange:
+        """End a pass, and return whether another is needed."""
+        undeclared = set(self.counts) - set(self.declared) if self.declared is not None else ()
+        if undeclared:
             raise ValueError(
-                f"column {self.name!r} declares its levels in some rows, but others hold {min(strange, key=str)!r}; "
-                "declare the same in all"
+                f"column {self.name!r} declares its levels in some rows, but other rows hold the undeclared level "
+                f"{min(undeclared, key=str)!r}; declare the same levels in all rows"
             )
         return False
 
-    def weighted(self, classes: Sequence[Any] = ()) -> tuple[RawColumn, NDArray[np.float64], NDArray[np.int64]]:
-        """Return a column in which each label stands once, and one missing value if there was any, and their counts.
+    def weighted(self, _classes: Sequence[Any] = ()) -> tuple[RawColumn, NDArray[np.float64], NDArray[np.int64]]:
+        """Return a column with one row per distinct label, the count of each, and zeros in place of classes.
 
-        The third array would be of classes, which do not matter here.
+        If there are missing values, one additional row represents them.
         """
         labels = self.declared if self.declared is not None else list(self.counts)
         counts = np.array([self.counts.get(label, 0) for label in labels], np.float64)
@@ -101,30 +103,31 @@ class SeenLabels:
         return raw, weights, np.zeros(len(weights), np.int64)
 
     def count(self, labels: Sequence[Any], counts: Sequence[int]) -> None:
-        """Count labels as many times as given."""
-        for label, count in zip(labels, counts):
+        """Add counts of labels."""
+        for label, count in zip(labels, counts, strict=True):
             self.counts[label] = self.counts.get(label, 0) + count
-        if len(self.counts) > MOST_LEVELS:
-            raise too_many(self.name)
+        if len(self.counts) > MAX_DISTINCT_LABELS:
+            raise too_many_levels_error(self.name)
 
     def _declare(self, levels: list[Any]) -> None:
-        mine = self.declared or []
-        if mine[: len(levels)] != levels[: len(mine)]:
+        """Record declared levels, which must extend those declared before or be a prefix of them."""
+        known = self.declared or []
+        if known[: len(levels)] != levels[: len(known)]:
             raise ValueError(
-                f"column {self.name!r} declares other levels in some rows than in others; declare the same"
+                f"column {self.name!r} declares different levels in different rows; declare the same levels in all rows"
             )
-        self.declared = max(mine, levels, key=len)
+        self.declared = max(known, levels, key=len)
 
 
-def too_many(name: str) -> ValueError:
-    """Return what to say of a category with more distinct values than can be told apart."""
+def too_many_levels_error(name: str) -> ValueError:
+    """Return the error for a category with too many distinct values."""
     return ValueError(
-        f"column {name!r} has more than {MOST_LEVELS:,} distinct values; if it is an identifier, leave it out with "
-        "ignore="
+        f"column {name!r} has more than {MAX_DISTINCT_LABELS:,} distinct values; if it is an identifier, exclude it "
+        "with ignore="
     )
 
 
 def _is_text(stored: Any) -> bool:
-    import pyarrow.types as types
+    from pyarrow import types
 
     return bool(types.is_string(stored) or types.is_large_string(stored) or types.is_string_view(stored))

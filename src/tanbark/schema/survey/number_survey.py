@@ -1,4 +1,4 @@
-"""Statistics of a streamed column of numbers: distinct values, quantiles and range."""
+"""Distinct values, quantiles and range of a streamed column of numbers."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tanbark.kernels.encode.distinct_numbers import SIGN, float_keys
 from tanbark.schema.encode.columns import UNKNOWN
 from tanbark.schema.read.raw_columns import Labels, Numbers, RawColumn
 from tanbark.schema.read.table_reader import read_wide_integers
-from tanbark.schema.survey.label_survey import MOST_LEVELS, too_many
-from tanbark.schema.survey.streaming_quantiles import NONE, OrderStatistics, ValueTable
+from tanbark.schema.survey.label_survey import MAX_DISTINCT_LABELS, too_many_levels_error
+from tanbark.schema.survey.streaming_quantiles import NO_COUNTS, OrderStatistics, ValueTable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,15 +22,15 @@ Keys = NDArray[np.uint64]
 Floats = NDArray[np.float64]
 
 MOST_VALUES = 2**16
-"""How many distinct numbers are kept before only their quantiles are looked for."""
+"""Maximum number of distinct numbers that are stored; for more, only quantiles are computed."""
 
 
 def kind_of(stored: pa.DataType) -> str:
-    """Return what a column of an Arrow type holds: integers, floats, decimals or labels.
+    """Return the kind of an Arrow type: "signed", "unsigned", "float", "decimal" or "labels".
 
-    Integers in a dictionary that does not declare them are numbers, as they are to whoever reads the whole table.
+    Integers in an unordered dictionary are numbers, as they are when the whole table is read at once.
     """
-    import pyarrow.types as types
+    from pyarrow import types
 
     if types.is_dictionary(stored) and types.is_integer(stored.value_type) and not stored.ordered:
         stored = stored.value_type
@@ -40,27 +40,30 @@ def kind_of(stored: pa.DataType) -> str:
 
 
 class ManyNumbers(Numbers):
-    """A few numbers that stand for more than anybody would take for categories."""
+    """A few numbers that represent a column with too many distinct values to be a category by default."""
 
     few_whole = False
 
 
 class SeenNumbers:
-    """The distinct numbers of a column with their counts, or its range and quantiles where they are many.
+    """The distinct numbers of a column with their counts, or its range and quantiles if there are too many.
 
-    Distinct numbers are kept up to 2**16 of them (4 MB), beyond only what quantiles need (8 MB). A category by the
-    user's word, and cut points chosen with the class in view, need all of them: up to 2**20 (64 MB, for each class
-    where it matters), beyond which there is an error.
+    Up to 2**16 distinct numbers are stored (4 MB). Beyond that, only the data needed for quantiles is stored (8 MB).
+    Columns that the user declared categorical, and supervised binning (MDLP), need all distinct numbers: up to 2**20
+    (64 MB, for MDLP per class). More raise an error.
 
     Parameters
     ----------
     name : str
+        Name of the column.
     stored : pyarrow.DataType
-        What the numbers are stored as.
+        Arrow type of the column.
     category : bool
-        Whether the column is a category by the user's word.
+        Whether the user declared the column categorical.
     bins : {"quantile", "width", "mdlp"}
+        How to bin the numbers.
     n_bins : int
+        Number of intervals.
     """
 
     def __init__(self, name: str, stored: pa.DataType, category: bool, bins: str, n_bins: int) -> None:
@@ -71,17 +74,17 @@ class SeenNumbers:
         self.bins = bins
         self.n_bins = n_bins
         self._by_class = bins == "mdlp" and not category
-        self._most = MOST_LEVELS if category or self._by_class else MOST_VALUES
-        # Decimals that are all missing, and an empty dictionary, are read as a column of no numbers at all.
+        self._max_values = MAX_DISTINCT_LABELS if category or self._by_class else MOST_VALUES
+        # Decimals that are all missing, and an empty dictionary, are read as a column without numbers.
         self._numeric = self.kind != "decimal" and not hasattr(stored, "value_type")
-        self._holed = False
+        self._has_missing = False
         self._tables: dict[Any, ValueTable] = {}
         self._search: OrderStatistics | None = None
         self._low, self._high = 2**64 - 1, 0
 
     def see(self, values: Any, rows: NDArray[np.bool_], classes: Any) -> None:
-        """Look at some rows of an Arrow array, each with its class."""
-        import pyarrow.types as types
+        """Count the selected rows of an Arrow array; `classes` are the labels and the class code of each row."""
+        from pyarrow import types
 
         if types.is_dictionary(values.type):
             self._numeric = self._numeric or len(values.dictionary) > values.dictionary.null_count
@@ -94,39 +97,39 @@ class SeenNumbers:
             self._count(label, self._keys(values, codes == code))
 
     def merge(self, other: SeenNumbers) -> None:
-        """Add what another has seen in the same pass."""
+        """Add the counts of another survey of the same pass."""
         self._numeric = self._numeric or other._numeric
-        self._holed = self._holed or other._holed
+        self._has_missing = self._has_missing or other._has_missing
         if other._search is not None:
-            self._look_for_quantiles().merge(other._search)
+            self._quantile_search().merge(other._search)
             self._low, self._high = min(self._low, other._low), max(self._high, other._high)
         for label, table in other._tables.items():
             self._count(label, *table.items())
 
     def fresh(self) -> SeenNumbers:
-        """Return one that asks the same and has seen nothing."""
+        """Return an empty survey of the same column for the same pass."""
         other = SeenNumbers(self.name, self.stored, self.category, self.bins, self.n_bins)
         if self._search is not None:
             other._search = self._search.fresh()
         return other
 
     def settle(self) -> bool:
-        """End a pass; return whether another is needed."""
+        """End a pass, and return whether another is needed."""
         if self._search is not None:
             return self._search.settle()
-        if self._by_class and len(self._values()[0]) > MOST_LEVELS:
+        if self._by_class and len(self._values()[0]) > MAX_DISTINCT_LABELS:
             raise self._too_many()
         return False
 
     def weighted(self, classes: Sequence[Any]) -> tuple[RawColumn, Floats, NDArray[np.int64]]:
-        """Return a short column of which an encoder thinks what it would think of the whole one.
+        """Return a short column from which an encoder learns the same schema as from the whole column.
 
-        Beside it each value's weight, and its class's position among `classes` (0 where that does not matter). One
-        missing value stands for all of them.
+        Also return the weight of each value, and the position of its class in `classes` (0 if classes do not matter).
+        One missing value represents all of them.
         """
         if not self._numeric:
-            hole = np.full(int(self._holed), UNKNOWN)
-            return Labels([], hole, self.name), np.ones(len(hole)), np.zeros(len(hole), np.int64)
+            missing = np.full(int(self._has_missing), UNKNOWN)
+            return Labels([], missing, self.name), np.ones(len(missing)), np.zeros(len(missing), np.int64)
         raw: Numbers | Labels
         if self._search is not None:
             raw, weights = self._quantiles(self._search)
@@ -137,28 +140,29 @@ class SeenNumbers:
             place = {label: code for code, label in enumerate(classes)} | {None: 0}
             codes = np.array([place[label] for label in labels], np.int64)
             raw = self._raw(keys)
-        if self._holed:
-            raw = _with_a_hole(raw)
+        if self._has_missing:
+            raw = _with_missing_value(raw)
             weights, codes = np.append(weights, 1.0), np.append(codes, 0)
         return raw, weights, codes
 
     def _quantiles(self, search: OrderStatistics) -> tuple[Numbers, Floats]:
-        """Return the range and the quantiles, weighted so that these are their quantiles too."""
+        """Return the range and the quantiles, weighted so that they have the same quantiles as the column."""
         ends = np.array([self._low, self._high], np.uint64)
-        found = np.empty(0, np.uint64) if search.found is None else search.found
-        values = _floats_of(np.concatenate([ends[:1], found, ends[1:]]))
+        quantiles = np.empty(0, np.uint64) if search.quantiles is None else search.quantiles
+        values = _floats_of(np.concatenate([ends[:1], quantiles, ends[1:]]))
         weights = np.diff(np.concatenate([[0, 0], search.ranks(), [search.total]])).astype(np.float64)
         return ManyNumbers(values.reshape(-1, 1), 0, self.name), weights
 
     def _values(self) -> tuple[Keys, Keys, NDArray[np.int64], list[Any]]:
-        """Return the distinct keys, and the keys in each class with their counts and classes."""
+        """Return the distinct keys, and the keys of each class with their counts and classes."""
         items = {label: table.items() for label, table in self._tables.items()}
         keys = np.concatenate([np.empty(0, np.uint64), *(keys for keys, _ in items.values())])
         counts = np.concatenate([np.empty(0, np.int64), *(counts for _, counts in items.values())])
-        labels = [label for label, (held, _) in items.items() for _ in range(len(held))]
+        labels = [label for label, (class_keys, _) in items.items() for _ in range(len(class_keys))]
         return np.unique(keys), keys, counts, labels
 
     def _raw(self, keys: Keys) -> Numbers | Labels:
+        """Return the numbers with these keys as a column."""
         if self.kind == "signed":
             return read_wide_integers((keys ^ SIGN).view(np.int64), self.name)
         if self.kind == "unsigned":
@@ -166,14 +170,14 @@ class SeenNumbers:
         return Numbers(_floats_of(keys).reshape(-1, 1), 0, self.name)
 
     def _keys(self, values: Any, rows: NDArray[np.bool_]) -> Keys:
-        """Return the keys of those of some rows that are not missing."""
+        """Return the keys of the selected rows, without missing values."""
         import pyarrow as pa
 
         if not rows.all():
             values = values.filter(pa.array(rows))
         if self.kind in ("signed", "unsigned"):
             known = values.drop_null().to_numpy(zero_copy_only=False)
-            self._holed = self._holed or len(known) < len(values)
+            self._has_missing = self._has_missing or len(known) < len(values)
             keys = known.astype(np.uint64) if self.kind == "unsigned" else known.astype(np.int64).view(np.uint64) ^ SIGN
             return keys if self._search is None else self._as_floats(keys)
         if self.kind == "decimal":
@@ -184,19 +188,20 @@ class SeenNumbers:
         else:
             floats = values.to_numpy(zero_copy_only=False).astype(np.float64, copy=False)
         keys = _keys_of(floats, self.name)
-        self._holed = self._holed or len(keys) < len(values)
+        self._has_missing = self._has_missing or len(keys) < len(values)
         return keys
 
-    def _count(self, label: Any, keys: Keys, times: NDArray[np.int64] = NONE) -> None:
+    def _count(self, label: Any, keys: Keys, times: NDArray[np.int64] = NO_COUNTS) -> None:
+        """Count keys of a class, each once or with the given counts; switch to quantiles if they are too many."""
         if self._search is None:
-            table = self._tables.setdefault(label, ValueTable(self._most))
+            table = self._tables.setdefault(label, ValueTable(self._max_values))
             counted = table.add(keys, times)
             if counted == len(keys):
                 return
             keys, times = self._as_floats(keys[counted:]), times[counted:]
         elif len(times):
             keys = self._as_floats(keys)
-        search = self._look_for_quantiles()
+        search = self._quantile_search()
         if len(keys):
             self._low, self._high = min(self._low, int(keys.min())), max(self._high, int(keys.max()))
         if len(times):
@@ -204,10 +209,10 @@ class SeenNumbers:
         else:
             search.see(keys)
 
-    def _look_for_quantiles(self) -> OrderStatistics:
-        """Return the search for quantiles, which begins with the values so far where there was none."""
+    def _quantile_search(self) -> OrderStatistics:
+        """Return the quantile search, and start it with the values counted so far if there is none yet."""
         if self._search is None:
-            if self._most == MOST_LEVELS:
+            if self._max_values == MAX_DISTINCT_LABELS:
                 raise self._too_many()
             tables, self._tables = self._tables, {}
             self._search = OrderStatistics(self.n_bins if self.bins == "quantile" else 1)
@@ -216,7 +221,7 @@ class SeenNumbers:
         return self._search
 
     def _as_floats(self, keys: Keys) -> Keys:
-        """Return keys of integers as the keys of the floats nearest to them."""
+        """Convert keys of integers to the keys of the nearest floats."""
         if self.kind in ("float", "decimal"):
             return keys
         return _keys_of(
@@ -224,30 +229,31 @@ class SeenNumbers:
         )
 
     def _too_many(self) -> ValueError:
+        """Return the error for a column with too many distinct values."""
         if not self._by_class:
-            return too_many(self.name)
+            return too_many_levels_error(self.name)
         return ValueError(
-            f"column {self.name!r} has more than {MOST_LEVELS:,} distinct values, too many to be cut with bins='mdlp'; "
+            f"column {self.name!r} has more than {MAX_DISTINCT_LABELS:,} distinct values, too many for bins='mdlp'; "
             "use bins='quantile'"
         )
 
 
 def _keys_of(floats: Floats, name: str) -> Keys:
-    """Return the keys of floats, NaN left out."""
+    """Return the keys of floats, without NaN; raise ValueError if one is infinite."""
     keys = np.empty(len(floats), np.uint64)
-    many, finite = float_keys(np.ascontiguousarray(floats).view(np.uint64), keys)
+    count, finite = float_keys(np.ascontiguousarray(floats).view(np.uint64), keys)
     if not finite:
         Numbers(floats.reshape(-1, 1), 0, name).floats()
-    return keys[:many]
+    return keys[:count]
 
 
 def _floats_of(keys: Keys) -> Floats:
-    """Return the floats that have these keys."""
+    """Return the floats with these keys."""
     return np.where(keys >= SIGN, keys ^ SIGN, ~keys).view(np.float64)
 
 
-def _with_a_hole(raw: Numbers | Labels) -> Numbers | Labels:
-    """Return the column with a missing value at its end."""
+def _with_missing_value(raw: Numbers | Labels) -> Numbers | Labels:
+    """Return the column with a missing value appended."""
     if isinstance(raw, Labels):
         return Labels(raw.distinct, np.append(raw.position, UNKNOWN), raw.name)
     return type(raw)(np.append(raw.rows, [[np.nan]], axis=0), 0, raw.name)

@@ -1,4 +1,4 @@
-"""Learn a schema from streamed rows, in as many passes as needed."""
+"""Learn a schema from streamed rows in one or more passes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from tanbark.schema.encode.columns import first_repeated
 from tanbark.schema.encode.encoder import Encoder
 from tanbark.schema.encode.schema import Schema
-from tanbark.schema.read.class_column import as_labels, no_classes, read_labels, warn_of_dropped
+from tanbark.schema.read.class_column import as_labels, no_classes_error, read_labels, warn_of_dropped
 from tanbark.schema.read.table_reader import one_array
 from tanbark.schema.survey.label_survey import SeenLabels
 from tanbark.schema.survey.number_survey import SeenNumbers, kind_of
@@ -20,22 +20,27 @@ if TYPE_CHECKING:
 
 
 class Survey:
-    """What passes over the rows of a table find out about it: the schema that an encoder learns of the whole table.
+    """Learn from streamed rows the schema that an encoder learns from the whole table.
 
-    Each worker sees some of the rows of a pass with a survey of its own (`fresh`), these are merged in any order, and
-    `settle` ends the pass and says whether another is needed; then `schema` is known. The memory that it takes does
-    not grow with the rows: at most 8 MB for a column of numbers, and for a column of labels, or of numbers that need
-    all their distinct values, as much as 2**20 of them take (about 100 MB).
+    In each pass every worker processes some of the rows (`see`) with its own survey (`fresh`). The surveys are merged
+    in any order (`merge`). `settle` ends the pass and returns whether another is needed. After the last pass, `schema`
+    returns the schema.
 
     Parameters
     ----------
-    encoder : Encoder, optional
+    encoder : Encoder or None
+        Settings of the schema. None uses the defaults.
     target : str
-        The column of classes. Rows without one are left out.
+        Name of the class column. Rows without a class are ignored.
     arrow_schema : pyarrow.Schema
-        The columns of the rows.
-    ignore : sequence of str
-        Columns to leave out.
+        Names and types of the columns.
+    ignore : sequence of str, default=()
+        Columns to exclude.
+
+    Notes
+    -----
+    Memory does not grow with the number of rows. A column of numbers takes at most 8 MB. A column of labels, or of
+    numbers for which all distinct values are needed, takes at most the size of 2**20 values (about 100 MB).
 
     Examples
     --------
@@ -58,7 +63,7 @@ class Survey:
         self.target = target
         self._names = _attributes(arrow_schema, target, ignore)
         self._kinds = {name: kind_of(arrow_schema.field(name).type) for name in self._names}
-        self._forced = self.encoder.forced(self._names)
+        self._forced = self.encoder.forced_categories(self._names)
         self._columns = {name: self._column(name, arrow_schema.field(name).type) for name in self._names}
         self._open = self._names
         self._classes = SeenLabels(target)
@@ -68,20 +73,26 @@ class Survey:
 
     @property
     def rows(self) -> int:
-        """How many rows each pass has seen, with a class or without."""
+        """Number of rows in each pass, with or without a class."""
         return self._expected or 0
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns that the next pass looks at."""
+        """Columns that the next pass needs."""
         return (*self._open, self.target)
 
     def see(self, batch: pa.RecordBatch | pa.Table) -> None:
-        """Look at some rows."""
-        there = set(batch.schema.names)
+        """Process some rows of the current pass.
+
+        Parameters
+        ----------
+        batch : pyarrow.RecordBatch or pyarrow.Table
+            The rows. Only the columns in `names` are needed.
+        """
+        available = set(batch.schema.names)
         for name in self.names:
-            if name not in there:
-                raise ValueError(f"the rows lack the column {name!r}, which those before had")
+            if name not in available:
+                raise ValueError(f"some rows lack the column {name!r}; all rows must have the same columns")
         labels, codes = read_labels(batch.column(self.target), self.target)
         known = codes >= 0
         self._rows += len(codes)
@@ -92,19 +103,32 @@ class Survey:
             values = one_array(batch.column(name))
             if kind_of(values.type) != self._kinds[name]:
                 raise ValueError(
-                    f"column {name!r} is of type {values.type} in some rows and of another in others; cast it"
+                    f"column {name!r} has type {values.type} in some rows and another type in others; "
+                    "cast it to one type"
                 )
             self._columns[name].see(values, known, (labels, codes))
 
     def merge(self, other: Survey) -> None:
-        """Add what another survey saw in the same pass."""
+        """Add the results of another survey of the same pass.
+
+        Parameters
+        ----------
+        other : Survey
+            A survey returned by `fresh`.
+        """
         self._rows += other._rows
         self._classes.merge(other._classes)
         for name in self._open:
             self._columns[name].merge(cast(Any, other._columns[name]))
 
     def fresh(self) -> Survey:
-        """Return a survey that asks the same and has seen nothing, to take part in this pass."""
+        """Return an empty survey for the same pass.
+
+        Returns
+        -------
+        survey : Survey
+            The empty survey, to be merged into this one at the end of the pass.
+        """
         other = Survey.__new__(Survey)
         other.__dict__.update(self.__dict__)
         other._columns = {name: self._columns[name].fresh() for name in self._open}
@@ -113,7 +137,18 @@ class Survey:
         return other
 
     def settle(self) -> bool:
-        """End a pass; return whether another is needed."""
+        """End a pass.
+
+        Returns
+        -------
+        again : bool
+            Whether another pass is needed.
+
+        Raises
+        ------
+        ValueError
+            If the rows differ from those of the first pass, or a column has too many distinct values.
+        """
         if self._expected is not None:
             self.refuse_other(self._rows)
         self._expected, self._rows = self._rows, 0
@@ -122,18 +157,24 @@ class Survey:
         return bool(self._open)
 
     def refuse_other(self, rows: int) -> None:
-        """Raise where a later pass over all rows, with a class or without, saw more or fewer than the first."""
+        """Raise ValueError if a later pass had a different number of rows, with or without a class, than the first."""
         if rows != self._expected:
             raise ValueError(
-                f"there were {self._expected:,} rows when they were read first and {rows:,} the next time; "
-                "give schema=, or write them to a file"
+                f"the first pass read {self._expected:,} rows, but a later pass read {rows:,}; "
+                "pass schema=, or write the rows to a file"
             )
 
     def schema(self) -> Schema:
-        """Return the schema, warning of what the encoder warns of."""
+        """Return the schema, with the same warnings as the encoder.
+
+        Returns
+        -------
+        schema : Schema
+            The learned schema.
+        """
         labels = self._classes.weighted()[0].levels()
         if not labels and self._expected:
-            raise no_classes(self.target)
+            raise no_classes_error(self.target)
         warn_of_dropped(self._classes.missing)
         rows = self.rows - self._classes.missing
         columns = []
@@ -146,23 +187,24 @@ class Survey:
         )
 
     def _column(self, name: str, stored: pa.DataType) -> SeenLabels | SeenNumbers:
+        """Return an empty survey of a column of an Arrow type."""
         if self._kinds[name] == "labels":
             return SeenLabels(name)
         return SeenNumbers(name, stored, name in self._forced, self.encoder.bins, self.encoder.n_bins)
 
 
 def _attributes(columns: pa.Schema, target: str, ignore: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of the columns beside the class and those that are ignored."""
+    """Return the names of all columns except the class and the ignored columns."""
     names = columns.names
-    twice = first_repeated(names)
-    if twice is not None:
-        raise ValueError(f"the table has two columns named {twice!r}; rename one")
+    repeated = first_repeated(names)
+    if repeated is not None:
+        raise ValueError(f"the table has two columns named {repeated!r}; rename one")
     for name in (target, *ignore):
         if name not in names:
-            raise ValueError(f"the table has no column {name!r}; it has {', '.join(map(repr, names))}")
+            raise ValueError(f"the table has no column {name!r}; its columns are {', '.join(map(repr, names))}")
     if target in ignore:
         raise ValueError(f"{target!r} is the class and cannot be ignored")
     rest = tuple(name for name in names if name != target and name not in ignore)
     if not rest:
-        raise ValueError(f"the table has no column left to learn from beside the class {target!r}")
+        raise ValueError(f"no columns are left to learn from besides the class {target!r}")
     return rest
