@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.counts.family_counts import MOST_DENSE, ROOM
+from tanbark.counts.family_counts import MAX_DENSE_CELLS, ROOM
 from tanbark.immutable import CopiedByFields
 from tanbark.kernels.runtime.compiling import frozen
 
@@ -77,7 +77,7 @@ class SparseTable(CopiedByFields):
     def dense(self) -> Array:
         """Return the table written out."""
         cells = math.prod(self.shape)
-        if cells > MOST_DENSE:
+        if cells > MAX_DENSE_CELLS:
             raise ValueError(f"a table of shape {self.shape} has {cells:,} cells, too many to write out")
         table = np.tile(self.default, (math.prod(self._attributes), 1, 1))
         table[self.keys] = self.rows
