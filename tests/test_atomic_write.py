@@ -1,4 +1,4 @@
-"""A file is replaced whole or not at all."""
+"""Files are replaced atomically."""
 
 import os
 import stat
@@ -18,7 +18,7 @@ def listed(folder):
     return sorted(p.name for p in folder.iterdir())
 
 
-def test_the_old_file_is_there_until_the_new_one_is_whole(tmp_path):
+def test_the_old_file_stays_until_the_new_one_is_complete(tmp_path):
     path = tmp_path / "a"
     path.write_bytes(b"old")
     with replacing(path) as file:
@@ -30,7 +30,7 @@ def test_the_old_file_is_there_until_the_new_one_is_whole(tmp_path):
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
-def test_after_an_error_nothing_has_changed(tmp_path, error):
+def test_an_error_leaves_the_old_file_unchanged(tmp_path, error):
     path = tmp_path / "a"
     path.write_bytes(b"old")
     with pytest.raises(error), replacing(path) as file:
@@ -39,7 +39,7 @@ def test_after_an_error_nothing_has_changed(tmp_path, error):
     assert listed(tmp_path) == ["a"]
 
 
-def test_file_and_folder_are_on_the_disk_before_the_end(tmp_path, monkeypatch):
+def test_file_and_folder_are_synced_to_disk(tmp_path, monkeypatch):
     done = []
     sync, replace = os.fsync, os.replace
 
@@ -74,22 +74,22 @@ def test_a_file_keeps_its_permissions(tmp_path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
-def test_a_new_file_has_the_permissions_that_any_new_file_gets_and_threads_do_not_change_them(tmp_path, monkeypatch):
+def test_a_new_file_has_default_permissions_without_changing_the_umask(tmp_path, monkeypatch):
     (tmp_path / "any").touch()
-    # To ask the system for them is to change them, for all threads.
+    # Reading the umask would change it for all threads.
     monkeypatch.delattr(os, "umask")
     with replacing(tmp_path / "a") as file:
         file.write(b"new")
     assert (tmp_path / "a").stat().st_mode == (tmp_path / "any").stat().st_mode
 
 
-def test_what_is_written_aside_can_be_read_by_nobody_who_may_not_read_the_file(tmp_path):
+def test_the_temporary_file_has_the_permissions_of_the_old_file(tmp_path):
     path = tmp_path / "a"
     path.write_bytes(b"old")
     path.chmod(0o600)
     with replacing(path):
-        (aside,) = (p for p in tmp_path.iterdir() if p != path)
-        assert stat.S_IMODE(aside.stat().st_mode) == 0o600
+        (temporary,) = (p for p in tmp_path.iterdir() if p != path)
+        assert stat.S_IMODE(temporary.stat().st_mode) == 0o600
 
 
 def test_leftovers_of_this_file_and_suffix_are_removed_and_nothing_else(tmp_path):
@@ -100,7 +100,7 @@ def test_leftovers_of_this_file_and_suffix_are_removed_and_nothing_else(tmp_path
     assert listed(tmp_path) == sorted(kept)
 
 
-def test_the_names_that_are_written_are_those_that_are_removed(tmp_path):
+def test_temporary_names_match_the_leftovers_that_are_removed(tmp_path):
     with replacing(tmp_path / "a+b", ".part"):
         during = set(listed(tmp_path))
         remove_leftovers(tmp_path / "a+b", "")
@@ -111,15 +111,15 @@ def test_the_names_that_are_written_are_those_that_are_removed(tmp_path):
     assert listed(tmp_path) == ["a+b"]
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
-def test_a_pipe_is_written_to_and_stays_one(tmp_path):
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    heard = []
-    reader = threading.Thread(target=lambda: heard.append(pipe.read_bytes()))
+    received = []
+    reader = threading.Thread(target=lambda: received.append(pipe.read_bytes()))
     reader.start()
     with replacing(pipe) as file:
         file.write(b"through")
     reader.join(10)
-    assert heard == [b"through"]
+    assert received == [b"through"]
     assert pipe.is_fifo()

@@ -1,4 +1,4 @@
-"""What a network says of independence, against the definitions and against its joint distribution."""
+"""Graphs and independences of networks, against the definitions and the joint distribution."""
 
 import dataclasses
 import itertools
@@ -15,7 +15,7 @@ from tanbark.network import SparseTable, Structure
 
 
 def random_network(seed, nodes=5, density=0.45):
-    """A network over nodes of two or three values with random edges and tables; the class may stand anywhere."""
+    """Return a network of nodes with two or three values, random edges and random tables; the class may be any node."""
     rng = np.random.default_rng(seed)
     order = rng.permutation(nodes)
     above = [[] for _ in range(nodes)]
@@ -24,21 +24,23 @@ def random_network(seed, nodes=5, density=0.45):
             above[order[later]].append(int(order[earlier]))
     arity = rng.integers(2, 4, nodes).tolist()
     columns = [Category(f"a{u}", tuple(range(r))) for u, r in enumerate(arity[:-1])]
-    tables = tuple(np.log(rng.dirichlet(np.ones(r), [arity[p] for p in up])) for r, up in zip(arity, above))
+    tables = tuple(
+        np.log(rng.dirichlet(np.ones(r), [arity[p] for p in up])) for r, up in zip(arity, above, strict=True)
+    )
     return Network(Schema(columns, tuple(range(arity[-1]))), Structure(tuple(map(tuple, above))), tables)
 
 
 def whole_joint(network):
-    """P(attributes, class) by the chain rule, one axis per node."""
+    """Return P(attributes, class) by the chain rule, one axis per node."""
     nodes = len(network.names)
     joint = 1.0
-    for node, (above, table) in enumerate(zip(network.structure.parents, network.log_tables)):
+    for node, (above, table) in enumerate(zip(network.structure.parents, network.log_tables, strict=True)):
         joint = joint * aligned(np.exp(table), (*above, node), nodes)
     return joint
 
 
 def aligned(table, axes, nodes):
-    """A table whose axes are these nodes, in the nodes' order and with axes of length one for all others."""
+    """Return a table over these nodes with its axes in node order and axes of length one for all other nodes."""
     order = np.argsort(axes)
     shape = [1] * nodes
     for at in order:
@@ -47,8 +49,8 @@ def aligned(table, axes, nodes):
 
 
 def is_blocked(graph, path, given):
-    """The definition: some middle node is known and no collider, or a collider with nothing known at or below it."""
-    for before, here, after in zip(path, path[1:], path[2:]):
+    """Return whether a non-collider on the path is given, or a collider without given descendants is not."""
+    for before, here, after in zip(path[:-2], path[1:-1], path[2:], strict=True):
         collides = graph.has_edge(before, here) and graph.has_edge(after, here)
         if collides and not ({here} | nx.descendants(graph, here)) & given:
             return True
@@ -58,15 +60,15 @@ def is_blocked(graph, path, given):
 
 
 def questions(names):
-    """Every way to put the nodes into a, b, given or nothing, a and b not empty."""
+    """Yield all assignments of nodes to a, b, given or nothing, with a and b not empty."""
     for places in itertools.product("abg-", repeat=len(names)):
-        a, b, given = (tuple(n for n, place in zip(names, places) if place == p) for p in "abg")
+        a, b, given = (tuple(n for n, place in zip(names, places, strict=True) if place == p) for p in "abg")
         if a and b:
             yield a, b, given
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_d_separation_is_that_every_path_is_blocked(seed):
+def test_d_separation_means_that_every_path_is_blocked(seed):
     network = random_network(seed, nodes=4 + seed % 2)
     graph = nx.DiGraph([(p, name) for name, above in network.parents.items() for p in above])
     graph.add_nodes_from(network.names)
@@ -81,14 +83,14 @@ def test_d_separation_is_that_every_path_is_blocked(seed):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_d_separated_nodes_are_independent_in_the_joint_and_others_are_not(seed):
-    """Random tables have no independence but what the structure gives them."""
+    """Random tables have only the independences that the structure implies."""
     network = random_network(seed, nodes=4)
     names, joint = network.names, whole_joint(network)
     assert joint.sum() == pytest.approx(1.0)
     for a, b, given in questions(names):
 
-        def margin(kept):
-            return joint.sum(axis=tuple(v for v, name in enumerate(names) if name not in kept), keepdims=True)
+        def margin(nodes):
+            return joint.sum(axis=tuple(v for v, name in enumerate(names) if name not in nodes), keepdims=True)
 
         gap = np.abs(margin((*a, *b, *given)) * margin(given) - margin((*a, *given)) * margin((*b, *given))).max()
         assert (gap < 1e-15) == network.d_separated(a, b, given)
@@ -96,22 +98,22 @@ def test_d_separated_nodes_are_independent_in_the_joint_and_others_are_not(seed)
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_beside_its_markov_blanket_nothing_says_more_of_a_node(seed):
+def test_a_node_is_independent_of_all_others_given_its_markov_blanket(seed):
     network = random_network(seed)
     for target in network.names:
         blanket = network.markov_blanket(target)
         assert list(blanket) == sorted(blanket, key=network.names.index)
         others = [name for name in network.names if name != target]
         for values in itertools.product((0, 1), repeat=len(others)):
-            known = dict(zip(others, values))
+            known = dict(zip(others, values, strict=True))
             of_all = network.query(target, known)
             assert network.query(target, {n: v for n, v in known.items() if n in blanket}) == pytest.approx(of_all)
         for left_out in blanket:
             assert not network.d_separated(target, left_out, [n for n in others if n != left_out])
 
 
-def test_the_blanket_is_parents_children_and_their_other_parents():
-    # 0 -> 2 <- 1, 2 -> 4 <- 3, 4 -> 5, and 6 by itself.
+def test_the_markov_blanket_is_parents_children_and_their_other_parents():
+    # 0 -> 2 <- 1, 2 -> 4 <- 3, 4 -> 5, and 6 without edges.
     structure = Structure(((), (), (0, 1), (), (2, 3), (4,), ()))
     assert structure.markov_blanket(2) == (0, 1, 3, 4)
     assert structure.markov_blanket(0) == (1, 2)
@@ -131,7 +133,7 @@ def test_the_moral_graph_joins_parents_and_drops_directions():
 
 
 def odd_network():
-    """Names with spaces and commas, labels of every kind."""
+    """Return a network whose names have spaces and commas, with labels of every kind."""
     columns = [
         Category("wind, at noon", ("calm", "strong"), other=True),
         Number("age in years", (30.0,), missing=True),
@@ -143,7 +145,7 @@ def odd_network():
     return Network(schema, structure, tuple(np.log(np.full(s, 1 / s[-1])) for s in shapes))
 
 
-def test_a_graph_of_networkx_has_the_names_the_labels_and_the_class():
+def test_to_networkx_has_the_names_the_labels_and_the_class():
     network = odd_network()
     graph = network.to_networkx()
     assert tuple(graph.nodes) == network.names
@@ -163,7 +165,7 @@ def test_a_graph_of_networkx_has_the_names_the_labels_and_the_class():
         assert tuple(network.query(name)) == labels
 
 
-def test_names_with_spaces_and_commas_are_names():
+def test_names_with_spaces_and_commas_are_found():
     network = odd_network()
     assert network.markov_blanket("age in years") == ("wind, at noon", "sails, or not")
     assert network.markov_blanket("1") == ()
@@ -178,18 +180,18 @@ def test_names_with_spaces_and_commas_are_names():
         ("height", "1", (), "^no node is named 'height'; the nodes are 'wind, at noon', 'age in years', '1', "),
         ("1", ["age in years", "wind"], (), "^no node is named 'wind'"),
         ("1", "age in years", ["noon"], "^no node is named 'noon'"),
-        ("1", ("1", "age in years"), (), "^'1' is part of a and of b; leave it out of one of them$"),
-        ("1", "age in years", "age in years", "^'age in years' is part of b and of given; leave it out of one"),
+        ("1", ("1", "age in years"), (), "^'1' is in both a and b; remove it from one of them$"),
+        ("1", "age in years", "age in years", "^'age in years' is in both b and given; remove it from one"),
     ],
 )
-def test_a_question_with_strange_or_repeated_names_gets_a_sentence(a, b, given, message):
+def test_unknown_and_repeated_names_raise(a, b, given, message):
     with pytest.raises(ValueError, match=message):
         odd_network().d_separated(a, b, given)
 
 
-def test_what_is_no_name_gets_a_sentence():
+def test_arguments_that_are_not_names_raise():
     network = odd_network()
-    with pytest.raises(TypeError, match=r"^b must be a name or several names, got 3$"):
+    with pytest.raises(TypeError, match=r"^b must be a node name or an iterable of node names, got 3$"):
         network.d_separated("1", 3)
     with pytest.raises(ValueError, match=r"^no node is named 3; the nodes are"):
         network.d_separated("1", [3])
@@ -207,7 +209,7 @@ def sparse_network():
 
 @pytest.mark.parametrize("make", [odd_network, sparse_network, lambda: random_network(3)])
 @pytest.mark.parametrize("again", [lambda network: network, lambda network: pickle.loads(pickle.dumps(network))])
-def test_nothing_of_a_network_can_be_changed(make, again):
+def test_networks_are_immutable(make, again):
     network = again(make())
     for owner, names in ((network, ("schema", "structure", "log_tables", "names")), (network.structure, ("parents",))):
         for name in names:
@@ -228,7 +230,7 @@ def test_nothing_of_a_network_can_be_changed(make, again):
     assert network.table(network.names[-1]).any()
 
 
-def test_a_pickled_network_says_the_same():
+def test_a_pickled_network_has_the_same_graph():
     network = random_network(5)
     copy = pickle.loads(pickle.dumps(network))
     assert nx.utils.graphs_equal(copy.to_networkx(), network.to_networkx())

@@ -179,7 +179,7 @@ TAMPERED = [
     (TAN, filling("table", np.s_[:, 0, 1], 9), "two values were seen together more often than each of them"),
     (NaiveBayes, filling("table", slice(None), 1000), "a value was seen more often than its class"),
     (NaiveBayes, filling("table", slice(None), 10), "the values of a column were seen more often than their class"),
-    (NaiveBayes, filling("class_counts", slice(None), 2**62), "have grown beyond 2"),
+    (NaiveBayes, filling("class_counts", slice(None), 2**62), "the counts exceed 2"),
     # Rows that cannot be drawn: every value has probability zero.
     (TAN, filling("log_table_0", slice(None), -np.inf), "do not sum to 1"),
     (TAN, filling("log_table_0", slice(None), -1e-3), "do not sum to 1"),

@@ -1,4 +1,4 @@
-"""Write a file completely or leave the old one in place."""
+"""Atomic replacement of files."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from typing import IO
 
 @contextmanager
 def replacing(path: Path, suffix: str = "") -> Iterator[IO[bytes]]:
-    """Yield a file that takes the place of `path` once all of it is on the disk; after an error nothing has changed.
+    """Yield a temporary file that replaces `path` when the context exits; after an error, `path` is unchanged.
 
-    It is written under a hidden name that ends in `suffix`. Once this is left, not even a power cut brings the old file
-    back. A link is followed, and a file that was there passes its permissions on. A device or a pipe is written to.
+    The temporary file has a hidden name that ends in `suffix`. Both the file and its folder are synced to disk, so that
+    the replacement survives a power failure. Symbolic links are followed, and the permissions of an existing file are
+    kept. Devices and pipes are written to directly.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder, replacing(Path(folder, "a")) as file:
-    ...     _ = file.write(b"whole")
+    ...     _ = file.write(b"content")
     """
     real = Path(os.path.realpath(path))
     if real.exists() and not real.is_file() and not real.is_dir():
@@ -36,14 +37,13 @@ def replacing(path: Path, suffix: str = "") -> Iterator[IO[bytes]]:
     try:
         with file:
             with suppress(FileNotFoundError):
-                os.chmod(file.name, stat.S_IMODE(real.stat().st_mode))
+                Path(file.name).chmod(stat.S_IMODE(real.stat().st_mode))
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.replace(file.name, real)
+        Path(file.name).replace(real)
     except BaseException as error:
-        with suppress(FileNotFoundError):
-            os.unlink(file.name)
+        Path(file.name).unlink(missing_ok=True)
         if isinstance(error, OSError) and error.errno and error.filename is None:
             raise type(error)(error.errno, error.strerror, str(path)) from error
         raise
@@ -51,22 +51,22 @@ def replacing(path: Path, suffix: str = "") -> Iterator[IO[bytes]]:
 
 
 def remove_leftovers(path: Path, suffix: str) -> None:
-    """Remove what runs that were killed had written aside for `path` under this suffix.
+    """Remove the temporary files that killed processes left behind when replacing `path` with this suffix.
 
-    Only whoever knows that no such run is alive may call this.
+    Call this only if no other process is currently writing `path`.
     """
     real = Path(os.path.realpath(path))
-    named = re.compile(rf"\.{re.escape(real.name)}\.[a-z0-9_]{{8}}{re.escape(suffix)}")
+    pattern = re.compile(rf"\.{re.escape(real.name)}\.[a-z0-9_]{{8}}{re.escape(suffix)}")
     for entry in os.scandir(real.parent):
-        if named.fullmatch(entry.name):
+        if pattern.fullmatch(entry.name):
             Path(entry).unlink(missing_ok=True)
 
 
 def _new_file(path: Path, suffix: str) -> IO[bytes]:
-    """Return a file beside `path`, open for writing, with the permissions that a new one gets.
+    """Create a file next to `path` with the default permissions of new files, and open it for writing.
 
-    Python has no way to ask for these that threads could use at the same time (`os.umask` changes them), so that the
-    module `tempfile`, whose files nobody else can read, is of no use.
+    `tempfile` creates files that only the owner can read. Restoring the default permissions would require reading the
+    umask, which is possible only by changing it (`os.umask`) and therefore not thread-safe.
     """
     while True:
         with suppress(FileExistsError):
@@ -74,7 +74,7 @@ def _new_file(path: Path, suffix: str) -> IO[bytes]:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Put the names in a folder on the disk, where the system has a way to."""
+    """Sync a folder's entries to disk, if the system supports it."""
     if os.name == "nt":
         return
     descriptor = os.open(folder, os.O_RDONLY)

@@ -1,4 +1,7 @@
-"""Directed acyclic graphs over the attributes and the class."""
+"""Directed acyclic graphs over the attributes and the class.
+
+A `Structure` identifies nodes by number. The functions below it serve networks, whose users identify nodes by name.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Structure:
-    """The parents of each node: the attributes in column order, then the class.
+    """Structure of a Bayesian network: the parents of each node.
+
+    Nodes are numbered: first the attributes in column order, then the class.
 
     Parameters
     ----------
     parents : tuple of tuples of int
-        For each node the nodes it depends on; node ``len(parents) - 1`` is the class.
+        The parents of each node. Node ``len(parents) - 1`` is the class.
+
+    Attributes
+    ----------
+    of_class : int
+        The node of the class.
+
+    Raises
+    ------
+    ValueError
+        If a node has invalid parents or the edges form a cycle.
 
     Examples
     --------
@@ -30,16 +45,26 @@ class Structure:
 
     def __post_init__(self) -> None:
         nodes = len(self.parents)
-        for node, above in enumerate(self.parents):
-            strange = above and not 0 <= min(above) <= max(above) < nodes
-            if strange or node in above or len(set(above)) != len(above):
-                raise ValueError(f"node {node} cannot have the parents {above}")
+        for node, parents in enumerate(self.parents):
+            out_of_range = parents and not 0 <= min(parents) <= max(parents) < nodes
+            if out_of_range or node in parents or len(set(parents)) != len(parents):
+                raise ValueError(f"invalid parents {parents} of node {node}: expected distinct other nodes")
         if len(self.topological_order()) != nodes:
             raise ValueError("the edges form a cycle")
 
     @classmethod
     def augmented(cls, parent: Sequence[int]) -> Structure:
-        """Return the structure in which each attribute has the class and at most one attribute (-1: none) above."""
+        """Return a structure in which the parents of each attribute are the class and at most one attribute.
+
+        Parameters
+        ----------
+        parent : sequence of int
+            The parent of each attribute among the attributes, -1 for none.
+
+        Returns
+        -------
+        structure : Structure
+        """
         of_class = len(parent)
         return cls((*((of_class,) if p < 0 else (p, of_class) for p in parent), ()))
 
@@ -49,79 +74,122 @@ class Structure:
         return len(self.parents) - 1
 
     def attribute_parents(self, node: int) -> tuple[int, ...]:
-        """Return the attributes among a node's parents."""
+        """Return the parents of a node without the class.
+
+        Parameters
+        ----------
+        node : int
+
+        Returns
+        -------
+        parents : tuple of int
+        """
         return tuple(p for p in self.parents[node] if p != self.of_class)
 
     def ancestors(self, nodes: Iterable[int]) -> set[int]:
-        """Return some nodes and all that they depend on."""
-        found = set(nodes)
-        waiting = list(found)
-        while waiting:
-            above = set(self.parents[waiting.pop()]) - found
-            found |= above
-            waiting.extend(above)
-        return found
+        """Return some nodes and all their ancestors.
+
+        Parameters
+        ----------
+        nodes : iterable of int
+
+        Returns
+        -------
+        ancestors : set of int
+            Includes `nodes`.
+        """
+        visited = set(nodes)
+        pending = list(visited)
+        while pending:
+            parents = set(self.parents[pending.pop()]) - visited
+            visited |= parents
+            pending.extend(parents)
+        return visited
 
     def markov_blanket(self, node: int) -> tuple[int, ...]:
-        """Return a node's parents, its children and the children's other parents: given them, no other node matters."""
-        families = [{child, *above} for child, above in enumerate(self.parents) if child == node or node in above]
+        """Return a node's parents, its children and the other parents of its children.
+
+        Given its Markov blanket, a node is independent of all other nodes.
+
+        Parameters
+        ----------
+        node : int
+
+        Returns
+        -------
+        blanket : tuple of int
+            In ascending order.
+        """
+        families = [{child, *parents} for child, parents in enumerate(self.parents) if child == node or node in parents]
         return tuple(sorted(set().union(*families) - {node}))
 
     def is_augmented_tree(self) -> bool:
-        """Return whether the class is above every attribute, beside at most one attribute, and below none."""
+        """Return whether the structure has the form that `augmented` builds.
+
+        Returns
+        -------
+        is_augmented_tree : bool
+            True if the class has no parents, and the parents of each attribute are the class and at most one attribute.
+        """
         attributes = self.parents[:-1]
         return not self.parents[-1] and all(len(p) <= 2 and self.of_class in p for p in attributes)
 
     def topological_order(self) -> list[int]:
-        """Return the nodes, parents before children, otherwise in column order; nodes on a cycle are left out."""
-        below: list[list[int]] = [[] for _ in self.parents]
-        waiting_for = [len(p) for p in self.parents]
-        for node, above in enumerate(self.parents):
-            for p in above:
-                below[p].append(node)
+        """Return the nodes with parents before their children, otherwise in ascending order.
+
+        Returns
+        -------
+        order : list of int
+            Nodes on a cycle and their descendants are left out.
+        """
+        children: list[list[int]] = [[] for _ in self.parents]
+        n_pending = [len(parents) for parents in self.parents]
+        for node, parents in enumerate(self.parents):
+            for p in parents:
+                children[p].append(node)
         order: list[int] = []
-        ready = [n for n, many in enumerate(waiting_for) if not many]
+        ready = [node for node, n in enumerate(n_pending) if not n]
         while ready:
             node = heappop(ready)
             order.append(node)
-            for child in below[node]:
-                waiting_for[child] -= 1
-                if not waiting_for[child]:
+            for child in children[node]:
+                n_pending[child] -= 1
+                if not n_pending[child]:
                     heappush(ready, child)
         return order
 
 
 def directed_graph(
-    parents: Mapping[str, Sequence[str]], labels: Mapping[str, tuple[Any, ...]], of_class: str
+    parents: Mapping[str, Sequence[str]], labels: Mapping[str, tuple[Any, ...]], class_name: str
 ) -> networkx.DiGraph:
-    """Return the graph of a network: nodes by name in their order, with `labels` and `is_class`, edges from parents."""
+    """Return a networkx graph with edges from parents to children and the node attributes `labels` and `is_class`."""
     import networkx
 
     graph = networkx.DiGraph()
     for name in parents:
-        graph.add_node(name, labels=labels[name], is_class=name == of_class)
-    graph.add_edges_from((above, name) for name, many in parents.items() for above in many)
+        graph.add_node(name, labels=labels[name], is_class=name == class_name)
+    graph.add_edges_from((parent, name) for name, names in parents.items() for parent in names)
     return graph
 
 
-def position(name: str, names: Sequence[str]) -> int:
-    """Return where the node of this name stands, or raise a sentence that lists the names there are."""
+def node_index(name: str, names: Sequence[str]) -> int:
+    """Return the index of a node, or raise ValueError if no node has this name."""
     if name not in names:
         raise ValueError(f"no node is named {name!r}; the nodes are {', '.join(map(repr, names))}")
     return names.index(name)
 
 
-def named(what: str, given: Any, names: Sequence[str]) -> set[str]:
-    """Return the nodes that a person named, one or several, or raise a sentence that says what is wrong with them."""
-    if not isinstance(given, str | Iterable):
-        raise TypeError(f"{what} must be a name or several names, got {given!r}")
-    several = [given] if isinstance(given, str) else list(given)
-    return {names[position(name, names)] for name in several}
+def node_set(argument: str, nodes: Any, names: Sequence[str]) -> set[str]:
+    """Return the nodes that an argument names, or raise an error that names the argument or the unknown node."""
+    if not isinstance(nodes, str | Iterable):
+        raise TypeError(f"{argument} must be a node name or an iterable of node names, got {nodes!r}")
+    listed = [nodes] if isinstance(nodes, str) else list(nodes)
+    return {names[node_index(name, names)] for name in listed}
 
 
 def check_disjoint(sets: Mapping[str, set[str]], names: Sequence[str]) -> None:
-    """Raise a sentence where a node is in two of the sets."""
+    """Raise ValueError if a node is in more than one of the sets."""
     for name in names:
-        where = [what for what, nodes in sets.items() if name in nodes]
-        if len(where) > 1:
-            raise ValueError(f"{name!r} is part of {where[0]} and of {where[1]}; leave it out of one of them")
+        arguments = [argument for argument, nodes in sets.items() if name in nodes]
+        if len(arguments) > 1:
+            raise ValueError(f"{name!r} is in both {arguments[0]} and {arguments[1]}; remove it from one of them")

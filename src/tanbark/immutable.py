@@ -7,9 +7,9 @@ from typing import Any
 
 
 class CopiedByFields:
-    """A dataclass of which copies and pickles are made from its fields alone.
+    """Mixin for dataclasses that are copied and pickled by their fields only.
 
-    What it remembers beside them may be growing at that moment, as another thread asks it something.
+    Cached properties are left out, since another thread may be computing them during the copy.
     """
 
     def __reduce__(self) -> tuple[Any, ...]:

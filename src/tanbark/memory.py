@@ -1,4 +1,4 @@
-"""How much memory there is."""
+"""Available memory, and checks against it."""
 
 from __future__ import annotations
 
@@ -7,45 +7,46 @@ from pathlib import Path
 
 import psutil
 
-SHARE = 0.8
-LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
-USED = ("/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory/memory.usage_in_bytes")
-DETAILS = ("/sys/fs/cgroup/memory.stat", "/sys/fs/cgroup/memory/memory.stat")
+USABLE_SHARE = 0.8
+"""Share of the free memory that may be used."""
+CGROUP_LIMIT_FILES = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+CGROUP_USAGE_FILES = ("/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory/memory.usage_in_bytes")
+CGROUP_STAT_FILES = ("/sys/fs/cgroup/memory.stat", "/sys/fs/cgroup/memory/memory.stat")
 UNCHECKED = 64 * 2**20
-"""So little there always is: what needs no more is not compared with what is free, which takes a moment to find."""
+"""Up to this many bytes, the free memory is not checked, since the check itself takes time."""
 
 
 def most_of_free() -> float:
-    """Return most of the memory that is free, in bytes, within what a container allows."""
+    """Return the memory in bytes that may be used: most of the free memory, within the limit of a container."""
     free = float(psutil.virtual_memory().available)
-    for limit, used, details in zip(LIMITS, USED, DETAILS):
+    for limit, usage, stat in zip(CGROUP_LIMIT_FILES, CGROUP_USAGE_FILES, CGROUP_STAT_FILES, strict=True):
         try:
-            left = float(Path(limit).read_text()) - float(Path(used).read_text())
-            # What is used has files in it that were read, which give way.
-            files = re.search(r"^(?:total_)?inactive_file (\d+)$", Path(details).read_text(), re.MULTILINE)
-            free = min(free, left + (float(files[1]) if files else 0.0))
+            left = float(Path(limit).read_text()) - float(Path(usage).read_text())
+            # The usage includes cached files, which the kernel drops when memory is needed.
+            cached = re.search(r"^(?:total_)?inactive_file (\d+)$", Path(stat).read_text(), re.MULTILINE)
+            free = min(free, left + (float(cached[1]) if cached else 0.0))
         except (OSError, ValueError):
             continue
-    return SHARE * free
+    return USABLE_SHARE * free
 
 
-def check_free(needed: float, what: str, instead: str) -> None:
-    """Raise a sentence where something needs more memory than may be used, with the numbers and what to do instead.
+def check_free(needed: float, task: str, advice: str) -> None:
+    """Raise ValueError if a task needs more bytes of memory than may be used.
 
-    A process that takes more than there is gets no error: the system kills it.
+    Without this check, the operating system would kill the process when memory runs out.
     """
     if needed <= UNCHECKED:
         return
-    room = most_of_free()
-    if needed > room:
+    usable = most_of_free()
+    if needed > usable:
         raise ValueError(
-            f"{what} needs {size_in_words(needed)}, but {size_in_words(room)} may be used (most of what is free); "
-            f"{instead}"
+            f"{task} needs {size_in_words(needed)}, but {size_in_words(usable)} may be used "
+            f"({USABLE_SHARE:.0%} of the free memory); {advice}"
         )
 
 
 def size_in_words(size: float) -> str:
-    """Return a size in words.
+    """Return a number of bytes as text with a unit.
 
     >>> size_in_words(3 * 2**30), size_in_words(5_000_000), size_in_words(2000), size_in_words(2**99)
     ('3.0 GiB', '4.8 MiB', '2,000 bytes', 'more than a billion GiB')

@@ -1,11 +1,11 @@
-"""Warnings that point at the user's line."""
+"""Warnings that point to the user's code."""
 
 import sys
 import warnings
 
 
 def warn(message: str | Warning, category: type[Warning] = UserWarning) -> None:
-    """Warn, naming as its place the first line on the way here that is not tanbark's own."""
+    """Issue a warning that is attributed to the nearest caller outside tanbark."""
     level = 2
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("tanbark."):

@@ -227,7 +227,7 @@ def test_samples_look_like_the_table(classifier):
 
 @every
 @pytest.mark.parametrize("name", ["congressional_voting", "mushroom", "hypothyroid"])
-@pytest.mark.filterwarnings("ignore:column", "ignore:.*so many", "ignore:.*nodes are more than")
+@pytest.mark.filterwarnings("ignore:column", "ignore:.*(so|too) many", "ignore:.*nodes are more than")
 def test_tables_full_of_holes_are_learned(classifier, name, read_text):
     X, y, _ = read_text(name)
     model = classifier(encoder=Encoder(max_levels=20)).fit(X, y)

@@ -20,24 +20,24 @@ def test_rows_may_be_added_in_any_number_of_parts(arity, cuts, weighted, order):
     y = rng.integers(0, 2, 300)
     weights = rng.random(300) if weighted else None
     tally = Tally(schema, order)
-    for start, stop in zip([0, *sorted(cuts)], [*sorted(cuts), 300]):
+    for start, stop in zip([0, *sorted(cuts)], [*sorted(cuts), 300], strict=True):
         part = slice(start, stop)
         tally.add(np.ascontiguousarray(codes[:, part]), y[part], None if weights is None else weights[part])
-    found = tally.counts()
+    counts = tally.counts()
     table = np.zeros((2, *[schema.offset[-1]] * order), float if weighted else int)
     for i in range(300):
         held = [schema.offset[u] + codes[u, i] for u in range(len(arity)) if codes[u, i] < schema.arity[u]]
         places = np.ix_([y[i]], *[held] * order)
         table[places] += 1 if weights is None else weights[i]
-    # Sums are made in the order of the rows, so that they are equal to the last bit.
-    assert np.array_equal(found.table, table)
-    assert found.table.dtype == table.dtype
+    # Sums are computed in row order, so they are equal to the last bit.
+    assert np.array_equal(counts.table, table)
+    assert counts.table.dtype == table.dtype
     assert np.array_equal(
-        found.class_counts, [sum(1 if weights is None else weights[i] for i in np.flatnonzero(y == k)) for k in (0, 1)]
+        counts.class_counts, [sum(1 if weights is None else weights[i] for i in np.flatnonzero(y == k)) for k in (0, 1)]
     )
 
 
-def test_counts_are_not_changed_by_what_is_added_later(random_table):
+def test_counts_are_not_changed_by_rows_added_later(random_table):
     schema, codes, y = random_table(1, 50, (2, 3), 2)
     tally = Tally(schema)
     tally.add(codes, y)
@@ -65,7 +65,7 @@ def test_tallies_merge(random_table, weights):
     assert one.counts() == Counts.of(schema, codes, y) * (2 if weights is None else 1.25)
 
 
-def test_rows_that_cannot_be_counted_change_nothing(random_table):
+def test_invalid_rows_change_nothing(random_table):
     schema, codes, y = random_table(1, 50, (2, 3), 2)
     tally = Tally(schema)
     for bad in ((codes[:1], y), (codes, y[:-1]), (codes, y + 2), (codes, y, -np.ones(50))):

@@ -1,4 +1,4 @@
-"""One law for all ways of counting: however rows are ordered, split and spread, the counts are the same integers."""
+"""All ways of counting give the same integers, however the rows are ordered, split and distributed."""
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +16,7 @@ SCHEMA = Schema(
 )
 
 
-def drawn(rows, seed):
+def random_rows(rows, seed):
     """Return values, -1 where missing, and classes."""
     rng = np.random.default_rng(seed)
     return np.stack([rng.integers(-1, r, rows) for r in LEVELS], axis=1), rng.integers(0, 2, rows)
@@ -26,7 +26,7 @@ def by_hand(X, y):
     """Count the classes and the pairs of values, one row after the other."""
     start = np.cumsum([0, *LEVELS])
     classes, table = np.zeros(2, np.int64), np.zeros((2, start[-1], start[-1]), np.int64)
-    for row, label in zip(X, y):
+    for row, label in zip(X, y, strict=True):
         classes[label] += 1
         at = [start[u] + v for u, v in enumerate(row) if v >= 0]
         for a in at:
@@ -55,7 +55,7 @@ def tallied(parts, n_jobs):
     return tally.counts()
 
 
-def one_after_the_other(parts, n_jobs):
+def incremental(parts, n_jobs):
     counts = Counts.zero(SCHEMA)
     for X, y in parts:
         counts = counts.plus(codes_of(X), y, n_jobs)
@@ -67,17 +67,18 @@ def streamed(parts, n_jobs):
 
 
 def by_cells(parts, n_jobs):
-    """As the engines do: each part's cells, added by their keys."""
+    """Add the cells of each part by their keys, as Spark does."""
     total = {}
     for X, y in parts:
         keys, seen = to_cells(Counts.of(SCHEMA, codes_of(X), y, n_jobs=n_jobs))
-        for key, count in zip(keys.tolist(), seen.tolist()):
+        for key, count in zip(keys.tolist(), seen.tolist(), strict=True):
             total[key] = total.get(key, 0) + count
     return from_cells(SCHEMA, 2, np.array(list(total), np.int64), np.array(list(total.values()), np.int64))
 
 
-@pytest.mark.parametrize("way", [added, tallied, one_after_the_other, streamed, by_cells])
+@pytest.mark.parametrize("way", [added, tallied, incremental, streamed, by_cells])
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.usefixtures("threads_for_few_rows")
 @given(
     st.integers(1, 300),
     st.integers(0, 10**6),
@@ -85,15 +86,13 @@ def by_cells(parts, n_jobs):
     st.sampled_from([1, 2]),
     st.randoms(),
 )
-def test_any_split_any_order_and_any_threads_give_the_same_counts(
-    threads_for_few_rows, way, rows, seed, cuts, n_jobs, random
-):
-    X, y = drawn(rows, seed)
+def test_any_split_any_order_and_any_threads_give_the_same_counts(way, rows, seed, cuts, n_jobs, random):
+    X, y = random_rows(rows, seed)
     classes, table = by_hand(X, y)
     order = list(range(rows))
     random.shuffle(order)
     X, y = X[order], y[order]
-    parts = list(zip(np.split(X, sorted(cuts)), np.split(y, sorted(cuts))))
+    parts = list(zip(np.split(X, sorted(cuts)), np.split(y, sorted(cuts)), strict=True))
     random.shuffle(parts)
     counts = way(parts, n_jobs)
     assert counts.schema == SCHEMA
@@ -102,8 +101,8 @@ def test_any_split_any_order_and_any_threads_give_the_same_counts(
     assert np.array_equal(counts.table, table)
 
 
-def test_a_stream_that_forgets_nothing_counts_as_others_do():
-    X, y = drawn(90, 3)
+def test_a_stream_without_forgetting_gives_the_same_counts():
+    X, y = random_rows(90, 3)
     stream = Stream(NaiveBayes(encoder=SCHEMA))
     for start in range(0, 90, 7):
         part = slice(start, start + 7)

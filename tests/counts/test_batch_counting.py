@@ -40,8 +40,8 @@ def brute_force(table):
 @pytest.mark.parametrize("few", [1, 100, 10_000])
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("private", [0, 10**9])
-def test_batches_of_any_size_are_counted_alike(table, monkeypatch, few, n_jobs, private):
-    monkeypatch.setattr(module, "PRIVATE_BYTES", private)
+def test_the_size_of_batches_does_not_change_the_counts(table, monkeypatch, few, n_jobs, private):
+    monkeypatch.setattr(module, "MAX_PRIVATE_BYTES", private)
     monkeypatch.setattr(module.gathered, "__defaults__", (few,))
     for size in (1, 7, 64, 500):
         assert count_batches(SCHEMA, table.to_batches(size), "y", n_jobs=n_jobs) == brute_force(table)
@@ -59,33 +59,33 @@ def test_batches_may_come_in_any_order(cuts, random):
             "y": rng.integers(0, 2, 500),
         }
     )
-    parts = [table[a:b] for a, b in zip([0, *sorted(cuts)], [*sorted(cuts), 500])]
+    parts = [table[a:b] for a, b in zip([0, *sorted(cuts)], [*sorted(cuts), 500], strict=True)]
     random.shuffle(parts)
     batches = [batch for part in parts for batch in part.combine_chunks().to_batches()]
     assert count_batches(SCHEMA, batches, "y") == brute_force(table)
 
 
 def test_progress_counts_the_rows(table):
-    told = []
-    count_batches(SCHEMA, table.to_batches(100), "y", seen=told.append)
-    assert told[-1] == 500
+    reported = []
+    count_batches(SCHEMA, table.to_batches(100), "y", seen=reported.append)
+    assert reported[-1] == 500
 
 
-def test_rows_without_a_class_are_left_out_with_one_warning(table):
-    holed = table.set_column(0, "y", pa.array([None if i % 3 == 0 else i % 2 for i in range(500)]))
+def test_rows_without_a_class_are_dropped_with_one_warning(table):
+    unlabelled = table.set_column(0, "y", pa.array([None if i % 3 == 0 else i % 2 for i in range(500)]))
     with pytest.warns(UserWarning, match="^167 rows without a class are dropped$") as caught:
-        assert count_batches(SCHEMA, holed.to_batches(9), "y") == brute_force(holed)
+        assert count_batches(SCHEMA, unlabelled.to_batches(9), "y") == brute_force(unlabelled)
     assert len(caught) == 1
 
 
 def test_batches_whose_classes_are_all_missing_are_fine(table):
-    none = table[:20].set_column(0, "y", pa.nulls(20, pa.int64()))
+    unlabelled = table[:20].set_column(0, "y", pa.nulls(20, pa.int64()))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        assert count_batches(SCHEMA, [*none.to_batches(), *table.to_batches()], "y") == brute_force(table)
+        assert count_batches(SCHEMA, [*unlabelled.to_batches(), *table.to_batches()], "y") == brute_force(table)
 
 
-def test_no_rows_are_no_counts(table):
+def test_no_rows_give_zero_counts(table):
     assert count_batches(SCHEMA, [], "y") == Counts.zero(SCHEMA)
     assert count_batches(SCHEMA, table[:0].to_batches(), "y") == Counts.zero(SCHEMA)
 
@@ -96,25 +96,25 @@ def test_columns_may_change_their_order_and_storage_between_batches(table):
     assert count_batches(SCHEMA, batches, "y") == brute_force(pa.concat_tables([table, table]))
 
 
-def test_a_lacking_column_is_named(table):
-    for name, what in (("b", "column"), ("y", "class")):
+def test_the_error_names_an_absent_column(table):
+    for name, what in (("b", "column"), ("y", "class column")):
         with pytest.raises(ValueError, match=f"lack the {what} '{name}'"):
             count_batches(SCHEMA, table.drop_columns([name]).to_batches(), "y")
 
 
-def test_a_column_that_comes_twice_is_named(table):
+def test_the_error_names_a_duplicated_column(table):
     with pytest.raises(ValueError, match="two columns named 'b'"):
         count_batches(SCHEMA, table.append_column("b", table["b"]).to_batches(), "y")
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_a_class_that_the_schema_lacks_is_named(table, n_jobs):
-    strange = table.set_column(0, "y", pa.array([i // 499 * 7 for i in range(500)]))
+def test_the_error_names_an_unknown_class(table, n_jobs):
+    unknown = table.set_column(0, "y", pa.array([i // 499 * 7 for i in range(500)]))
     with pytest.raises(ValueError, match="class 7 is not among"):
-        count_batches(SCHEMA, strange.to_batches(10), "y", n_jobs=n_jobs)
+        count_batches(SCHEMA, unknown.to_batches(10), "y", n_jobs=n_jobs)
 
 
-def test_a_column_of_another_type_is_named(table):
+def test_the_error_names_a_column_of_the_wrong_type(table):
     text = table.set_column(3, "b", pa.array(["x"] * 500))
     with pytest.raises(ValueError, match="column 'b' holds text"):
         count_batches(SCHEMA, text.to_batches(), "y")

@@ -11,7 +11,7 @@ from tanbark.counts import accumulator as module
 
 
 def burt(schema, codes, y, weights=None):
-    """The table by definition: a row adds its weight to every pair of values it has."""
+    """Return the table by definition: each row adds its weight to every pair of its values."""
     weights = np.ones(len(y), np.int64) if weights is None else weights
     total = int(schema.offset[-1])
     table = np.zeros((len(schema.classes), total, total), weights.dtype)
@@ -25,9 +25,9 @@ def burt(schema, codes, y, weights=None):
 
 @pytest.mark.parametrize("arity", [(2,), (2, 3, 4), (1, 5, 2, 3), (40, 60, 3), (255, 2)])
 @pytest.mark.parametrize("classes", [1, 2, 7])
-@pytest.mark.parametrize("holes", [0.0, 0.3])
-def test_counts_are_the_burt_table_by_definition(random_table, arity, classes, holes):
-    schema, codes, y = random_table(1, 300, arity, classes, holes)
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_counts_are_the_burt_table_by_definition(random_table, arity, classes, missing):
+    schema, codes, y = random_table(1, 300, arity, classes, missing)
     counts = Counts.of(schema, codes, y)
     assert np.array_equal(counts.table, burt(schema, codes, y))
     assert np.array_equal(counts.class_counts, np.bincount(y, minlength=classes))
@@ -45,7 +45,7 @@ def test_more_than_255_levels_are_counted_too(random_table):
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.usefixtures("threads_for_few_rows")
-def test_the_number_of_threads_changes_no_bit(random_table, order, weighted):
+def test_the_number_of_threads_does_not_change_the_counts(random_table, order, weighted):
     schema, codes, y = random_table(3, 70_001, (4, 3, 12, 30, 2), 3, 0.05)
     weights = np.random.default_rng(0).random(len(y)) if weighted else None
     one, two, three = (Counts.of(schema, codes, y, weights, order, n_jobs=j) for j in (1, 2, 3))
@@ -57,12 +57,12 @@ def test_the_number_of_threads_changes_no_bit(random_table, order, weighted):
 def test_large_tables_are_counted_by_threads_over_attributes(random_table, monkeypatch, order):
     schema, codes, y = random_table(4, 2000, (4, 3, 12, 30, 2), 3, 0.05)
     expected = Counts.of(schema, codes, y, order=order, n_jobs=1)
-    monkeypatch.setattr(module, "PRIVATE_BYTES", -1)
+    monkeypatch.setattr(module, "MAX_PRIVATE_BYTES", -1)
     assert Counts.of(schema, codes, y, order=order, n_jobs=2) == expected
     assert Counts.of(schema, codes, y, order=order, n_jobs=3) == expected
 
 
-def test_blocks_of_rows_join_seamlessly(random_table):
+def test_blocks_of_rows_are_added_correctly(random_table):
     schema, codes, y = random_table(5, 2 * 32768 + 77, (3, 20, 2), 4, 0.1)
     pair = np.zeros((4, 3, 20), int)
     both = (codes[0] < 3) & (codes[1] < 20)
@@ -78,7 +78,7 @@ def test_weights_are_summed(random_table):
     np.testing.assert_allclose(counts.class_counts, np.bincount(y, weights), rtol=1e-12)
 
 
-def test_whole_weights_are_repetitions(random_table):
+def test_integer_weights_equal_repetitions(random_table):
     schema, codes, y = random_table(7, 200, (3, 4, 2), 3, 0.2)
     times = np.random.default_rng(1).integers(0, 4, 200)
     assert Counts.of(schema, codes, y, times.astype(float)) == Counts.of(
@@ -86,7 +86,7 @@ def test_whole_weights_are_repetitions(random_table):
     )
 
 
-def test_order_one_is_the_diagonal(random_table):
+def test_counts_of_order_one_are_the_diagonal(random_table):
     schema, codes, y = random_table(8, 300, (3, 4, 30), 3, 0.2)
     assert np.array_equal(Counts.of(schema, codes, y, order=1).values, Counts.of(schema, codes, y).values)
 
@@ -110,7 +110,7 @@ def test_counts_are_a_vector_space(arity, classes, rows, seed):
     assert Counts.of(schema, codes[:, shuffled], y[shuffled]) == whole
 
 
-def test_taking_out_more_than_there_is_is_refused(random_table):
+def test_subtracting_more_rows_than_were_counted_raises(random_table):
     schema, codes, y = random_table(9, 20, (2, 2), 2)
     whole = Counts.of(schema, codes, y)
     with pytest.raises(ValueError, match="more rows were subtracted"):
@@ -118,7 +118,7 @@ def test_taking_out_more_than_there_is_is_refused(random_table):
 
 
 @pytest.mark.parametrize("factor", [-1, np.nan, np.inf, 1e101, 10**400])
-def test_counts_are_multiplied_by_sensible_numbers_only(random_table, factor):
+def test_multiplying_by_an_invalid_factor_raises(random_table, factor):
     schema, codes, y = random_table(9, 20, (2, 2), 2)
     for weights in (None, np.full(20, 0.5)):
         with pytest.raises(ValueError, match=r"by a number from 0 to 1e\+100"):
@@ -138,7 +138,7 @@ def test_counts_of_different_schemas_are_aligned_by_label():
     assert together == Counts.of(schema, codes, schema.encode_target(["no", "yes", "yes", "maybe", "yes"]))
 
 
-def test_rare_and_missing_levels_keep_their_place_when_schemas_are_aligned():
+def test_rare_and_missing_levels_are_aligned_with_each_other():
     a = Schema([Category("x", ("p", "r"), other=True, missing=True), Category("e", ())], classes=(0,))
     b = Schema([Category("x", ("q",), other=True, missing=True), Category("e", ("z",))], classes=(0,))
     rows_a = np.array([["p", None], ["zzz", None], [None, None], ["r", None]], object)
@@ -150,14 +150,14 @@ def test_rare_and_missing_levels_keep_their_place_when_schemas_are_aligned():
     assert together.pair(0, 1)[0].tolist() == [[0], [1], [0], [0], [1]]
 
 
-def test_a_schema_that_lacks_a_level_cannot_hold_the_counts(random_table):
+def test_a_schema_without_all_levels_is_refused(random_table):
     schema, codes, y = random_table(9, 20, (3, 2), 2)
     smaller = Schema([Category("a0", (0, 1)), Category("a1", (0, 1))], (0, 1))
     with pytest.raises(ValueError, match="the schema lacks 2"):
         Counts.of(schema, codes, y).under(smaller)
 
 
-def test_fractional_counts_can_be_taken_out_again_but_not_more_of_them(random_table):
+def test_weighted_counts_can_be_subtracted_but_no_more_than_were_added(random_table):
     schema, codes, y = random_table(9, 50, (2, 3), 2)
     weights = np.random.default_rng(0).random(50)
     whole, part = Counts.of(schema, codes, y, weights), Counts.of(schema, codes[:, :20].copy(), y[:20], weights[:20])
@@ -168,8 +168,8 @@ def test_fractional_counts_can_be_taken_out_again_but_not_more_of_them(random_ta
         part - whole
 
 
-def test_what_is_left_by_rounding_alone_is_nothing():
-    """0.3 + 0.2 + 0.1 is 0.6, but 0.1 + 0.2 + 0.3 is a bit more."""
+def test_differences_due_to_rounding_are_zero():
+    """In floating point, 0.3 + 0.2 + 0.1 is 0.6, but 0.1 + 0.2 + 0.3 is slightly more."""
     schema = Schema([Category("a", (0, 1))], classes=(0, 1))
     codes, y = np.zeros((1, 3), np.uint8), np.zeros(3, int)
     less, more = (Counts.of(schema, codes, y, np.array(weights)) for weights in ([0.3, 0.2, 0.1], [0.1, 0.2, 0.3]))
@@ -183,24 +183,24 @@ def test_what_is_left_by_rounding_alone_is_nothing():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda codes, y: {"y": np.where(np.arange(len(y)) == 3, -1, y)}, "leave out rows without a class"),
-        (lambda codes, y: {"y": y + 5}, "positions among the 2 classes"),
-        (lambda codes, y: {"y": y[:-1]}, "the class of each of the 20 rows"),
-        (lambda codes, y: {"y": y.astype(float)}, "the class of each of the 20 rows"),
-        (lambda codes, y: {"codes": codes[:1]}, "codes must be an array returned by schema.encode"),
-        (lambda codes, y: {"codes": codes.astype(np.int64)}, "codes must be an array returned by schema.encode"),
-        (lambda codes, y: {"weights": -np.ones(20)}, "weights must be numbers of at least 0"),
-        (lambda codes, y: {"weights": np.ones(3)}, "weights must be numbers of at least 0"),
-        (lambda codes, y: {"order": 3}, "order must be 1"),
+        (lambda _, y: {"y": np.where(np.arange(len(y)) == 3, -1, y)}, "leave out rows without a class"),
+        (lambda _, y: {"y": y + 5}, "indices of the 2 classes"),
+        (lambda _, y: {"y": y[:-1]}, "an integer class index for each of the 20 rows"),
+        (lambda _, y: {"y": y.astype(float)}, "an integer class index for each of the 20 rows"),
+        (lambda codes, _: {"codes": codes[:1]}, "codes must be an array returned by schema.encode"),
+        (lambda codes, _: {"codes": codes.astype(np.int64)}, "codes must be an array returned by schema.encode"),
+        (lambda *_: {"weights": -np.ones(20)}, "weights must be non-negative numbers"),
+        (lambda *_: {"weights": np.ones(3)}, "weights must be non-negative numbers"),
+        (lambda *_: {"order": 3}, "order must be 1"),
     ],
 )
-def test_what_cannot_be_counted_is_refused(random_table, change, message):
+def test_invalid_arguments_raise(random_table, change, message):
     schema, codes, y = random_table(9, 20, (2, 2), 2)
     with pytest.raises(ValueError, match=message):
         Counts.of(**({"schema": schema, "codes": codes, "y": y} | change(codes, y)))
 
 
-def test_schemas_of_other_columns_or_cuts_do_not_add():
+def test_adding_counts_of_other_columns_or_cut_points_raises():
     def zero(*columns):
         return Counts.zero(Schema(columns, (0, 1)))
 
@@ -210,19 +210,19 @@ def test_schemas_of_other_columns_or_cuts_do_not_add():
         zero(Number("x", (1.0,))) + zero(Number("x", (2.0,)))
 
 
-def test_absurd_tables_are_refused_before_counting():
+def test_tables_of_excessive_size_are_refused_before_counting():
     schema = Schema([Category(f"a{u}", tuple(range(60_000))) for u in range(2)], tuple(range(9)))
     with pytest.raises(ValueError, match=r"needs [\d,]+ GiB; lower max_levels, drop columns such as 'a0'"):
         Counts.zero(schema)
 
 
-def test_has_missing_names_the_columns_with_holes(random_table):
+def test_has_missing_marks_the_columns_with_missing_values(random_table):
     schema, codes, y = random_table(10, 50, (2, 3, 2), 2)
     codes[1, 7] = schema.missing_code
     assert Counts.of(schema, codes, y).has_missing().tolist() == [False, True, False]
 
 
-def test_weights_whose_sums_differ_by_rounding_leave_no_holes(random_table):
+def test_rounding_of_weights_is_not_taken_for_missing_values(random_table):
     schema, codes, y = random_table(10, 500, (4, 3), 2)
     counts = Counts.of(schema, codes, y, np.random.default_rng(0).random(500))
     assert (counts.value(0).sum(axis=1) != counts.class_counts).any()
@@ -233,7 +233,7 @@ def test_weights_whose_sums_differ_by_rounding_leave_no_holes(random_table):
 
 
 @pytest.mark.parametrize("times", [1.5, 1e9, 1e30])
-def test_a_hole_in_a_class_is_one_however_heavy_another_is(random_table, times):
+def test_missing_values_of_a_light_class_are_found_beside_a_heavy_class(random_table, times):
     schema, codes, y = random_table(10, 100, (2, 3), 2)
     codes[0, np.flatnonzero(y == 0)[0]] = schema.missing_code
     counts = Counts.of(schema, codes, y, np.where(y == 0, 1.0, times))
@@ -242,28 +242,28 @@ def test_a_hole_in_a_class_is_one_however_heavy_another_is(random_table, times):
         counts - Counts.of(schema, codes, y, np.where(y == 0, 2.0, times))
 
 
-def test_counts_cannot_be_changed_by_accident(random_table):
+def test_counts_are_read_only(random_table):
     schema, codes, y = random_table(11, 20, (2, 2), 2)
     with pytest.raises(ValueError, match="read-only"):
         Counts.of(schema, codes, y).table[0, 0, 0] = 5
 
 
-def test_counts_leave_the_arrays_they_are_made_of_writable():
+def test_arrays_passed_to_counts_stay_writable():
     schema = Schema([Category("x", (0, 1))], (0,))
     table = np.zeros((1, 2), np.int64)
     Counts(schema, np.zeros(1, np.int64), table)
     table[0, 0] = 1
 
 
-def test_counts_beyond_what_a_float_holds_are_refused(random_table):
+def test_counts_that_are_too_large_raise(random_table):
     schema, codes, y = random_table(11, 20, (2, 2), 2)
-    with pytest.raises(ValueError, match="grown beyond"):
+    with pytest.raises(ValueError, match="the counts exceed"):
         Counts.of(schema, codes, y) * 1e99 * 10
-    with pytest.raises(ValueError, match="grown beyond"):
+    with pytest.raises(ValueError, match="the counts exceed"):
         Counts.of(schema, codes, y, np.full(20, np.inf))
 
 
-def test_counts_stay_frozen_when_pickled(random_table):
+def test_pickled_counts_are_read_only(random_table):
     schema, codes, y = random_table(11, 20, (2, 2), 2)
     again = pickle.loads(pickle.dumps(Counts.of(schema, codes, y)))
     assert again == Counts.of(schema, codes, y)
@@ -278,13 +278,13 @@ def test_rows_may_be_added_to_counts_of_any_type(random_table):
         assert narrow.plus(codes, y).plus(codes, y) == counts * 3
 
 
-def test_no_rows_may_be_added_to_counts_of_no_classes():
+def test_zero_rows_can_be_added_to_counts_without_classes():
     schema = Schema([Category("a", (0, 1))], classes=())
     assert Counts.zero(schema).plus(np.empty((1, 0), np.uint8), np.empty(0, np.int64)) == Counts.zero(schema)
 
 
 @pytest.mark.parametrize("unit", [1e-300, 1e-12, 1.0, 1e12])
-def test_what_is_missing_is_so_however_little_rows_weigh(random_table, unit):
+def test_missing_values_are_found_for_weights_of_any_scale(random_table, unit):
     schema, codes, y = random_table(3, 200, (3, 2), 2, 0.1)
     counts = Counts.of(schema, codes, y, np.full(200, unit))
     assert counts.has_missing().all()
@@ -293,8 +293,8 @@ def test_what_is_missing_is_so_however_little_rows_weigh(random_table, unit):
         counts - counts * 2
 
 
-def test_a_difference_of_weighed_counts_is_counts_that_a_file_can_hold(random_table, tmp_path):
-    """What rounding leaves of rows that weighed more is no more often seen than its class."""
+def test_a_difference_of_weighted_counts_can_be_saved(random_table, tmp_path):
+    """Rounding errors of heavy rows leave no pair above its values and no value above its class."""
     schema, codes, y = random_table(3, 200, (3, 2, 4), 2, 0.1)
     rng = np.random.default_rng(0)
     heavy, light = (Counts.of(schema, codes, y, rng.random(200) * size) for size in (1e9, 1.0))

@@ -1,4 +1,4 @@
-"""Dask with two workers that are processes: they can be killed."""
+"""Counting with Dask, on threads and on two worker processes."""
 
 import itertools
 import logging
@@ -26,7 +26,7 @@ SCHEMA = Schema([Category("a", ("p", "q")), Number("b", (0.5,)), Category("c", (
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory):
-    """Yield the client of two workers."""
+    """Yield the client of a cluster of two worker processes."""
     with (
         dask.config.set({"temporary-directory": str(tmp_path_factory.mktemp("dask"))}),
         distributed.LocalCluster(
@@ -44,14 +44,14 @@ def client(tmp_path_factory):
 
 @pytest.fixture
 def threads():
-    """Compute by threads of this process."""
+    """Compute with threads of this process."""
     with dask.config.set(scheduler="threads"):
         yield
 
 
 @pytest.fixture(scope="module")
 def table():
-    """Return rows with holes, a level that the schema lacks, and a column too many."""
+    """Return rows with missing values, a level that is not in the schema, and an unused column."""
     rng = np.random.default_rng(0)
     rows = 3000
     a = pd.Series(rng.choice(["p", "q", "r"], rows)).mask(rng.random(rows) < 0.1)
@@ -66,14 +66,14 @@ def on_one_machine(table, schema=SCHEMA, order=2):
 
 
 def partitioned(table, cuts):
-    """Return a Dask frame whose partitions end at some rows; some may be empty."""
+    """Return a Dask data frame with partitions that end at the given rows; some may be empty."""
     bounds = [0, *sorted(cuts), len(table)]
     return dd.from_map(lambda ends: table.iloc[ends[0] : ends[1]], list(itertools.pairwise(bounds)), meta=table[:0])
 
 
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.usefixtures("threads")
-def test_counts_are_those_of_one_machine_whatever_the_partitions(table, order):
+def test_counts_equal_those_of_one_machine_for_any_partitions(table, order):
     rng = np.random.default_rng(order)
     expected = on_one_machine(table, order=order)
     for parts in (1, 2, 8, 9, 70):
@@ -82,7 +82,7 @@ def test_counts_are_those_of_one_machine_whatever_the_partitions(table, order):
 
 
 @pytest.mark.usefixtures("threads")
-def test_text_in_several_pieces_of_memory_is_counted(table, tmp_path):
+def test_chunked_text_is_counted(table, tmp_path):
     for part in range(3):
         table[part * 1000 : part * 1000 + 1000].to_parquet(tmp_path / f"{part}.parquet", row_group_size=300)
     assert module.count(dd.read_parquet(tmp_path), "y", schema=SCHEMA) == on_one_machine(table)
@@ -96,27 +96,29 @@ def test_empty_partitions_and_no_rows_are_fine(table):
     assert module.count(partitioned(table[:0], [0]), "y", schema=SCHEMA) == Counts.zero(SCHEMA)
 
 
-def test_rows_without_a_class_are_left_out_with_one_warning(client, table):
-    holed = table.assign(y=table["y"].mask(np.arange(len(table)) % 3 == 0))
+@pytest.mark.usefixtures("client")
+def test_rows_without_a_class_are_dropped_with_one_warning(table):
+    unlabelled = table.assign(y=table["y"].mask(np.arange(len(table)) % 3 == 0))
     with pytest.warns(UserWarning, match="^1000 rows without a class are dropped$") as caught:
-        counts = module.count(partitioned(holed, [500, 501, 2000]), "y", schema=SCHEMA)
+        counts = module.count(partitioned(unlabelled, [500, 501, 2000]), "y", schema=SCHEMA)
     assert len(caught) == 1
-    assert counts == on_one_machine(holed[holed["y"].notna()])
+    assert counts == on_one_machine(unlabelled[unlabelled["y"].notna()])
 
 
-def test_a_class_that_the_schema_lacks_is_one_sentence(client, table):
+@pytest.mark.usefixtures("client")
+def test_an_unknown_class_raises_a_plain_error(table):
     with pytest.raises(ValueError, match=r"^unknown class 'yes'; the known classes are 'no'$"):
         module.count(partitioned(table, [1000]), "y", schema=Schema(SCHEMA.columns, ("no",), "y"))
 
 
-def test_a_column_of_anything_is_refused(table):
+def test_a_column_of_python_objects_is_refused(table):
     with dask.config.set({"dataframe.convert-string": False}):
         df = dd.from_pandas(table.astype({"a": object}), npartitions=2)
-        with pytest.raises(TypeError, match="column 'a' holds Python objects; make it text or numbers"):
+        with pytest.raises(TypeError, match="column 'a' holds Python objects; convert it to text or numbers"):
             module.count(df, "y", schema=SCHEMA)
 
 
-def test_what_is_no_dask_frame_is_refused(table):
+def test_other_data_than_a_dask_data_frame_is_refused(table):
     with pytest.raises(TypeError, match=r"Dask data frame \(pip install 'tanbark\[dask\]'\), got 'DataFrame'"):
         module.count(table, "y")
     with pytest.raises(TypeError, match=r"Dask data frame .*, got 'Series'"):
@@ -124,14 +126,14 @@ def test_what_is_no_dask_frame_is_refused(table):
 
 
 @pytest.mark.usefixtures("threads")
-def test_rows_that_are_not_there_the_next_time_are_noticed(table):
+def test_data_that_change_between_passes_raise(table):
     lengths = iter([3000, 2000])
     df = dd.from_map(lambda _: table[: next(lengths)], [0], meta=table[:0])
     with pytest.raises(ValueError, match="the first pass read 3,000 rows, but a later pass read 2,000"):
         module.count(df, "y")
 
 
-def test_settings_of_another_type_are_refused(table):
+def test_arguments_of_the_wrong_type_raise(table):
     df = dd.from_pandas(table, npartitions=2)
     with pytest.raises(TypeError, match=r"ignore must be a list of column names, got 'extra'; write \['extra'\]"):
         module.count(df, "y", ignore="extra")
@@ -142,23 +144,24 @@ def test_settings_of_another_type_are_refused(table):
 @pytest.mark.parametrize("encoder", [None, Encoder(bins="mdlp", missing="state", max_levels=2)])
 @pytest.mark.parametrize("parts", [1, 5, 20])
 @pytest.mark.usefixtures("threads")
-def test_the_schema_is_the_one_that_one_machine_learns(table, encoder, parts):
+def test_the_schema_equals_that_of_one_machine(table, encoder, parts):
     table = table.assign(k=pd.Categorical(table["a"].fillna("p"), ["z", "r", "q", "p"]))
     attributes = table.drop(columns=["extra", "y"])
     with warnings.catch_warnings(record=True) as expected:
         warnings.simplefilter("always")
         schema = (encoder or Encoder()).fit(attributes, table["y"]).schema_
     df = partitioned(table, np.random.default_rng(parts).integers(0, len(table), parts - 1).tolist())
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         counts = module.count(df, "y", encoder=encoder, ignore=["extra"])
     assert counts.schema == schema
     assert counts == on_one_machine(table, schema)
-    assert {str(w.message) for w in told} == {str(w.message) for w in expected}
+    assert {str(w.message) for w in caught} == {str(w.message) for w in expected}
     assert TAN().fit_counts(counts).network_.parents == TAN(encoder=schema).fit(attributes, table["y"]).network_.parents
 
 
-def test_columns_that_need_several_passes_are_cut_as_on_one_machine(client):
+@pytest.mark.usefixtures("client")
+def test_cut_points_that_need_several_passes_equal_those_of_one_machine():
     rng = np.random.default_rng(1)
     rows = 70_000
     assert rows > MOST_VALUES
@@ -169,7 +172,7 @@ def test_columns_that_need_several_passes_are_cut_as_on_one_machine(client):
 
 
 @pytest.mark.usefixtures("threads")
-def test_categories_that_dask_does_not_know_are_the_levels_that_occur(table):
+def test_levels_of_unknown_categories_are_those_that_occur(table):
     df = dd.from_pandas(table[["a", "y"]], npartitions=4)
     df = df.assign(a=df["a"].astype("category"))
     assert not df["a"].cat.known
@@ -177,7 +180,7 @@ def test_categories_that_dask_does_not_know_are_the_levels_that_occur(table):
 
 
 @pytest.mark.usefixtures("threads")
-def test_what_cannot_be_counted_is_refused_before_any_row_is_read(table):
+def test_invalid_columns_and_arguments_raise_before_any_row_is_read(table):
     def broken(_):
         raise AssertionError("a row was read")
 
@@ -194,11 +197,12 @@ def test_what_cannot_be_counted_is_refused_before_any_row_is_read(table):
         count(table.drop(columns="a"), schema=SCHEMA)
     with pytest.raises(TypeError, match="column 'day' holds dates"):
         count(table)
-    with pytest.raises(TypeError, match="must be named by text, got 7"):
+    with pytest.raises(TypeError, match="column names must be strings, got 7"):
         count(table.rename(columns={"a": 7}))
 
 
-def test_a_worker_killed_in_the_middle_changes_no_count(client, table, tmp_path, caplog):
+@pytest.mark.usefixtures("client")
+def test_a_killed_worker_does_not_change_the_counts(table, tmp_path, caplog):
     def slowly(ends):
         import os
         import time
@@ -214,7 +218,7 @@ def test_a_worker_killed_in_the_middle_changes_no_count(client, table, tmp_path,
     killed = []
 
     def kill():
-        """Kill a worker that has ended tasks and is at another."""
+        """Kill a worker that has finished tasks and is running another."""
         until = time.monotonic() + 60
         while time.monotonic() < until and not killed:
             killed.extend(pid for pid in set(begun()) if begun().count(pid) == 3)

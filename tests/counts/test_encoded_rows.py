@@ -1,4 +1,4 @@
-"""Rows: those that differ, sorted, weights summed."""
+"""Distinct rows, sorted, with summed weights."""
 
 from collections import Counter
 
@@ -18,14 +18,15 @@ def as_counter(rows):
 
 
 @pytest.mark.parametrize("arity", [(2, 3), (2,) * 70, (300, 300, 300, 300, 300, 300, 300, 300)])
-def test_distinct_rows_are_those_of_the_table_in_ascending_order_whatever_theirs_was(arity, random_table):
+def test_distinct_rows_are_in_ascending_order_for_any_order_of_the_rows(arity, random_table):
     schema, codes, y = random_table(0, 300, arity, 3, holes=0.1)
     weights = np.random.default_rng(1).integers(1, 4, 300).astype(float)
     rows = Rows(schema, codes, y, weights)
     distinct = rows.distinct
     assert as_counter(distinct) == as_counter(rows)
     assert len(distinct.classes) == len(as_counter(rows))
-    keys = [(k, *c) for k, c in zip(distinct.classes, np.minimum(distinct.codes, schema.arity[:, None]).T.tolist())]
+    clipped = np.minimum(distinct.codes, schema.arity[:, None]).T.tolist()
+    keys = [(k, *c) for k, c in zip(distinct.classes, clipped, strict=True)]
     assert keys == sorted(keys)
     order = np.random.default_rng(2).permutation(300)
     shuffled = Rows(schema, codes[:, order], y[order], weights[order]).distinct
@@ -37,7 +38,7 @@ def test_distinct_rows_are_those_of_the_table_in_ascending_order_whatever_theirs
 
 
 def test_weights_of_equal_rows_have_the_same_sum_in_any_order():
-    """Added as they come, 0.1, 0.2 and 0.3 are not what 0.3, 0.2 and 0.1 are."""
+    """In floating point, 0.1 + 0.2 + 0.3 differs from 0.3 + 0.2 + 0.1."""
     schema = Schema([Category("a", (0, 1))], classes=(0, 1))
     orders = ([0.1, 0.2, 0.3], [0.3, 0.2, 0.1], [0.2, 0.3, 0.1])
     sums = [Rows(schema, np.zeros((1, 3), np.uint8), np.zeros(3, int), np.array(w)).distinct.weights for w in orders]
@@ -45,13 +46,13 @@ def test_weights_of_equal_rows_have_the_same_sum_in_any_order():
     assert len({s.item() for s in sums}) == 1
 
 
-def test_no_rows_are_no_distinct_rows():
+def test_no_rows_give_no_distinct_rows():
     schema = Schema([Category("a", (0, 1))], classes=(0, 1))
-    none = Rows(schema, np.zeros((1, 0), schema.dtype), np.zeros(0, np.int64))
-    assert none.distinct.codes.shape == (1, 0)
+    empty = Rows(schema, np.zeros((1, 0), schema.dtype), np.zeros(0, np.int64))
+    assert empty.distinct.codes.shape == (1, 0)
 
 
-def test_some_rows_are_taken(random_table):
+def test_take_returns_the_chosen_rows(random_table):
     schema, codes, y = random_table(0, 10, (2, 3), 2)
     some = Rows(schema, codes, y, np.arange(10.0)).take(np.arange(10) % 2 == 0)
     assert np.array_equal(some.codes, codes[:, ::2])

@@ -1,4 +1,4 @@
-"""Counts of rows from anywhere are the counts of the whole table."""
+"""Counts of streamed rows equal the counts of the whole table."""
 
 import subprocess
 import sys
@@ -47,15 +47,15 @@ SOURCES = {
     "batches": lambda table: table.to_batches(333),
     "function of batches": lambda table: lambda: iter(table.to_batches(100)),
     "function of a reader": lambda table: table.to_reader,
-    "polars": lambda table: pl.from_arrow(table),
+    "polars": pl.from_arrow,
     "pandas": lambda table: table.to_pandas(),
-    "duckdb": lambda table: duckdb.from_arrow(table),
+    "duckdb": duckdb.from_arrow,
 }
 
 
 @pytest.mark.parametrize("kind", SOURCES)
 @pytest.mark.parametrize("n_jobs", [None, 2])
-def test_whatever_streams_arrow_data_is_counted_alike(table, kind, n_jobs):
+def test_all_sources_of_arrow_data_give_the_same_counts(table, kind, n_jobs):
     expected = of_the_whole(table)
     assert Counts.from_batches(SOURCES[kind](table), "y", n_jobs=n_jobs) == expected
     assert Counts.from_batches(SOURCES[kind](table), "y", schema=expected.schema, n_jobs=n_jobs) == expected
@@ -68,14 +68,14 @@ def test_a_single_record_batch_is_counted(table):
 @pytest.mark.parametrize(
     "once", [lambda t: t.to_reader(), lambda t: iter(t.to_batches(100))], ids=["reader", "generator"]
 )
-def test_what_can_be_read_once_needs_a_schema(table, once):
+def test_a_source_that_can_be_read_only_once_needs_a_schema(table, once):
     with pytest.raises(SourceError, match=r"read only once.*pass schema=, or a source that can be read again"):
         Counts.from_batches(once(table), "y")
     expected = of_the_whole(table)
     assert Counts.from_batches(once(table), "y", schema=expected.schema) == expected
 
 
-def test_the_encoder_and_the_columns_to_ignore_are_heeded(table):
+def test_encoder_and_ignore_are_used(table):
     encoder = Encoder(categorical=["many"], bins="width", n_bins=3, max_levels=20, missing="state")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -85,21 +85,21 @@ def test_the_encoder_and_the_columns_to_ignore_are_heeded(table):
         Counts.from_batches(table, "y", schema=found.schema, ignore=["text"])
 
 
-def test_rows_without_a_class_are_warned_of_once(table):
-    holed = table.set_column(4, "y", pa.array([None, *table["y"].to_pylist()[1:]]))
+def test_rows_without_a_class_cause_one_warning(table):
+    unlabelled = table.set_column(4, "y", pa.array([None, *table["y"].to_pylist()[1:]]))
     for known in (None, of_the_whole(table).schema):
         with pytest.warns(UserWarning, match="1 row without a class is dropped") as caught:
-            assert Counts.from_batches(holed, "y", schema=known).class_counts.sum() == 3999
+            assert Counts.from_batches(unlabelled, "y", schema=known).class_counts.sum() == 3999
         assert len(caught) == 1
 
 
-def test_progress_says_what_is_done_and_how_far(table):
-    told = []
-    Counts.from_batches(table, "y", progress=lambda *words: told.append(words))
-    assert told == [("finding levels", 4000, 4000), ("counting", 4000, 4000)]
-    told.clear()
-    Counts.from_batches(lambda: table.to_batches(), "y", progress=lambda *words: told.append(words))
-    assert told[-1] == ("counting", 4000, None)
+def test_progress_reports_the_task_and_the_rows(table):
+    reported = []
+    Counts.from_batches(table, "y", progress=lambda *arguments: reported.append(arguments))
+    assert reported == [("finding levels", 4000, 4000), ("counting", 4000, 4000)]
+    reported.clear()
+    Counts.from_batches(table.to_batches, "y", progress=lambda *arguments: reported.append(arguments))
+    assert reported[-1] == ("counting", 4000, None)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_progress_says_what_is_done_and_how_far(table):
         (pd.DataFrame({"x": [1, "a"], "y": [0, 1]}), "the data frame cannot be converted to Arrow: .*column x"),
     ],
 )
-def test_what_is_no_arrow_data_is_refused(given, message):
+def test_other_data_than_arrow_data_raise(given, message):
     with pytest.raises(TypeError, match=message):
         Counts.from_batches(given, "y")
 
@@ -129,26 +129,26 @@ def test_what_is_no_arrow_data_is_refused(given, message):
         ({"schema": pa.schema([("x", pa.int64())])}, r"schema must be a tanbark\.Schema, got a pyarrow.lib.Schema"),
     ],
 )
-def test_settings_of_another_type_are_refused(table, settings, message):
+def test_arguments_of_the_wrong_type_raise(table, settings, message):
     with pytest.raises(TypeError, match=message):
         Counts.from_batches(table, "y", **settings)
 
 
-def test_the_index_of_a_pandas_frame_is_no_attribute(table):
+def test_the_index_of_a_pandas_data_frame_is_ignored(table):
     frame = table.to_pandas().set_index(np.arange(4000) % 7)
     assert Counts.from_batches(frame, "y") == of_the_whole(table)
 
 
 @pytest.mark.parametrize("once", [lambda t: t.to_reader(), lambda t: iter(t.to_batches(100))])
-def test_a_function_that_returns_the_same_spent_stream_is_noticed(table, once):
+def test_a_function_that_returns_an_exhausted_stream_raises(table, once):
     stream = once(table)
     with pytest.raises(ValueError, match="the first pass read 4,000 rows, but a later pass read 0; pass schema="):
         Counts.from_batches(lambda: stream, "y")
 
 
-def test_rows_without_a_class_are_no_rows_that_went_away(table):
-    holed = table.set_column(4, "y", pa.array([None, *table["y"].to_pylist()[1:]]))
-    streams = iter([holed.to_batches(), holed[1:].to_batches()])
+def test_rows_without_a_class_count_when_passes_are_compared(table):
+    unlabelled = table.set_column(4, "y", pa.array([None, *table["y"].to_pylist()[1:]]))
+    streams = iter([unlabelled.to_batches(), unlabelled[1:].to_batches()])
     with (
         pytest.warns(UserWarning, match="1 row without a class"),
         pytest.raises(ValueError, match="the first pass read 4,000 rows, but a later pass read 3,999"),
@@ -157,8 +157,8 @@ def test_rows_without_a_class_are_no_rows_that_went_away(table):
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "arrow"])
-@pytest.mark.parametrize(("lacking", "message"), [("few", "lack the column 'few'"), ("y", "lack the class 'y'")])
-def test_a_column_that_the_schema_has_and_the_rows_lack_is_named(table, tmp_path, suffix, lacking, message):
+@pytest.mark.parametrize(("lacking", "message"), [("few", "lack the column 'few'"), ("y", "lack the class column 'y'")])
+def test_the_error_names_a_column_of_the_schema_that_is_absent(table, tmp_path, suffix, lacking, message):
     schema, rest = of_the_whole(table).schema, table.drop_columns([lacking])
     if suffix == "arrow":
         source = rest
@@ -173,14 +173,14 @@ def test_a_column_that_the_schema_has_and_the_rows_lack_is_named(table, tmp_path
 
 
 @pytest.mark.parametrize("known", [True, False])
-def test_a_later_batch_that_lacks_a_column_is_refused(table, known):
+def test_a_later_batch_without_a_column_is_refused(table, known):
     batches = [*table.to_batches(), *table.drop_columns(["few"]).to_batches()]
     with pytest.raises(ValueError, match="the rows lack the column 'few'"):
         Counts.from_batches(batches, "y", schema=of_the_whole(table).schema if known else None)
 
 
-def test_a_class_among_the_columns_of_the_schema_is_refused(table):
-    with pytest.raises(ValueError, match="the class 'few' is among the columns of the schema; its class is 'y'"):
+def test_a_target_that_is_an_attribute_of_the_schema_is_refused(table):
+    with pytest.raises(ValueError, match="target 'few' is an attribute of the schema, whose class is 'y'"):
         Counts.from_batches(table, "few", schema=of_the_whole(table).schema)
 
 
@@ -207,14 +207,14 @@ UNUSUAL = {
 
 
 @pytest.mark.parametrize("kind", UNUSUAL)
-def test_labels_that_are_stored_in_unusual_ways_are_seen(kind):
+def test_labels_in_unusual_storage_are_counted(kind):
     values, levels, counts = UNUSUAL[kind]
     found = Counts.from_batches([pa.record_batch({"x": values, "y": [*"abab"]})] * 2, "y")
     assert found.schema.columns[0].levels == levels
     assert found.value(0).sum(axis=0).tolist() == [2 * count for count in counts]
 
 
-def test_numbers_that_are_stored_in_unusual_ways_are_refused():
+def test_numbers_in_unusual_storage_are_refused():
     values = pa.RunEndEncodedArray.from_arrays([2, 4], [1.5, None])
     with pytest.raises(TypeError, match=r"column 'x' holds numbers as run_end_encoded.*; cast it"):
         Counts.from_batches(pa.table({"x": values, "y": [*"abab"]}), "y")
@@ -229,7 +229,7 @@ def test_dictionaries_that_arrow_does_not_unify_are_counted():
     with_nulls = [pa.record_batch({"x": coded([0, 1, 0], ["u", None]), "y": y})] * 2
     found = Counts.from_batches(with_nulls, "y")
     assert (found.schema.columns[0].levels, found.value(0).tolist()) == (("u",), [[4], [0]])
-    # Each has fewer levels than a byte can tell apart, both together have more.
+    # The levels of each fit into a byte, those of both together do not.
     wide = [pa.record_batch({"x": coded([0, 99, 0], [f"{k}{i}" for i in range(100)]), "y": y}) for k in "uv"]
     found = Counts.from_batches(wide, "y")
     assert found.schema.columns[0].levels == ("u0", "u99", "v0", "v99")
@@ -244,14 +244,14 @@ def test_declared_levels_with_a_null_among_them_keep_their_order():
 
 
 @pytest.mark.parametrize("few", [1, 10_000])
-def test_declared_levels_that_differ_are_refused_however_the_rows_are_cut(monkeypatch, few):
+def test_declared_levels_that_differ_between_batches_are_refused(monkeypatch, few):
     monkeypatch.setattr("tanbark.sources.arrow_streams.gathered.__defaults__", (few,))
     batches = [pa.record_batch({"x": coded([0], levels, True), "y": ["a"]}) for levels in (["s", "m"], ["m", "s"])]
     with pytest.raises(ValueError, match="column 'x' declares different levels"):
         Counts.from_batches(batches, "y")
 
 
-def test_no_rows_are_no_counts_where_the_schema_is_known(table):
+def test_no_rows_give_zero_counts_if_the_schema_is_known(table):
     schema = of_the_whole(table).schema
     assert Counts.from_batches([], "y", schema=schema) == Counts.zero(schema)
     assert Counts.from_batches(table[:0], "y", schema=schema) == Counts.zero(schema)
@@ -259,7 +259,7 @@ def test_no_rows_are_no_counts_where_the_schema_is_known(table):
         Counts.from_batches([], "y")
 
 
-def test_rows_that_are_not_there_the_next_time_are_noticed(table):
+def test_data_that_change_between_passes_raise(table):
     streams = iter([table.to_batches(), table[:100].to_batches()])
     encoder = Encoder(categorical=[])
     wide = table.set_column(2, "many", pa.array(np.arange(4000) / 7))
@@ -270,7 +270,7 @@ def test_rows_that_are_not_there_the_next_time_are_noticed(table):
             Counts.from_batches(lambda: next(streams), "y", encoder=encoder)
 
 
-def test_a_damaged_file_in_the_middle_leaves_a_model_untouched(table, tmp_path):
+def test_a_damaged_file_leaves_the_model_unchanged(table, tmp_path):
     for i in range(3):
         pq.write_table(table, tmp_path / f"part-{i}.parquet")
     model = TAN().fit_counts(Counts.from_batches(files(tmp_path / "part-*.parquet"), "y"))
@@ -297,24 +297,24 @@ def test_more_rows_need_no_more_memory(tmp_path):
     text, y = rng.choice(["p", "q"], 100_000), rng.choice(["a", "b"], 100_000)
     part = pa.table({f"x{u}": rng.normal(size=100_000) for u in range(4)} | {"text": text, "y": y})
     paths = [tmp_path / "small.parquet", tmp_path / "large.parquet"]
-    for path, parts in zip(paths, (2, 20)):
+    for path, parts in zip(paths, (2, 20), strict=True):
         with pq.ParquetWriter(path, part.schema) as writer:
             for _ in range(parts):
                 writer.write_table(part)
     done = subprocess.run([sys.executable, "-c", PEAK, *paths], capture_output=True, text=True, check=True, timeout=100)
     (few, before), (many, after) = (map(float, line.split()) for line in done.stdout.splitlines())
     assert (few, many) == (200_000, 2_000_000)
-    # The larger file has 60 MB more than the smaller one.
+    # The larger file is 60 MB larger than the smaller one.
     assert after - before < 30
 
 
-def test_pandas_categories_stream():
+def test_pandas_categories_are_counted():
     frame = pd.DataFrame({"c": pd.Categorical(["u", "v", "u"]), "y": ["a", "b", "a"]})
     assert Counts.from_batches(frame, "y").schema.columns[0].levels == ("u", "v")
 
 
-def test_polars_enums_stream_with_their_order():
+def test_polars_enums_keep_their_order():
     enum = pl.DataFrame({"e": pl.Series(["u", "v", "u"], dtype=pl.Enum(["w", "v", "u"])), "y": ["a", "b", "a"]})
     if not pa.table(enum).schema.field("e").type.ordered:
-        pytest.skip("this polars exports enumerations without saying that they are ordered")
+        pytest.skip("this version of polars does not export enums as ordered")
     assert Counts.from_batches(enum, "y").schema.columns[0].levels == ("w", "v", "u")

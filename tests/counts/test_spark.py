@@ -1,4 +1,4 @@
-"""Spark with two executors that are processes: they can be killed."""
+"""Counting with Spark, on two executor processes."""
 
 import os
 import re
@@ -20,7 +20,7 @@ from tanbark.schema.survey.number_survey import MOST_VALUES
 
 pyspark = pytest.importorskip("pyspark")
 if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-    pytest.skip("Spark needs Java, which is not there", allow_module_level=True)
+    pytest.skip("Spark needs Java, which is not installed", allow_module_level=True)
 
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 
@@ -43,12 +43,12 @@ appender.file.layout.pattern = %p %c: %m%n%ex
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
-    """Yield a session with two executors, and the file that Spark logs to."""
+    """Yield a session with two executors, and the log file of Spark."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
     folder = tmp_path_factory.mktemp("spark")
-    # Executors work in a folder of Spark's home, so it must be one that may be written to.
+    # Executors write to a folder in SPARK_HOME, so it must be writable.
     home = folder / "home"
     home.mkdir()
     for entry in Path(pyspark.__file__).parent.iterdir():
@@ -98,17 +98,21 @@ def session(cluster):
 
 @pytest.fixture(scope="module")
 def table():
-    """Return rows with holes, a level that the schema lacks, names that Spark must quote, and a column too many."""
+    """Return rows with missing values, a level not in the schema, names that Spark must quote, and an unused column."""
     rng = np.random.default_rng(0)
     rows = 3000
-    holed = lambda values, share: [None if hole else v for v, hole in zip(values, rng.random(rows) < share)]  # noqa: E731
+
+    def with_missing(values):
+        missing = rng.random(rows) < 0.1
+        return [None if absent else v for v, absent in zip(values.tolist(), missing, strict=True)]
+
     return pa.table(
         {
-            "a": holed(rng.choice(["p", "q", "r"], rows).tolist(), 0.1),
-            "d`": holed(rng.integers(0, 4, rows).tolist(), 0.1),
+            "a": with_missing(rng.choice(["p", "q", "r"], rows)),
+            "d`": with_missing(rng.integers(0, 4, rows)),
             "extra": rng.random(rows),
             "y": rng.choice(["no", "yes"], rows).tolist(),
-            "b.c": holed(rng.random(rows).tolist(), 0.1),
+            "b.c": with_missing(rng.random(rows)),
         }
     )
 
@@ -120,7 +124,7 @@ def on_one_machine(table, schema=SCHEMA, order=2):
 
 
 @pytest.mark.parametrize(("order", "parts"), [(1, 3), (2, 1), (2, 7)])
-def test_counts_are_those_of_one_machine_whatever_the_partitions(session, table, order, parts):
+def test_counts_equal_those_of_one_machine_for_any_partitions(session, table, order, parts):
     df = session.createDataFrame(table).repartition(parts)
     assert module.count(df, "y", schema=SCHEMA, order=order) == on_one_machine(table, order=order)
 
@@ -131,20 +135,20 @@ def test_empty_partitions_and_no_rows_are_fine(session, table):
     assert module.count(df.limit(0), "y", schema=SCHEMA) == Counts.zero(SCHEMA)
 
 
-def test_rows_without_a_class_are_left_out_with_one_warning(session, table):
-    holed = table.set_column(3, "y", pa.array([None if i % 3 == 0 else "no" for i in range(table.num_rows)]))
-    df = session.createDataFrame(holed).repartition(4)
+def test_rows_without_a_class_are_dropped_with_one_warning(session, table):
+    unlabelled = table.set_column(3, "y", pa.array([None if i % 3 == 0 else "no" for i in range(table.num_rows)]))
+    df = session.createDataFrame(unlabelled).repartition(4)
     with pytest.warns(UserWarning, match="^1000 rows without a class are dropped$") as caught:
         counts = module.count(df, "y", schema=SCHEMA)
     assert len([w for w in caught if w.category is UserWarning]) == 1
-    assert counts == on_one_machine(holed.filter(holed["y"].is_valid()))
+    assert counts == on_one_machine(unlabelled.filter(unlabelled["y"].is_valid()))
 
 
-def test_the_schema_is_the_one_that_one_machine_learns(session, table, monkeypatch):
-    monkeypatch.setattr(module, "MERGERS", 3)
+def test_the_schema_equals_that_of_one_machine(session, table, monkeypatch):
+    monkeypatch.setattr(module, "MERGE_PARTITIONS", 3)
     rng = np.random.default_rng(1)
     rows = 70_000
-    assert rows > MOST_VALUES  # several passes are needed to cut so many numbers
+    assert rows > MOST_VALUES  # the cut points need several passes
     classes = [None if i % 7 == 0 else i % 3 for i in range(rows)]
     table = table.take(rng.integers(0, table.num_rows, rows)).drop_columns("y")
     table = table.append_column("many", [rng.normal(size=rows)]).append_column("y", [classes])
@@ -158,7 +162,7 @@ def test_the_schema_is_the_one_that_one_machine_learns(session, table, monkeypat
     assert TAN().fit_counts(counts).network_.parents == fitted.network_.parents
 
 
-def test_what_cannot_be_counted_is_refused_before_any_row_is_read(session, table):
+def test_invalid_columns_and_arguments_raise_before_any_row_is_read(session, table):
     def broken(batches):
         yield from [0 / 0 for _ in batches]
 
@@ -175,7 +179,7 @@ def test_what_cannot_be_counted_is_refused_before_any_row_is_read(session, table
         module.count(table, "y")
 
 
-def test_columns_that_do_not_count_may_be_of_any_type(session):
+def test_unused_columns_may_have_any_type(session):
     df = session.sql("select 'u' as a, 'no' as y, interval 3 months as `how.long`")
     counts = module.count(df, "y", ignore=["how.long"])
     assert counts.value(0).tolist() == [[1]]
@@ -185,7 +189,7 @@ def test_columns_that_do_not_count_may_be_of_any_type(session):
             module.count(df, "y", ignore=["how.long", *ignore])
 
 
-def test_rows_that_are_not_there_the_next_time_are_noticed(session, tmp_path):
+def test_data_that_change_between_passes_raise(session, tmp_path):
     def fewer_each_time(batches):
         for batch in batches:
             again = (tmp_path / "read").exists()
@@ -197,19 +201,19 @@ def test_rows_that_are_not_there_the_next_time_are_noticed(session, tmp_path):
         module.count(rows.mapInArrow(fewer_each_time, rows.schema), "y")
 
 
-def test_a_class_that_the_schema_lacks_is_one_sentence(session, table):
+def test_an_unknown_class_raises_a_plain_error(session, table):
     df = session.createDataFrame(table)
     with pytest.raises(ValueError, match=r"^unknown class 'yes'; the known classes are 'no', 'never'$") as caught:
         module.count(df, "y", schema=Schema(SCHEMA.columns, ("no", "never"), "y"))
     assert caught.value.__suppress_context__
 
 
-def test_an_error_that_is_not_tanbarks_stays_as_it_is():
-    with pytest.raises(RuntimeError, match="ValueError: of the user's own task"), module._sentences():
+def test_errors_of_the_users_own_code_are_unchanged():
+    with pytest.raises(RuntimeError, match="ValueError: of the user's own task"), module._unwrapped_input_errors():
         raise RuntimeError("Traceback ...\nValueError: of the user's own task")
 
 
-def test_an_executor_killed_in_the_middle_changes_no_count(cluster, table, tmp_path):
+def test_a_killed_executor_does_not_change_the_counts(cluster, table, tmp_path):
     session, log = cluster
     folder = str(tmp_path)
 
@@ -231,7 +235,7 @@ def test_an_executor_killed_in_the_middle_changes_no_count(cluster, table, tmp_p
     killed = []
 
     def kill():
-        """Kill an executor that has ended a task and is at another."""
+        """Kill an executor that has finished a task and is running another."""
         until = time.monotonic() + 60
         while time.monotonic() < until and not killed:
             killed.extend(pid for pid in set(begun()) if begun().count(pid) == 2)
@@ -249,5 +253,5 @@ def test_an_executor_killed_in_the_middle_changes_no_count(cluster, table, tmp_p
     assert counts == on_one_machine(table)
     assert len(begun()) > parts
     assert not psutil.pid_exists(killed[0])
-    # 137 is what a process killed by signal 9 ends with.
+    # 137 is the exit code of a process killed by signal 9.
     assert re.search(r"Lost executor \d+ on \S+ Command exited with code 137", log.read_text())

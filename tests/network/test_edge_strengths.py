@@ -1,4 +1,4 @@
-"""Strengths of edges, against sums over the whole joint distribution."""
+"""Edge strengths, against sums over the whole joint distribution."""
 
 import math
 from itertools import product
@@ -16,7 +16,7 @@ from tanbark.schema import Category, Schema
 
 
 def whole_joint(network):
-    """Return the joint distribution of all nodes by multiplying tables, an axis for each."""
+    """Return the joint distribution of all nodes as the product of the tables, one axis for each node."""
     arity = [*network.schema.arity.tolist(), len(network.schema.classes)]
     joint = np.ones(arity)
     for node, name in enumerate(network.names):
@@ -66,7 +66,7 @@ def random_network(seed):
 
 @given(st.integers(0, 10_000))
 @settings(max_examples=60, deadline=None)
-def test_strengths_are_the_informations_of_the_whole_joint(seed):
+def test_strengths_are_conditional_mutual_informations_of_the_joint(seed):
     network = random_network(seed)
     joint = whole_joint(network)
     strengths = edge_strengths(network)
@@ -95,7 +95,7 @@ def test_strengths_of_learned_networks(model):
         assert strength == pytest.approx(information(joint, names.index(parent), u, others), abs=1e-9)
 
 
-def test_edges_into_a_node_of_very_many_configurations_are_not_measured():
+def test_edges_into_a_node_with_very_many_configurations_are_nan():
     arity = 41
     columns = [Category(f"x{u}", tuple(range(arity))) for u in range(4)]
     schema = Schema(tuple(columns), class_name="class", classes=(0, 1))
@@ -109,13 +109,13 @@ def test_edges_into_a_node_of_very_many_configurations_are_not_measured():
     assert all(math.isnan(strength) for strength in edge_strengths(network).values())
 
 
-def test_parents_with_many_ancestors_are_estimated_from_drawn_rows(monkeypatch):
+def test_strengths_are_estimated_from_samples_if_parents_have_many_ancestors(monkeypatch):
     rng = np.random.default_rng(3)
     X = rng.integers(0, 3, (300, 5))
     X[:, 2] = np.where(rng.random(300) < 0.6, (X[:, 0] + X[:, 1]) % 3, X[:, 2])
     network = KDB(k=2).fit(X, (X[:, 0] + rng.integers(0, 2, 300)) % 2).network_
     exact = edge_strengths(network)
-    monkeypatch.setattr(strengths, "MOST_CELLS", 0)
+    monkeypatch.setattr(strengths, "MAX_EXACT_CELLS", 0)
     estimated = edge_strengths(network)
     assert estimated != exact
     assert [estimated[edge] for edge in exact] == pytest.approx(list(exact.values()), abs=0.02)

@@ -1,10 +1,10 @@
-"""Inference in networks of any shape against plain sums over the whole joint distribution."""
+"""Inference in networks of any structure, against sums over the whole joint distribution."""
 
 import numpy as np
 import pytest
 from scipy.special import log_softmax
 
-from network.networks import hung, network_with, random_network, rows_with_every_pattern, whole_joint
+from network.networks import network_with, random_network, random_tree, rows_with_every_pattern, whole_joint
 from tanbark import Category, Network, Schema
 from tanbark.network import Structure
 from tanbark.network import factor_inference as factors
@@ -13,8 +13,8 @@ SEEDS = range(40)
 
 
 def summed(joint, row, arity):
-    """log P(known values, class) from the joint."""
-    for axis, (value, r) in enumerate(zip(row, arity)):
+    """Return log P(known values, class) by summing the joint."""
+    for axis, (value, r) in enumerate(zip(row, arity, strict=True)):
         joint = joint.sum(axis=axis, keepdims=True) if value >= r else np.take(joint, [value], axis=axis)
     with np.errstate(divide="ignore"):
         return np.log(joint.ravel())
@@ -22,7 +22,7 @@ def summed(joint, row, arity):
 
 @pytest.mark.parametrize("zeros", [0.0, 0.3])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_whatever_is_missing_is_summed_out_exactly(seed, zeros):
+def test_missing_values_are_marginalised_exactly(seed, zeros):
     network = random_network(seed, zeros=zeros)
     joint = whole_joint(network)
     assert joint.sum() == pytest.approx(1.0, rel=1e-12)
@@ -37,38 +37,38 @@ def test_whatever_is_missing_is_summed_out_exactly(seed, zeros):
 @pytest.mark.parametrize("max_table", [factors.MAX_TABLE, 8])
 @pytest.mark.parametrize("zeros", [0.0, 0.3])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_what_a_value_says_alone_is_a_sum_of_the_joint(seed, zeros, max_table):
+def test_log_given_class_is_a_marginal_of_the_joint(seed, zeros, max_table):
     network = random_network(seed, zeros=zeros)
     joint = whole_joint(network)
     n = joint.ndim - 1
-    prior, alone, drawn = network.factors.alone(None, max_table, 0)
-    if drawn:
+    prior, log_given_class, sampled = network.factors.log_given_class(None, max_table, 0)
+    if sampled:
         assert max_table == 8
         return
     of_class = joint.sum(axis=tuple(range(n)))
     assert np.exp(prior) == pytest.approx(of_class, abs=1e-13)
-    for u, said in enumerate(alone):
+    for u, logs in enumerate(log_given_class):
         given = joint.sum(axis=tuple(v for v in range(n) if v != u))[:, of_class > 0] / of_class[of_class > 0]
-        assert np.exp(said[:, of_class > 0]) == pytest.approx(given, rel=1e-12)
+        assert np.exp(logs[:, of_class > 0]) == pytest.approx(given, rel=1e-12)
 
 
-def test_probabilities_too_small_to_be_multiplied_are_summed_in_logarithms():
-    # Of 80 children half find one value of their hidden parent 1e-10 times as probable as the other, half the other
-    # value: either is 1e-400 times as probable as what each child alone would allow, which no number can be.
-    many = 80
-    schema = Schema([Category(f"a{u}", (0, 1)) for u in range(many + 1)], (0, 1))
-    of_class = many + 1
+def test_products_that_would_underflow_are_summed_in_logarithms():
+    # Half of the 80 children give one value of their missing parent a likelihood of 1e-10, the other half the other
+    # value. The likelihood of either value is about 1e-400, which floats cannot represent.
+    n_children = 80
+    schema = Schema([Category(f"a{u}", (0, 1)) for u in range(n_children + 1)], (0, 1))
+    of_class = n_children + 1
     one = np.log([[[1e-10, 1 - 1e-10]] * 2, [[0.5, 0.5]] * 2])
-    parents = ((of_class,), *((0, of_class),) * many, ())
-    tables = (np.log([[0.25, 0.75], [0.5, 0.5]]), *(one, one[::-1]) * (many // 2), np.log([0.5, 0.5]))
+    parents = ((of_class,), *((0, of_class),) * n_children, ())
+    tables = (np.log([[0.25, 0.75], [0.5, 0.5]]), *(one, one[::-1]) * (n_children // 2), np.log([0.5, 0.5]))
     network = Network(schema, Structure(parents), tables)
-    row = np.zeros((many + 1, 1), schema.dtype)
+    row = np.zeros((n_children + 1, 1), schema.dtype)
     row[0] = schema.missing_code
-    said = network.factors.log_joint(row, None, factors.MAX_TABLE, 0)[0][0]
-    assert said == pytest.approx([many // 2 * np.log(0.5e-10) + np.log(0.5)] * 2, rel=1e-12)
+    log_joint = network.factors.log_joint(row, None, factors.MAX_TABLE, 0)[0][0]
+    assert log_joint == pytest.approx([n_children // 2 * np.log(0.5e-10) + np.log(0.5)] * 2, rel=1e-12)
 
 
-def test_graphs_of_every_kind_are_among_those_tested():
+def test_the_random_networks_have_structures_of_every_kind():
     structures = [random_network(seed).structure for seed in SEEDS]
     assert any(s.parents[-1] for s in structures)
     assert any(not s.parents[-1] for s in structures)
@@ -77,7 +77,7 @@ def test_graphs_of_every_kind_are_among_those_tested():
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_queries_are_conditional_sums_of_the_joint(seed):
+def test_queries_are_conditional_probabilities_of_the_joint(seed):
     network = random_network(seed)
     joint = whole_joint(network)
     rng = np.random.default_rng(seed)
@@ -96,8 +96,8 @@ def test_queries_are_conditional_sums_of_the_joint(seed):
 @pytest.mark.compiled
 @pytest.mark.usefixtures("threads_for_few_rows")
 @pytest.mark.parametrize("max_table", [factors.MAX_TABLE, 0])
-@pytest.mark.filterwarnings("ignore:.*so many values")
-def test_a_rows_answer_depends_neither_on_its_batch_nor_on_threads(max_table):
+@pytest.mark.filterwarnings("ignore:.*too many missing values")
+def test_the_result_of_a_row_depends_neither_on_its_batch_nor_on_threads(max_table):
     network = random_network(11, n=6)
     assert network.structure.parents[-1]
     rows = np.tile(rows_with_every_pattern(network.schema), 20)
@@ -113,8 +113,8 @@ def test_a_rows_answer_depends_neither_on_its_batch_nor_on_threads(max_table):
 
 
 @pytest.mark.parametrize("n", [4, 31, 32, 70])
-def test_a_tree_in_the_general_layout_answers_as_a_tree(n):
-    network = hung(n, n)
+def test_general_inference_in_a_tree_equals_inference_in_trees(n):
+    network = random_tree(n, n)
     rng = np.random.default_rng(0)
     rows = np.array([rng.integers(0, r, 300) for r in network.schema.arity], network.schema.dtype)
     rows[rng.random(rows.shape) < rng.random(300)] = network.schema.missing_code
@@ -129,7 +129,7 @@ def test_a_tree_in_the_general_layout_answers_as_a_tree(n):
 
 @pytest.mark.parametrize("zeros", [0.0, 0.3])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_evidence_adds_up_and_what_is_missing_says_nothing(seed, zeros):
+def test_evidence_sums_to_the_log_joint_and_is_zero_for_missing_values(seed, zeros):
     network = random_network(seed, zeros=zeros)
     rows = rows_with_every_pattern(network.schema, seed)
     parts = network.factors.evidence(rows, None, factors.MAX_TABLE, 0)[0]
@@ -138,8 +138,8 @@ def test_evidence_adds_up_and_what_is_missing_says_nothing(seed, zeros):
     assert (parts[:, 1:][network.schema.missing_code == rows.T] == 0).all()
 
 
-def test_evidence_is_shared_as_documented():
-    """a2 under a0, a1 and the class, a3 under a2 and the class: first all known, then without a2."""
+def test_evidence_is_divided_as_documented():
+    """The parents of a2 are a0, a1 and the class, those of a3 are a2 and the class; a2 is first known, then missing."""
     network = network_with([(4,), (4,), (0, 1, 4), (2, 4), ()], [2, 3, 2, 2, 2], np.random.default_rng(0))
     joint = whole_joint(network)
     given = joint / joint.sum(axis=(0, 1, 2, 3))
@@ -162,7 +162,7 @@ def test_evidence_is_shared_as_documented():
     np.testing.assert_allclose(parts, without, rtol=1e-11, atol=1e-12)
 
 
-def test_a_class_below_attributes_shares_its_factor_with_them():
+def test_the_factor_of_a_class_with_parents_is_divided_among_them():
     network = network_with([(), (0,), (0, 1)], [2, 3, 2], np.random.default_rng(1))
     joint = whole_joint(network)
     prior = np.log(joint.sum(axis=(0, 1)))
@@ -174,7 +174,7 @@ def test_a_class_below_attributes_shares_its_factor_with_them():
     np.testing.assert_allclose(parts[1], [prior, [0, 0], [0, 0]], rtol=1e-12, atol=1e-15)
 
 
-def test_a_class_of_probability_zero_makes_no_nan():
+def test_a_class_of_probability_zero_gives_no_nan():
     rng = np.random.default_rng(0)
     network = network_with([(3,), (0, 3), (0, 1, 3), ()], [2, 2, 2, 2], rng)
     with np.errstate(divide="ignore"):
@@ -198,8 +198,8 @@ def test_queries_equal_pyagrums_propagation(name, reference):
         np.testing.assert_allclose(list(answer.values()), case["proba"], rtol=1e-9)
 
 
-def test_what_nothing_known_lies_below_is_neither_summed_nor_drawn():
-    """Of a3 alone is known; a4 to a8, all below it, would be large tables."""
+def test_missing_values_without_known_descendants_need_no_tables():
+    """Only a0 to a2 are known; eliminating a3 to a8 would need large tables."""
     parents = [(9,), (0, 9), (0, 1, 9), (1, 2, 9), (2, 3, 9), (3, 4, 9), (4, 5, 9), (5, 6, 9), (6, 7, 9), ()]
     network = network_with(parents, [3] * 9 + [2], np.random.default_rng(1))
     rows = np.full((9, 1), 255, np.uint8)
@@ -208,17 +208,17 @@ def test_what_nothing_known_lies_below_is_neither_summed_nor_drawn():
     np.testing.assert_allclose(exact, network.log_joint(rows, max_table=10**6), rtol=1e-12)
 
 
-def test_only_so_many_groups_are_remembered(monkeypatch):
-    monkeypatch.setattr(factors, "MOST_GROUPS", 2)
+def test_the_cache_of_groups_is_bounded(monkeypatch):
+    monkeypatch.setattr(factors, "MAX_CACHED_GROUPS", 2)
     network = random_network(3)
     rows = rows_with_every_pattern(network.schema)
     first = network.log_joint(rows)
-    assert len(network.factors._remembered) <= 2
+    assert len(network.factors._group_cache) <= 2
     assert np.array_equal(network.log_joint(rows), first)
 
 
-def test_neighbours_with_more_values_together_than_can_be_numbered_are_told_apart():
-    """What is known around a0 are 70 attributes; rows that differ in one of them alone must not be taken for equal."""
+def test_rows_are_distinguished_if_their_values_exceed_64_bit_keys():
+    """The missing a0 has 70 known neighbours; rows that differ in only one of them must not be treated as equal."""
     n = 71
     parents = [(n,), (0, n), *((0, 1, n) for _ in range(2, n)), ()]
     network = network_with(parents, [2] * n + [2], np.random.default_rng(2))
@@ -230,8 +230,8 @@ def test_neighbours_with_more_values_together_than_can_be_numbered_are_told_apar
     assert np.array_equal(network.log_joint(rows), alone)
 
 
-def test_posteriors_are_finite_where_known_values_contradict_each_other():
-    """Hundreds of nats between terms underflow nothing."""
+def test_log_joints_are_finite_if_known_values_contradict_each_other():
+    """Terms that differ by hundreds of nats do not underflow."""
     rng = np.random.default_rng(0)
     network = network_with([(4,), (0, 4), (0, 1, 4), (0, 1, 2, 4), ()], [3, 3, 3, 3, 2], rng)
     tables = [log_softmax(np.asarray(t) * 500, axis=-1) for t in network.log_tables]

@@ -1,4 +1,4 @@
-"""Inference against summation over every completion of every row."""
+"""Inference in trees, against sums over all completions of every row."""
 
 import numpy as np
 import pandas as pd
@@ -9,7 +9,7 @@ from tanbark import TAN, Category, Counts, Network, Number, Schema
 from tanbark.network import Structure
 from tanbark.parameters import tree_tables
 
-HUNG = [(-1, -1, -1, -1), (-1, 0, 1, 1), (1, 2, -1, 1), (3, 3, 1, -1), (-1, 0, 0, 0)]
+TREES = [(-1, -1, -1, -1), (-1, 0, 1, 1), (1, 2, -1, 1), (3, 3, 1, -1), (-1, 0, 0, 0)]
 
 
 def network_of(random_table, parent, parameters="dirichlet", seed=1, rows=90, classes=3):
@@ -20,22 +20,22 @@ def network_of(random_table, parent, parameters="dirichlet", seed=1, rows=90, cl
 
 
 def log_joint_of_complete_row(network, row, k):
-    """log P(row, k) by the chain rule, from the tables as they are."""
+    """Return log P(row, k) by the chain rule."""
     total = network.log_tables[-1][k]
     for u, table in enumerate(network.log_tables[:-1]):
-        above = [row[p] if p < len(row) else k for p in network.structure.parents[u]]
-        total += table[(*above, row[u])]
+        parent_values = [row[p] if p < len(row) else k for p in network.structure.parents[u]]
+        total += table[(*parent_values, row[u])]
     return total
 
 
 def brute_force(network, row):
-    """log P(known values, k) by summing over all values of what is missing."""
+    """Return log P(known values, k) by summing over all values of the missing attributes."""
     arity = network.schema.arity
-    options = [range(r) if v >= r else [int(v)] for v, r in zip(row, arity)]
+    options = [range(r) if v >= r else [int(v)] for v, r in zip(row, arity, strict=True)]
     joints = []
     for k in range(len(network.schema.classes)):
         completions = [
-            log_joint_of_complete_row(network, [o[i] for o, i in zip(options, at)], k)
+            log_joint_of_complete_row(network, [o[i] for o, i in zip(options, at, strict=True)], k)
             for at in np.ndindex(*[len(o) for o in options])
         ]
         joints.append(logsumexp(completions))
@@ -43,7 +43,7 @@ def brute_force(network, row):
 
 
 def rows_with_every_pattern(schema, seed=0):
-    """Random rows, once for each of the subsets of attributes that may be missing."""
+    """Return random rows, one for each subset of attributes that can be missing."""
     rng = np.random.default_rng(seed)
     n = len(schema.columns)
     rows = np.array([rng.integers(0, r, 2**n) for r in schema.arity], np.uint8)
@@ -54,9 +54,9 @@ def rows_with_every_pattern(schema, seed=0):
     return rows
 
 
-@pytest.mark.parametrize("parent", HUNG)
+@pytest.mark.parametrize("parent", TREES)
 @pytest.mark.parametrize("parameters", ["dirichlet", "ml", "softened"])
-def test_missing_values_are_summed_out_exactly(random_table, parent, parameters):
+def test_missing_values_are_marginalised_exactly(random_table, parent, parameters):
     network = network_of(random_table, parent, parameters, rows=20 if parameters == "ml" else 90)
     rows = rows_with_every_pattern(network.schema)
     with np.errstate(divide="ignore"):
@@ -67,8 +67,8 @@ def test_missing_values_are_summed_out_exactly(random_table, parent, parameters)
 
 
 @pytest.mark.usefixtures("threads_for_few_rows")
-def test_threads_and_blocks_change_no_bit(random_table):
-    network = network_of(random_table, HUNG[1])
+def test_threads_and_batches_do_not_change_the_result(random_table):
+    network = network_of(random_table, TREES[1])
     rows = np.tile(rows_with_every_pattern(network.schema), 200)
     whole = network.log_joint(rows, n_jobs=2)
     assert np.array_equal(whole, network.log_joint(rows, n_jobs=1))
@@ -76,15 +76,15 @@ def test_threads_and_blocks_change_no_bit(random_table):
     assert np.array_equal(whole, np.tile(whole[:16], (200, 1)))
 
 
-def test_codes_of_another_shape_are_refused(random_table):
-    network = network_of(random_table, HUNG[1])
+def test_codes_of_the_wrong_shape_are_refused(random_table):
+    network = network_of(random_table, TREES[1])
     for codes in (np.zeros((3, 5), np.uint8), np.zeros((4, 5), np.int64), [[0]]):
         with pytest.raises(ValueError, match=r"codes must be an array returned by schema\.encode"):
             network.log_joint(codes)
 
 
-@pytest.mark.parametrize("parent", HUNG)
-def test_evidence_adds_up_to_the_log_joint_whatever_is_missing(random_table, parent):
+@pytest.mark.parametrize("parent", TREES)
+def test_evidence_sums_to_the_log_joint_for_any_missing_values(random_table, parent):
     network = network_of(random_table, parent)
     rows = rows_with_every_pattern(network.schema)
     parts = network.tree.evidence(rows)
@@ -110,25 +110,25 @@ def test_evidence_is_shared_as_documented(random_table):
 def test_the_root_does_not_change_who_gets_which_evidence(random_table):
     schema, codes, y = random_table(1, 90, (3, 2, 4, 2), 3)
     counts = Counts.of(schema, codes, y)
-    hung = [(-1, 0, 1, 1), (1, -1, 1, 1), (1, 2, -1, 1), (1, 3, 1, -1)]
+    rootings = [(-1, 0, 1, 1), (1, -1, 1, 1), (1, 2, -1, 1), (1, 3, 1, -1)]
     rows = rows_with_every_pattern(schema)
     parts = [
         Network(schema, Structure.augmented(p), tree_tables(counts, p, "dirichlet", 1.0)).tree.evidence(rows)
-        for p in hung
+        for p in rootings
     ]
     for other in parts[1:]:
         np.testing.assert_allclose(other, parts[0], rtol=1e-9, atol=1e-11)
 
 
 def whole_joint(network):
-    """P(row, k) of every complete row, as one array with an axis per attribute and the class last."""
+    """Return P(row, k) of every complete row, with one axis per attribute and the class last."""
     arity = network.schema.arity
     rows = np.array(list(np.ndindex(*arity)), np.uint8).T.copy()
     return np.exp(network.log_joint(rows)).reshape(*arity, -1)
 
 
 def test_the_joint_sums_to_one(random_table):
-    for parent in HUNG:
+    for parent in TREES:
         assert whole_joint(network_of(random_table, parent)).sum() == pytest.approx(1.0, rel=1e-12)
 
 
@@ -138,7 +138,7 @@ EVIDENCE = [{}, {"a1": 1}, {"a1": 0, "a3": 1}, {"class": 2}, {"class": 0, "a3": 
 @pytest.mark.parametrize(
     ("target", "evidence"), [(t, e) for t in ("a0", "a2", "class") for e in EVIDENCE if t not in e]
 )
-def test_queries_are_conditional_sums_of_the_joint(random_table, target, evidence):
+def test_queries_are_conditional_probabilities_of_the_joint(random_table, target, evidence):
     network = network_of(random_table, (1, 2, -1, 1))
     joint = whole_joint(network)
     names = [*network.schema.names, "class"]
@@ -152,7 +152,7 @@ def test_queries_are_conditional_sums_of_the_joint(random_table, target, evidenc
     np.testing.assert_allclose(list(answer.values()), expected, rtol=1e-11)
 
 
-def test_queries_speak_in_labels_and_intervals():
+def test_queries_accept_and_return_labels_and_intervals():
     schema = Schema([Category("sex", ("f", "m")), Number("age", (30.0,))], classes=("no", "yes"))
     tables = tuple(
         np.log(t) for t in (np.full((2, 2), 0.5), np.array([[0.2, 0.8], [0.9, 0.1]]), np.array([0.25, 0.75]))
@@ -168,20 +168,20 @@ def test_queries_speak_in_labels_and_intervals():
     [
         ("height", {}, "no node is named 'height'"),
         ("class", {"height": 1}, "no node is named 'height'"),
-        ("class", {"class": "yes"}, "'class' is the target and part of the evidence"),
-        ("class", {"sex": "x"}, "'sex' cannot be 'x'; it is one of 'f', 'm'"),
+        ("class", {"class": "yes"}, "'class' is both the target and part of the evidence"),
+        ("class", {"sex": "x"}, "invalid value 'x' for 'sex': expected one of 'f', 'm'"),
         ("class", {"sex": 1}, "column 'sex' holds numbers"),
         ("sex", {"class": "maybe"}, "the class 'maybe' is not among"),
     ],
 )
-def test_questions_that_cannot_be_answered_get_a_sentence(target, evidence, message):
+def test_invalid_queries_raise(target, evidence, message):
     schema = Schema([Category("sex", ("f", "m"))], classes=("no", "yes"))
     network = Network(schema, Structure.augmented((-1,)), (np.log(np.full((2, 2), 0.5)), np.log([0.5, 0.5])))
     with pytest.raises(ValueError, match=message):
         network.query(target, evidence)
 
 
-def test_evidence_of_probability_zero_is_an_error_not_a_nan():
+def test_evidence_of_probability_zero_raises():
     schema = Schema([Category("a", (0, 1))], classes=(0, 1))
     with np.errstate(divide="ignore"):
         network = Network(schema, Structure.augmented((-1,)), (np.log([[1.0, 0.0], [1.0, 0.0]]), np.log([0.5, 0.5])))
@@ -199,26 +199,26 @@ def test_samples_follow_the_joint(random_table):
     assert (np.abs(seen - joint) < 5 * error + 1e-5).all()
 
 
-def test_the_same_seed_draws_the_same_rows(random_table):
-    network = network_of(random_table, HUNG[1])
-    assert all(np.array_equal(a, b) for a, b in zip(network.sample(50, 7), network.sample(50, 7)))
+def test_the_same_seed_samples_the_same_rows(random_table):
+    network = network_of(random_table, TREES[1])
+    assert all(np.array_equal(a, b) for a, b in zip(network.sample(50, 7), network.sample(50, 7), strict=True))
     assert not np.array_equal(network.sample(50, 7)[0], network.sample(50, 8)[0])
 
 
-def test_numbers_are_drawn_within_the_training_range():
+def test_numbers_are_sampled_within_the_training_range():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 2)), rng.integers(0, 2, 300)
-    drawn, _ = TAN().fit(X, y).sample(2000, random_state=1)
-    assert drawn.dtype == float
-    assert (drawn >= X.min(axis=0)).all()
-    assert (drawn <= X.max(axis=0)).all()
-    # Quantile bins hold a fifth of the rows each, whatever their width.
+    sampled, _ = TAN().fit(X, y).sample(2000, random_state=1)
+    assert sampled.dtype == float
+    assert (sampled >= X.min(axis=0)).all()
+    assert (sampled <= X.max(axis=0)).all()
+    # Each of the five quantile bins holds a fifth of the rows.
     fifths = np.quantile(X[:, 0], [0.2, 0.4, 0.6, 0.8], method="inverted_cdf")
-    shares = np.bincount(np.searchsorted(fifths, drawn[:, 0]), minlength=5) / 2000
+    shares = np.bincount(np.searchsorted(fifths, sampled[:, 0]), minlength=5) / 2000
     np.testing.assert_allclose(shares, 0.2, atol=0.05)
 
 
-def test_posteriors_with_holes_and_queries_equal_pyagrums_propagation(read_text, reference):
+def test_posteriors_with_missing_values_and_queries_equal_those_of_pyagrum(read_text, reference):
     for name, figures in reference("pyagrum_tan")["sets"].items():
         given = figures["BDeu, weight 10, given the maximum tree"]
         X, y, names = read_text(name)
@@ -238,7 +238,7 @@ def test_posteriors_with_holes_and_queries_equal_pyagrums_propagation(read_text,
             np.testing.assert_allclose(list(answer.values()), case["proba"], rtol=1e-9)
 
 
-def test_drawing_shows_the_tree(random_table):
+def test_str_shows_the_tree(random_table):
     assert str(network_of(random_table, (-1, 0, 1, 0))).splitlines() == [
         "class",
         "└─ a0",
@@ -260,7 +260,7 @@ def test_parents_and_edges_are_named(random_table):
     assert network.edges == [("a0", "a1"), ("a1", "a2"), ("a0", "a3")]
 
 
-def test_tables_of_another_shape_are_refused(random_table):
-    network = network_of(random_table, HUNG[0])
+def test_tables_of_the_wrong_shape_are_refused(random_table):
+    network = network_of(random_table, TREES[0])
     with pytest.raises(ValueError, match="shape"):
-        Network(network.schema, Structure.augmented(HUNG[1]), network.log_tables)
+        Network(network.schema, Structure.augmented(TREES[1]), network.log_tables)

@@ -268,7 +268,7 @@ def test_where_exact_shares_would_take_long_the_page_tells_what_moves_the_answer
     model = KDB(k=2).fit(X, y)
     exact = information(model)
     assert "by how much each value moved the answer" not in page(model)
-    monkeypatch.setattr(strengths, "MOST_STEPS", 0)
+    monkeypatch.setattr(strengths, "MAX_STEPS", 0)
     text = page(model)
     assert "by how much each value moved the answer" in text
     assert carried_by(text)["scorer"]["alone"] is None

@@ -1,4 +1,4 @@
-"""Counts: what all learning here learns from."""
+"""Counts of classes, values and pairs of values: the statistics that all models are learned from."""
 
 from tanbark.counts.accumulator import Tally
 from tanbark.counts.batch_counting import count_batches

@@ -1,4 +1,4 @@
-"""Count rows that arrive as Arrow record batches."""
+"""Counts of rows that arrive as Arrow record batches."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tanbark.counts.accumulator import PRIVATE_BYTES, Tally
+from tanbark.counts.accumulator import MAX_PRIVATE_BYTES, Tally
 from tanbark.counts.counts import Counts
 from tanbark.kernels.runtime.threads import feed, jobs
 from tanbark.progress import Progress
@@ -32,19 +32,26 @@ def count_batches(
     n_jobs: int | None = None,
     seen: Callable[[int], None] | None = None,
 ) -> Counts:
-    """Return the counts of rows that go by once, under a schema that is known.
+    """Count record batches in one pass under a known schema.
 
     Parameters
     ----------
     schema : Schema
+        The columns to count and the classes.
     batches : iterable of pyarrow.RecordBatch
-        Their columns are found by name; columns that the schema does not have are ignored.
+        The rows. Columns are found by name; columns that are not in the schema are ignored.
     target : str
-        The column of classes. Rows without one are left out.
-    order : {1, 2}
-    n_jobs : int, optional
-    seen : callable, optional
-        Called with the number of rows so far, as they go by.
+        Name of the class column. Rows without a class are dropped with a warning.
+    order : {1, 2}, default=2
+        1 counts single values, 2 also counts pairs of values.
+    n_jobs : int, default=None
+        Number of threads, as in scikit-learn.
+    seen : callable, default=None
+        Called repeatedly with the number of rows counted so far.
+
+    Returns
+    -------
+    counts : Counts
     """
     counts, dropped = count_and_drop(schema, batches, target, order, n_jobs, seen)
     warn_of_dropped(dropped)
@@ -61,15 +68,15 @@ def count_source(
     n_jobs: int | None,
     progress: Progress | None,
 ) -> Counts:
-    """Return the counts of rows from anywhere, as `Counts.from_batches` describes it."""
-    check_given(target, schema, encoder, ignore)
+    """Count the rows of a source; implements `Counts.from_batches`."""
+    check_schema_arguments(target, schema, encoder, ignore)
     rows = as_source(source)
     try:
         return _count_source(rows, target, schema, encoder, ignore, order, n_jobs, progress)
     except TypeError as error:
         if not isinstance(rows, FileSource):
             raise
-        # Whoever gives a file gives no values of a wrong type: it is the file that is refused.
+        # The user passed a file, not values of a wrong type, so the error is about the file.
         raise ColumnError(str(error)) from error
 
 
@@ -88,17 +95,17 @@ def _count_source(
         survey = survey_rows(rows, target, encoder, ignore, n_jobs, progress)
         schema = survey.schema()
     elif rows.schema.names:
-        refuse_lacking(rows.schema, schema.names, target)
+        check_columns(rows.schema, schema.names, target)
 
-    def seen(many: int) -> None:
+    def seen(n_rows: int) -> None:
         if progress is not None:
-            progress("counting", many, rows.total)
+            progress("counting", n_rows, rows.total)
 
     counts, dropped = count_and_drop(schema, rows.batches((*schema.names, target)), target, order, n_jobs, seen)
     if survey is None:
         warn_of_dropped(dropped)
     else:
-        # It has warned of them already.
+        # The survey has already warned about dropped rows.
         survey.refuse_other(int(counts.class_counts.sum()) + dropped)
     return counts
 
@@ -111,59 +118,59 @@ def count_and_drop(
     n_jobs: int | None = None,
     seen: Callable[[int], None] | None = None,
 ) -> tuple[Counts, int]:
-    """Return the counts as `count_batches` does, and how many rows had no class, which the caller must tell."""
+    """Count as `count_batches` does; return the number of dropped rows instead of warning about them."""
     threads = jobs(n_jobs)
     tally = Tally(schema, order)
-    # Each worker counts to tables of its own while these are small; else all of them work on the same rows.
-    together = tally.nbytes > PRIVATE_BYTES
-    tallies = [tally] if together else [tally, *(Tally(schema, order) for _ in range(threads - 1))]
+    # If the tables are small, each thread counts into its own; otherwise all threads work on the same rows.
+    shared = tally.nbytes > MAX_PRIVATE_BYTES
+    tallies = [tally] if shared else [tally, *(Tally(schema, order) for _ in range(threads - 1))]
     dropped = [0]
-    inner = threads if together else 1
+    inner_threads = threads if shared else 1
 
-    def count(mine: Tally, rows: pa.Table) -> None:
-        refuse_lacking(rows.schema, schema.names, target)
+    def count(own: Tally, rows: pa.Table) -> None:
+        check_columns(rows.schema, schema.names, target)
         labels, codes = read_labels(rows.column(target), target)
         classes = codes_among(labels, codes, schema.classes)
-        values = schema.encode_table(read_table(rows.select(schema.names), inner), inner)
+        values = schema.encode_table(read_table(rows.select(schema.names), inner_threads), inner_threads)
         known = classes >= 0
         if not known.all():
             dropped.append(int((~known).sum()))
             classes, values = classes[known], np.ascontiguousarray(values[:, known])
-        mine.add(values, classes, n_jobs=inner)
+        own.add(values, classes, n_jobs=inner_threads)
 
     rows = 0
     for part in feed(count, gathered(batches), tallies):
         rows += part.num_rows
         if seen is not None:
             seen(rows)
-    for each in tallies[1:]:
-        tally.merge(each)
+    for other in tallies[1:]:
+        tally.merge(other)
     return tally.counts(), sum(dropped)
 
 
-def check_given(target: str, schema: Schema | None, encoder: Encoder | None, ignore: Sequence[str]) -> None:
-    """Raise where a schema is given beside what would find one, or one of them is something else."""
+def check_schema_arguments(target: str, schema: Schema | None, encoder: Encoder | None, ignore: Sequence[str]) -> None:
+    """Raise TypeError or ValueError if `schema`, `encoder` and `ignore` are invalid or contradict each other."""
     if isinstance(ignore, str):
         raise TypeError(f"ignore must be a list of column names, got {ignore!r}; write [{ignore!r}]")
-    for name, given, kind in (("schema", schema, Schema), ("encoder", encoder, Encoder)):
-        if given is not None and not isinstance(given, kind):
-            got = type(given)
+    for name, value, kind in (("schema", schema, Schema), ("encoder", encoder, Encoder)):
+        if value is not None and not isinstance(value, kind):
+            got = type(value)
             raise TypeError(f"{name} must be a tanbark.{kind.__name__}, got a {got.__module__}.{got.__name__}")
     if schema is None:
         return
     if encoder is not None or len(ignore):
-        raise ValueError("a schema says what the columns are and which of them count; leave out encoder= and ignore=")
+        raise ValueError("the schema already defines the columns; leave out encoder= and ignore=")
     if target in schema.names:
-        raise ValueError(f"the class {target!r} is among the columns of the schema; its class is {schema.class_name!r}")
+        raise ValueError(f"target {target!r} is an attribute of the schema, whose class is {schema.class_name!r}")
 
 
-def refuse_lacking(columns: pa.Schema, names: Iterable[str], target: str) -> None:
-    """Raise where a column that is needed is not there, or is there twice."""
+def check_columns(columns: pa.Schema, names: Iterable[str], target: str) -> None:
+    """Raise ValueError if a required column is absent or occurs more than once."""
     for name in (*names, target):
-        found = len(columns.get_all_field_indices(name))
-        if found == 0 and name == target:
-            raise ValueError(f"the rows lack the class {name!r}")
-        if found == 0:
-            raise ValueError(f"the rows lack the column {name!r}, which the schema has")
-        if found > 1:
+        occurrences = len(columns.get_all_field_indices(name))
+        if occurrences == 0 and name == target:
+            raise ValueError(f"the rows lack the class column {name!r}")
+        if occurrences == 0:
+            raise ValueError(f"the rows lack the column {name!r}, which the schema requires")
+        if occurrences > 1:
             raise ValueError(f"the table has two columns named {name!r}; rename one")

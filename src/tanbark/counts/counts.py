@@ -21,26 +21,37 @@ from tanbark.schema.encode.columns import Codes
 from tanbark.schema.encode.growth import places_in, positions
 from tanbark.schema.read.class_column import MOST_WEIGHT
 
-FEW = 1000
-"""Up to so many rows are quicker added to counts than counted first."""
+MAX_INCREMENTAL_ROWS = 1000
+"""Up to this many rows, adding rows to an existing table is faster than counting them into a new one."""
 ROUNDING = 1e-9
-"""By what share of a class sums of its weights may differ: each class has its own, since one may be far heavier."""
+"""Tolerance for rounding errors in sums of weights, relative to the weight of each class."""
 
 
 @dataclass(frozen=True, eq=False)
 class Counts(CopiedByFields):
-    """How often each class, each value and each pair of values was seen: a vector space.
+    """Frequencies of classes, attribute values and pairs of attribute values.
 
-    ``a + b`` merges chunks, threads and machines; ``a - b`` takes a fold or an expired window out; ``a * 0.99``
-    forgets. Counts of different schemas over the same columns are aligned by label before they are added.
+    Counts form a vector space: ``a + b`` merges chunks, threads and machines; ``a - b`` removes a fold or an expired
+    window; ``a * 0.99`` forgets old data. Counts with different schemas over the same columns are aligned by label
+    before they are added or subtracted. Counts are immutable.
 
     Parameters
     ----------
     schema : Schema
-    class_counts : array of shape (classes,)
-    table : array of shape (classes, values, values), or (classes, values) without pairs
-        The Burt table: the values of all attributes in one row, against themselves. On its diagonal stand the counts
-        of single values. A missing value is in no count.
+        The columns, their levels and the classes.
+    class_counts : ndarray of shape (n_classes,)
+        Number, or total weight, of the rows of each class.
+    table : ndarray of shape (n_classes, n_values, n_values) or (n_classes, n_values)
+        The Burt table of each class: the values of all attributes, in column order, cross-tabulated with themselves.
+        The diagonal holds the counts of single values. With ``order=1``, only these are stored. Missing values are
+        not counted.
+
+    Attributes
+    ----------
+    order : int
+        2 if pairs of values were counted, 1 if only single values were.
+    values : ndarray of shape (n_classes, n_values)
+        Counts of single values in each class.
 
     Examples
     --------
@@ -66,13 +77,13 @@ class Counts(CopiedByFields):
             object.__setattr__(self, name, frozen(getattr(self, name)))
         if self.table.dtype.kind == "f":
             with np.errstate(over="ignore"):
-                sensible = self.class_counts.sum() <= MOST_WEIGHT and np.isfinite(self.table).all()
-            if not sensible:
-                raise ValueError(f"the counts have grown beyond {MOST_WEIGHT:g}; use smaller weights")
+                in_range = self.class_counts.sum() <= MOST_WEIGHT and np.isfinite(self.table).all()
+            if not in_range:
+                raise ValueError(f"the counts exceed {MOST_WEIGHT:g}; use smaller weights")
         else:
-            # No cell exceeds its class, and a sum that has run over is negative.
-            seen = self.class_counts.tolist()
-            _check_whole(-1 if min(seen, default=0) < 0 else sum(seen))
+            # No cell exceeds the count of its class, and a sum that overflowed is negative.
+            rows = self.class_counts.tolist()
+            _check_int64(-1 if min(rows, default=0) < 0 else sum(rows))
 
     @classmethod
     def of(
@@ -84,10 +95,27 @@ class Counts(CopiedByFields):
         order: int = 2,
         n_jobs: int | None = None,
     ) -> Counts:
-        """Return the counts of encoded rows: exact integers without weights, floats with.
+        """Count encoded rows.
 
-        `codes` come from ``schema.encode``, `y` are positions in ``schema.classes``; rows without a class must be left
-        out.
+        Parameters
+        ----------
+        schema : Schema
+            The schema that encoded the rows.
+        codes : ndarray of shape (n_attributes, n_rows)
+            Output of ``schema.encode``.
+        y : ndarray of shape (n_rows,)
+            Class of each row, as an index into ``schema.classes``. Leave out rows without a class.
+        weights : ndarray of shape (n_rows,), default=None
+            Weight of each row; None gives each row weight 1.
+        order : {1, 2}, default=2
+            1 counts single values, 2 also counts pairs of values.
+        n_jobs : int, default=None
+            Number of threads, as in scikit-learn.
+
+        Returns
+        -------
+        counts : Counts
+            Exact integers without `weights`, floats with them.
         """
         tally = Tally(schema, order)
         tally.add(codes, y, weights, n_jobs)
@@ -106,27 +134,34 @@ class Counts(CopiedByFields):
         n_jobs: int | None = None,
         progress: Progress | None = None,
     ) -> Counts:
-        """Return the counts of rows that stream by, which are never all in memory.
+        """Count streamed rows without holding all of them in memory.
 
         Parameters
         ----------
         source : Arrow data
-            Anything with ``__arrow_c_stream__`` (a table, a record batch reader, a data frame, a DuckDB relation), an
-            iterable of record batches, a function that returns one of these anew, or what `tanbark.sources` finds in
-            files and databases.
+            Any object with ``__arrow_c_stream__`` (a table, a record batch reader, a data frame, a DuckDB relation),
+            an iterable of record batches, a function that returns a new one of these on each call, or a source from
+            `tanbark.sources`, which reads files and databases.
         target : str
-            The column of classes. Rows without one are left out.
-        schema : Schema, optional
-            With it the rows are read once; without, once or more before to learn it exactly as of the whole table.
-        encoder : Encoder, optional
-            How to learn the schema.
-        ignore : sequence of str
-            Columns to leave out of it.
-        order : {1, 2}
-            1 counts single values, 2 pairs of them too.
-        n_jobs : int, optional
-        progress : callable, optional
-            Called as rows go by with what is being done, how many rows were seen, and of how many if that is known.
+            Name of the class column. Rows without a class are dropped with a warning.
+        schema : Schema, default=None
+            With a schema, the rows are read once. Without, one or more earlier passes learn the same schema as from
+            the whole table in memory.
+        encoder : Encoder, default=None
+            Settings for learning the schema; None uses ``Encoder()``.
+        ignore : sequence of str, default=()
+            Columns to leave out of the learned schema.
+        order : {1, 2}, default=2
+            1 counts single values, 2 also counts pairs of values.
+        n_jobs : int, default=None
+            Number of threads, as in scikit-learn.
+        progress : callable, default=None
+            Called as ``progress(task, rows, total)`` while rows are read: the current task, the number of rows read
+            so far, and the total number of rows, or None if it is unknown.
+
+        Returns
+        -------
+        counts : Counts
 
         Examples
         --------
@@ -142,7 +177,18 @@ class Counts(CopiedByFields):
 
     @classmethod
     def zero(cls, schema: Schema, order: int = 2) -> Counts:
-        """Return the counts of no rows."""
+        """Return counts that are all zero.
+
+        Parameters
+        ----------
+        schema : Schema
+        order : {1, 2}, default=2
+            1 for counts of single values, 2 for counts of pairs.
+
+        Returns
+        -------
+        counts : Counts
+        """
         check_memory(schema, order)
         classes, total = len(schema.classes), int(schema.offset[-1])
         shape = (classes, total, total) if order == 2 else (classes, total)
@@ -150,37 +196,67 @@ class Counts(CopiedByFields):
 
     @property
     def order(self) -> int:
-        """2 where pairs of values were counted, 1 where single values were."""
+        """2 if pairs of values were counted, 1 if only single values were."""
         return self.table.ndim - 1
 
     @property
     def values(self) -> Array:
-        """How often each value was seen in each class, of shape (classes, values)."""
+        """Counts of single values in each class, of shape (n_classes, n_values)."""
         return self.table if self.order == 1 else np.diagonal(self.table, axis1=1, axis2=2)
 
     def value(self, u: int) -> Array:
-        """Return how often each value of attribute `u` was seen in each class, of shape (classes, arity)."""
+        """Return the counts of one attribute's values.
+
+        Parameters
+        ----------
+        u : int
+            Index of the attribute.
+
+        Returns
+        -------
+        counts : ndarray of shape (n_classes, arity of u)
+        """
         return self.values[:, self._at(u)]
 
     def pair(self, u: int, v: int) -> Array:
-        """Return how often each pair of values of two attributes was seen, of shape (classes, arity u, arity v)."""
+        """Return the counts of the pairs of values of two attributes.
+
+        Parameters
+        ----------
+        u, v : int
+            Indices of the attributes.
+
+        Returns
+        -------
+        counts : ndarray of shape (n_classes, arity of u, arity of v)
+
+        Raises
+        ------
+        ValueError
+            If only single values were counted.
+        """
         if self.order == 1:
-            raise ValueError("these counts are of single values; count with order=2 for pairs")
+            raise ValueError("pairs of values were not counted; count with order=2")
         return self.table[:, self._at(u), self._at(v)]
 
     def _at(self, u: int) -> slice:
         return slice(int(self.schema.offset[u]), int(self.schema.offset[u + 1]))
 
     def has_missing(self) -> NDArray[np.bool_]:
-        """Return which attributes lack a value in some row."""
-        return self._holes
+        """Return which attributes have missing values.
+
+        Returns
+        -------
+        has_missing : ndarray of bool, of shape (n_attributes,)
+        """
+        return self._has_missing
 
     @cached_property
-    def _holes(self) -> NDArray[np.bool_]:
-        short = np.add.reduceat(self.values, self.schema.offset[:-1], axis=1) - self.class_counts[:, None]
-        slack = ROUNDING * self.class_counts[:, None] if short.dtype.kind == "f" else 0
-        holes: NDArray[np.bool_] = (np.abs(short) > slack).any(axis=0)
-        return holes
+    def _has_missing(self) -> NDArray[np.bool_]:
+        difference = np.add.reduceat(self.values, self.schema.offset[:-1], axis=1) - self.class_counts[:, None]
+        tolerance = ROUNDING * self.class_counts[:, None] if difference.dtype.kind == "f" else 0
+        has_missing: NDArray[np.bool_] = (np.abs(difference) > tolerance).any(axis=0)
+        return has_missing
 
     def __add__(self, other: Counts) -> Counts:
         if not isinstance(other, Counts):
@@ -194,20 +270,20 @@ class Counts(CopiedByFields):
             return NotImplemented
         a, b = _aligned(self, other)
         class_counts, table = a.class_counts - b.class_counts, a.table - b.table
-        slack = ROUNDING * a.class_counts if table.dtype.kind == "f" else 0
-        least = table.min(axis=tuple(range(1, table.ndim)), initial=0)
-        if (np.minimum(class_counts, least) < -slack).any():
-            raise ValueError("more rows were subtracted than had been counted")
+        tolerance = ROUNDING * a.class_counts if table.dtype.kind == "f" else 0
+        smallest = table.min(axis=tuple(range(1, table.ndim)), initial=0)
+        if (np.minimum(class_counts, smallest) < -tolerance).any():
+            raise ValueError("more rows were subtracted than were counted")
         class_counts, table = np.maximum(class_counts, 0), np.maximum(table, 0)
         if table.dtype.kind == "f":
-            _round_off(a.schema, class_counts, table)
+            _restore_bounds(a.schema, class_counts, table)
         return Counts(a.schema, class_counts, table)
 
     def __mul__(self, factor: float) -> Counts:
         if not isinstance(factor, Real) or not 0 <= factor <= MOST_WEIGHT:
-            raise ValueError(f"counts can be multiplied by a number from 0 to {MOST_WEIGHT:g}, got {factor!r}")
+            raise ValueError(f"counts can only be multiplied by a number from 0 to {MOST_WEIGHT:g}, got {factor!r}")
         if self.table.dtype.kind == "i" and isinstance(factor, int | np.integer):
-            _check_whole(sum(self.class_counts.tolist()) * int(factor))
+            _check_int64(sum(self.class_counts.tolist()) * int(factor))
         else:
             factor = float(factor)
         with np.errstate(over="ignore"):
@@ -227,9 +303,25 @@ class Counts(CopiedByFields):
     __hash__ = None  # type: ignore[assignment]
 
     def plus(self, codes: Codes, y: NDArray[np.integer], n_jobs: int | None = None) -> Counts:
-        """Return the counts with further rows of the same schema: as adding `Counts.of` them, quicker for a few."""
+        """Return the counts with further rows added.
+
+        This equals ``self + Counts.of(self.schema, codes, y)`` but is faster for few rows.
+
+        Parameters
+        ----------
+        codes : ndarray of shape (n_attributes, n_rows)
+            Rows encoded with the schema of these counts.
+        y : ndarray of shape (n_rows,)
+            Class of each row, as an index into ``schema.classes``.
+        n_jobs : int, default=None
+            Number of threads, as in scikit-learn.
+
+        Returns
+        -------
+        counts : Counts
+        """
         rows = codes.shape[1]
-        if self.order == 1 or rows > FEW or self.table.dtype not in (np.int64, np.float64):
+        if self.order == 1 or rows > MAX_INCREMENTAL_ROWS or self.table.dtype not in (np.int64, np.float64):
             return self + Counts.of(self.schema, codes, y, order=self.order, n_jobs=n_jobs)
         self.schema.check_codes(codes)
         labels = checked_classes(y, rows, len(self.class_counts))
@@ -238,15 +330,29 @@ class Counts(CopiedByFields):
         return Counts(self.schema, self.class_counts + np.bincount(labels, minlength=len(self.class_counts)), table)
 
     def under(self, schema: Schema) -> Counts:
-        """Return the same counts under a schema that has all levels and classes of this one."""
+        """Return the same counts under an extended schema.
+
+        Parameters
+        ----------
+        schema : Schema
+            A schema over the same columns that contains all levels and classes of the current schema.
+
+        Returns
+        -------
+        counts : Counts
+            New levels and classes have zero counts.
+        """
         if schema == self.schema:
             return self
         rows = positions(self.schema.classes, schema.classes)
         places = np.concatenate(
-            [places_in(a, b) + start for a, b, start in zip(self.schema.columns, schema.columns, schema.offset)]
+            [
+                places_in(a, b) + start
+                for a, b, start in zip(self.schema.columns, schema.columns, schema.offset[:-1], strict=True)
+            ]
         )
-        same = np.array_equal(rows, np.arange(len(schema.classes)))
-        if same and np.array_equal(places, np.arange(schema.offset[-1])):
+        same_classes = np.array_equal(rows, np.arange(len(schema.classes)))
+        if same_classes and np.array_equal(places, np.arange(schema.offset[-1])):
             return Counts(schema, self.class_counts, self.table)
         empty = Counts.zero(schema, self.order)
         class_counts = empty.class_counts.astype(self.class_counts.dtype)
@@ -256,27 +362,27 @@ class Counts(CopiedByFields):
         return Counts(schema, class_counts, table)
 
 
-def _round_off(schema: Schema, class_counts: Array, table: Array) -> None:
-    """Let no pair of values be seen more often than either, and no column's values than their class, by rounding."""
+def _restore_bounds(schema: Schema, class_counts: Array, table: Array) -> None:
+    """Correct rounding errors in place: no pair exceeds its values, and no column's values exceed their class."""
     single = table
     if table.ndim == 3:
         single = np.diagonal(table, axis1=1, axis2=2).copy()
         np.minimum(table, single[:, :, None], out=table)
         np.minimum(table, single[:, None, :], out=table)
-    seen = np.add.reduceat(single, schema.offset[:-1], axis=1).max(axis=1)
-    np.maximum(class_counts, seen, out=class_counts)
+    largest_sum = np.add.reduceat(single, schema.offset[:-1], axis=1).max(axis=1)
+    np.maximum(class_counts, largest_sum, out=class_counts)
 
 
-def _check_whole(rows: int) -> None:
-    """Raise where so many rows are beyond the integers that count them."""
+def _check_int64(rows: int) -> None:
+    """Raise ValueError if a number of rows overflows 64-bit integers."""
     if not 0 <= rows < 2**63:
-        raise ValueError("the counts have grown beyond 2**63 rows; multiply them by 1.0 first: floats hold more")
+        raise ValueError("the counts exceed 2**63 rows; multiply them by 1.0 to convert them to floats")
 
 
 def _aligned(a: Counts, b: Counts) -> tuple[Counts, Counts]:
     """Return both counts under one schema."""
     if a.order != b.order:
-        raise ValueError("counts of pairs and counts of single values cannot be added")
+        raise ValueError("counts of pairs (order=2) cannot be combined with counts of single values (order=1)")
     if a.schema == b.schema:
         return a, b
     schema = a.schema.merge(b.schema)

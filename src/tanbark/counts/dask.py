@@ -1,4 +1,4 @@
-"""Counting a Dask data frame: each partition where it lies, the counts added as a tree."""
+"""Counts of Dask data frames: each worker counts its partitions, and a tree of tasks adds the results."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tanbark.counts.accumulator import check_memory, check_order
-from tanbark.counts.batch_counting import check_given, count_and_drop, refuse_lacking
+from tanbark.counts.batch_counting import check_columns, check_schema_arguments, count_and_drop
 from tanbark.counts.counts import Counts
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.read.class_column import warn_of_dropped
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FAN_IN = 8
-"""How many results are merged at once: of so many partitions no worker holds more."""
+"""Number of results that one task merges, and thus the most that a worker holds at once."""
 
 
 def count(
@@ -31,23 +31,31 @@ def count(
     ignore: Sequence[str] = (),
     order: int = 2,
 ) -> Counts:
-    """Return the counts of a Dask data frame: those that one machine would count, bit for bit.
+    """Count a Dask data frame.
 
-    With a schema the rows are read once. Without, earlier passes find the levels and cut points. The work is done by
-    the current client, or by threads where there is none.
+    The counts are identical to those of the same rows on one machine. With a schema, the rows are read once. Without,
+    earlier passes learn the levels and cut points. The current Dask client does the work; without a client, local
+    threads do.
 
     Parameters
     ----------
     df : dask.dataframe.DataFrame
-        Every pass computes it anew, so it must give the same rows each time; persist what is dear to compute.
+        The data. Every pass computes them again, so they must be the same each time; persist them if they are
+        expensive to compute.
     target : str
-        The column of classes. Rows without one are left out.
-    schema : Schema, optional
-    encoder : Encoder, optional
-        How a schema is learned where none is given.
-    ignore : sequence of str
-        Columns to leave out.
-    order : {1, 2}
+        Name of the class column. Rows without a class are dropped with a warning.
+    schema : Schema, default=None
+        The columns to count and the classes. None learns the schema from the data.
+    encoder : Encoder, default=None
+        Settings for learning the schema; None uses ``Encoder()``.
+    ignore : sequence of str, default=()
+        Columns to leave out of the learned schema.
+    order : {1, 2}, default=2
+        1 counts single values, 2 also counts pairs of values.
+
+    Returns
+    -------
+    counts : Counts
 
     Examples
     --------
@@ -61,20 +69,22 @@ def count(
     if not hasattr(df, "to_delayed") or getattr(df, "ndim", None) != 2:
         raise TypeError(f"df must be a Dask data frame (pip install 'tanbark[dask]'), got {type(df).__name__!r}")
     check_order(order)
-    check_given(target, schema, encoder, ignore)
-    strange = next((name for name in df.columns if not isinstance(name, str)), None)
-    if strange is not None:
-        raise TypeError(f"the columns must be named by text, got {strange!r}; rename them")
+    check_schema_arguments(target, schema, encoder, ignore)
+    invalid = next((name for name in df.columns if not isinstance(name, str)), None)
+    if invalid is not None:
+        raise TypeError(f"column names must be strings, got {invalid!r}; rename the column")
     declared = {name for name, dtype in df.dtypes.items() if dtype == "category" and df[name].cat.known}
     columns = _as_table(df._meta, declared).schema
     survey = None
     if schema is None:
         survey = Survey(encoder, target, columns, ignore)
         schema = _survey(df, survey, columns, declared)
-    refuse_lacking(columns, schema.names, target)
+    check_columns(columns, schema.names, target)
     check_memory(schema, order)
     counts: Counts
-    counts, dropped = _over(df[[*schema.names, target]], _count_partition, _add, schema, target, order, declared)
+    counts, dropped = _reduce_partitions(
+        df[[*schema.names, target]], _count_partition, _add, schema, target, order, declared
+    )
     if survey is None:
         warn_of_dropped(dropped)
     else:
@@ -83,26 +93,26 @@ def count(
 
 
 def _survey(df: Any, survey: Survey, columns: pa.Schema, declared: set[str]) -> Schema:
-    """Return the schema of the rows, found by passes over them."""
-    # A column of a type that cannot be is refused before any row is read.
+    """Learn the schema in one or more passes over the rows."""
+    # Refuse columns of unsupported types before any row is read.
     survey.fresh().see(columns.empty_table())
     another = True
     while another:
-        survey.merge(_over(df[list(survey.names)], _see_partition, _merge, survey.fresh(), declared))
+        survey.merge(_reduce_partitions(df[list(survey.names)], _see_partition, _merge, survey.fresh(), declared))
         another = survey.settle()
     return survey.schema()
 
 
-def _over(df: Any, work: Callable[..., Any], merge: Callable[..., Any], *given: Any) -> Any:
-    """Return what the work on every partition gives, merged as a tree."""
+def _reduce_partitions(df: Any, work: Callable[..., Any], merge: Callable[..., Any], *arguments: Any) -> Any:
+    """Apply `work` to every partition, merge the results in a tree of tasks, and return the final result."""
     import dask
 
     _refuse_objects(df)
-    # Each is one node of the graph, not a copy in every task.
-    given = tuple(dask.delayed(value, traverse=False) for value in given)
-    results = [dask.delayed(work)(part, *given) for part in df.to_delayed()]
+    # Each argument is one node of the task graph instead of a copy in every task.
+    delayed = tuple(dask.delayed(value, traverse=False) for value in arguments)
+    results = [dask.delayed(work)(part, *delayed) for part in df.to_delayed()]
     while len(results) > 1:
-        results = [dask.delayed(merge)(*results[at : at + FAN_IN]) for at in range(0, len(results), FAN_IN)]
+        results = [dask.delayed(merge)(*results[i : i + FAN_IN]) for i in range(0, len(results), FAN_IN)]
     return results[0].compute()
 
 
@@ -115,9 +125,9 @@ def _add(*results: tuple[Counts, int]) -> tuple[Counts, int]:
 
 
 def _see_partition(part: Any, survey: Survey, declared: set[str]) -> Survey:
-    mine = survey.fresh()
-    mine.see(_as_table(part, declared))
-    return mine
+    partial_survey = survey.fresh()
+    partial_survey.see(_as_table(part, declared))
+    return partial_survey
 
 
 def _merge(*surveys: Survey) -> Survey:
@@ -128,19 +138,19 @@ def _merge(*surveys: Survey) -> Survey:
 
 
 def _refuse_objects(df: Any) -> None:
-    """Raise where a column may hold anything, so that partitions could differ in what they hold."""
-    strange = next((name for name, dtype in df.dtypes.items() if dtype == np.dtype(object)), None)
-    if strange is not None:
-        raise TypeError(f"column {strange!r} holds Python objects; make it text or numbers with df.astype")
+    """Raise TypeError for columns of Python objects, whose type could differ between partitions."""
+    name = next((name for name, dtype in df.dtypes.items() if dtype == np.dtype(object)), None)
+    if name is not None:
+        raise TypeError(f"column {name!r} holds Python objects; convert it to text or numbers with df.astype")
 
 
 def _as_table(part: Any, declared: set[str]) -> pa.Table:
-    """Return a pandas frame as Arrow data in which some categories are declared levels, as they are in pandas."""
+    """Convert a pandas data frame to Arrow; categoricals in `declared` become ordered dictionaries."""
     import pyarrow as pa
 
     arrays = []
-    for at, name in enumerate(part.columns):
-        column = part.iloc[:, at]
+    for i, name in enumerate(part.columns):
+        column = part.iloc[:, i]
         if column.dtype != "category":
             arrays.append(pa.Array.from_pandas(column))
         else:

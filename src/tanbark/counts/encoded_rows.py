@@ -15,15 +15,25 @@ from tanbark.schema.encode.columns import Codes
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """What is learned from where counts of pairs do not suffice.
+    """Encoded rows, for learners that need more than counts of pairs.
 
     Parameters
     ----------
     schema : Schema
-    codes : array of shape (attributes, rows)
-    classes : array of shape (rows,)
-        Positions in ``schema.classes``.
-    weights : array of shape (rows,), optional
+        The schema that encoded the rows.
+    codes : ndarray of shape (n_attributes, n_rows)
+        Output of ``schema.encode``.
+    classes : ndarray of shape (n_rows,)
+        Class of each row, as an index into ``schema.classes``.
+    weights : ndarray of shape (n_rows,), default=None
+        Weight of each row; None gives each row weight 1.
+
+    Attributes
+    ----------
+    each : ndarray of shape (n_rows,)
+        Weight of each row, also if `weights` is None.
+    distinct : Rows
+        The distinct rows with their total weights.
     """
 
     schema: Schema
@@ -33,55 +43,73 @@ class Rows:
 
     @cached_property
     def each(self) -> NDArray[np.float64]:
-        """The weight of each row, one where none was given."""
+        """Weight of each row: `weights`, or ones."""
         return np.ones(len(self.classes)) if self.weights is None else self.weights
 
     @cached_property
     def distinct(self) -> Rows:
-        """The rows that differ, in ascending order, each with the sum of the weights of those equal to it.
+        """The distinct rows in ascending order, each with the total weight of its repetitions.
 
-        What is learned from them knows nothing of the rows' order, and cannot tell a weight from a repetition.
+        A model learned from them depends neither on the order of the rows nor on whether a row is repeated or weighted.
         """
-        words = self._words()
-        # Weights of equal rows are added in ascending order, so that their sum is the same whatever the rows' order.
-        order = np.lexsort(words[::-1] if self.weights is None else [self.weights, *words[::-1]])
-        ordered = np.stack([word[order] for word in words])
+        keys = self._sort_keys()
+        # Adding the weights of equal rows in ascending order makes the sum independent of the order of the rows.
+        order = np.lexsort(keys[::-1] if self.weights is None else [self.weights, *keys[::-1]])
+        ordered = np.stack([key[order] for key in keys])
         first = np.flatnonzero(np.r_[True, (ordered[:, 1:] != ordered[:, :-1]).any(axis=0)][: len(order)])
         total = np.add.reduceat(self.each[order], first) if len(first) else self.each
         chosen = order[first]
         return Rows(self.schema, np.ascontiguousarray(self.codes[:, chosen]), self.classes[chosen], total)
 
     def keys(self, seed: int) -> NDArray[np.uint64]:
-        """Return a random number for each row that its own values, not its class, and the seed determine.
+        """Return a pseudo-random number for each row.
 
-        It depends neither on the order of rows or columns nor on what other rows there are; what is drawn by it is the
-        same for rows that differ in nothing but the class.
+        The number is determined by the seed and by the row's attribute values, but not by its class. It depends
+        neither on the order of rows and columns nor on the other rows.
+
+        Parameters
+        ----------
+        seed : int
+
+        Returns
+        -------
+        keys : ndarray of uint64, of shape (n_rows,)
         """
         keys = np.zeros(len(self.classes), np.uint64)
-        for column, codes in zip(self.schema.columns, self.codes):
+        for column, codes in zip(self.schema.columns, self.codes, strict=True):
             rng = np.random.default_rng([seed, *column.name.encode()])
-            draws = rng.integers(0, 2**64, column.arity + 1, np.uint64)
-            keys += draws[np.minimum(codes, column.arity)]
-        # The finaliser of SplitMix64 (Steele, Lea and Flood 2014): what two sums have in common is not seen any more.
+            value_keys = rng.integers(0, 2**64, column.arity + 1, np.uint64)
+            keys += value_keys[np.minimum(codes, column.arity)]
+        # The finaliser of SplitMix64 (Steele, Lea and Flood 2014) decorrelates sums that share terms.
         for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
             keys ^= keys >> np.uint64(shift)
             keys *= np.uint64(factor)
         return keys ^ (keys >> np.uint64(31))
 
     def take(self, chosen: NDArray[np.bool_] | NDArray[np.int64] | slice) -> Rows:
-        """Return some of the rows."""
+        """Return a subset of the rows.
+
+        Parameters
+        ----------
+        chosen : ndarray of bool or int, or slice
+            Mask, indices or range of rows.
+
+        Returns
+        -------
+        rows : Rows
+        """
         weights = None if self.weights is None else self.weights[chosen]
         return Rows(self.schema, np.ascontiguousarray(self.codes[:, chosen]), self.classes[chosen], weights)
 
-    def _words(self) -> list[NDArray[np.int64]]:
-        """Return numbers that are equal where rows are, as many columns to one of them as it has room for."""
-        word = self.classes.astype(np.int64)
+    def _sort_keys(self) -> list[NDArray[np.int64]]:
+        """Return keys that identify each row, with as many columns packed into one integer as fit."""
+        key = self.classes.astype(np.int64)
         size = len(self.schema.classes)
-        words = []
-        for column, arity in zip(self.codes, self.schema.arity.tolist()):
+        keys = []
+        for column, arity in zip(self.codes, self.schema.arity.tolist(), strict=True):
             if size * (arity + 1) >= ROOM:
-                words.append(word)
-                word, size = np.zeros_like(word), 1
-            word = word * (arity + 1) + np.minimum(column, arity)
+                keys.append(key)
+                key, size = np.zeros_like(key), 1
+            key = key * (arity + 1) + np.minimum(column, arity)
             size *= arity + 1
-        return [*words, word]
+        return [*keys, key]

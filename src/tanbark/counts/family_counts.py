@@ -1,4 +1,4 @@
-"""Counts of families of any size: dense where they fit, otherwise sparse."""
+"""Counts of families of any size, stored sparsely."""
 
 from __future__ import annotations
 
@@ -14,25 +14,28 @@ from tanbark.kernels.count.configurations import family_keys
 from tanbark.schema import Schema
 from tanbark.schema.encode.columns import Codes
 
-MOST_CELLS = 2**22
-MOST_DENSE = 2**28
+MAX_BINCOUNT_CELLS = 2**22
+"""A family with at most this many cells is counted in a dense array."""
+MAX_DENSE_CELLS = 2**28
+"""A table with more cells is not converted to a dense array."""
 ROOM = 2**62
+"""Cells are numbered by 64-bit integers; a family with this many cells or more is refused."""
 
 
 @dataclass(frozen=True, eq=False)
 class FamilyCounts:
-    """How often each joint value of the class and some attributes was seen.
+    """Joint counts of the class and some attributes.
 
     Parameters
     ----------
     columns : tuple of int
-        The attributes, in the order of the digits.
+        The attributes, in the order of the axes.
     shape : tuple of int
-        Classes first, then each attribute's arity (one more where missing counts as a level).
-    keys : array of int64
-        The cells that occur, in ascending order: positions in a row-major array of that shape.
-    counts : array
-        How often each of them was seen.
+        Number of classes, then the arity of each attribute (plus one if missing values count as a level).
+    keys : ndarray of int64
+        The non-empty cells, as ascending indices into a flattened row-major array of this shape.
+    counts : ndarray
+        The count of each of these cells.
     """
 
     columns: tuple[int, ...]
@@ -41,10 +44,22 @@ class FamilyCounts:
     counts: NDArray[Any]
 
     def dense(self) -> NDArray[Any]:
-        """Return the counts as an array of the family's shape."""
+        """Return the counts as a dense array.
+
+        Returns
+        -------
+        table : ndarray of shape `shape`
+
+        Raises
+        ------
+        ValueError
+            If the table is too large.
+        """
         cells = math.prod(self.shape)
-        if cells > MOST_DENSE:
-            raise ValueError(f"a table of shape {self.shape} has {cells:,} cells; use the sparse counts")
+        if cells > MAX_DENSE_CELLS:
+            raise ValueError(
+                f"a table of shape {self.shape} has {cells:,} cells, too many for a dense array; use the sparse counts"
+            )
         table = np.zeros(cells, self.counts.dtype)
         table[self.keys] = self.counts
         return table.reshape(self.shape)
@@ -58,16 +73,39 @@ def count_family(
     weights: NDArray[np.float64] | None = None,
     missing_as_level: bool = False,
 ) -> FamilyCounts:
-    """Return the counts of the class with the given attributes, over rows where none of them is missing.
+    """Count the joint values of the class and some attributes.
 
-    With `missing_as_level` a missing value is a further level, as searches over larger families want it.
+    Parameters
+    ----------
+    schema : Schema
+        The schema that encoded the rows.
+    codes : ndarray of shape (n_attributes, n_rows)
+        Output of ``schema.encode``.
+    y : ndarray of shape (n_rows,)
+        Class of each row, as an index into ``schema.classes``.
+    columns : sequence of int
+        Indices of the attributes.
+    weights : ndarray of shape (n_rows,), default=None
+        Weight of each row; None gives each row weight 1.
+    missing_as_level : bool, default=False
+        Whether missing values count as a further level of each attribute, as structure searches require. If False,
+        rows with a missing value in `columns` are left out.
+
+    Returns
+    -------
+    counts : FamilyCounts
+
+    Raises
+    ------
+    ValueError
+        If the family has too many cells to be numbered by 64-bit integers.
     """
     columns = tuple(int(u) for u in columns)
     arity = schema.arity[list(columns)] + missing_as_level
     shape = (len(schema.classes), *(int(r) for r in arity))
     cells = math.prod(shape)
     if cells >= ROOM:
-        raise ValueError(f"a family of shape {shape} has more cells than can be numbered; use fewer attributes")
+        raise ValueError(f"a family of shape {shape} has too many cells for 64-bit keys; use fewer attributes")
     keys = np.asarray(y).astype(np.int64)
     chosen = codes[list(columns)]
     if missing_as_level:
@@ -77,9 +115,9 @@ def count_family(
     if not known.all():
         keys = keys[known]
         weights = None if weights is None else weights[known]
-    if cells <= max(MOST_CELLS, 4 * len(keys)):
+    if cells <= max(MAX_BINCOUNT_CELLS, 4 * len(keys)):
         table = np.bincount(keys, weights, minlength=cells)
         seen = np.flatnonzero(table)
         return FamilyCounts(columns, shape, seen, table[seen])
-    seen, at = np.unique(keys, return_inverse=True)
-    return FamilyCounts(columns, shape, seen, np.bincount(at, weights, minlength=len(seen)))
+    seen, cell = np.unique(keys, return_inverse=True)
+    return FamilyCounts(columns, shape, seen, np.bincount(cell, weights, minlength=len(seen)))

@@ -1,4 +1,4 @@
-"""Count a Spark data frame: each partition where it lies, merged by Spark."""
+"""Counts of Spark data frames: each executor counts its partitions, and Spark adds the results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts.accumulator import check_memory, check_order
-from tanbark.counts.batch_counting import check_given, count_and_drop, refuse_lacking
+from tanbark.counts.batch_counting import check_columns, check_schema_arguments, count_and_drop
 from tanbark.counts.counts import Counts
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.read.class_column import warn_of_dropped
@@ -24,14 +24,20 @@ if TYPE_CHECKING:
 
     Task = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
+Integers = NDArray[np.int64]
 
-Whole = NDArray[np.int64]
+DROPPED = -1
+"""The key under which rows without a class are counted."""
+MERGE_PARTITIONS = 16
+"""Number of tasks that merge the surveys of all partitions, and thus of surveys that the driver merges."""
+CELLS_PER_BATCH = 2**18
+"""Maximum number of cells in a record batch that a task returns to Spark."""
 
 
-def to_cells(counts: Counts) -> tuple[Whole, Whole]:
-    """Return the keys of the cells that are not zero, ascending, and their counts.
+def to_cells(counts: Counts) -> tuple[Integers, Integers]:
+    """Return the keys of the non-zero cells, in ascending order, and their counts.
 
-    The classes come first, then the table with only one of each two cells that mirror each other.
+    The classes come first, then the table. Of each two symmetric cells of the table only one is included.
 
     >>> from tanbark import Category
     >>> schema = Schema([Category("a", ("p", "q")), Category("b", ("r", "s"))], classes=("no", "yes"))
@@ -45,8 +51,8 @@ def to_cells(counts: Counts) -> tuple[Whole, Whole]:
     return keys, cells[keys]
 
 
-def from_cells(schema: Schema, order: int, keys: Whole, counts: Whole) -> Counts:
-    """Return the counts that have these cells, zero elsewhere."""
+def from_cells(schema: Schema, order: int, keys: Integers, counts: Integers) -> Counts:
+    """Return the counts with these cells and zeros elsewhere; the inverse of `to_cells`."""
     empty = Counts.zero(schema, order)
     classes = len(schema.classes)
     cells = np.zeros(classes + empty.table.size, np.int64)
@@ -55,16 +61,6 @@ def from_cells(schema: Schema, order: int, keys: Whole, counts: Whole) -> Counts
     if order == 2:
         table = table + np.tril(table, -1).transpose(0, 2, 1)
     return Counts(schema, cells[:classes], table)
-
-
-DROPPED = -1
-"""The key under which rows without a class are counted."""
-
-MERGERS = 16
-"""How many tasks merge what the partitions found out about the columns, so that the driver merges no more than that."""
-
-CELLS = 2**18
-"""At most so many cells go to Spark at once."""
 
 
 def count(
@@ -76,22 +72,29 @@ def count(
     ignore: Sequence[str] = (),
     order: int = 2,
 ) -> Counts:
-    """Return the counts of a Spark data frame: those that one machine would count, bit for bit.
+    """Count a Spark data frame.
 
-    With a schema the rows are read once. Without, earlier passes find the levels and cut points.
+    The counts are identical to those of the same rows on one machine. With a schema, the rows are read once. Without,
+    earlier passes learn the levels and cut points.
 
     Parameters
     ----------
     df : pyspark.sql.DataFrame
-        Every pass reads it anew, so it must give the same rows each time.
+        The data. Every pass reads them again, so they must be the same each time.
     target : str
-        The column of classes. Rows without one are left out.
-    schema : Schema, optional
-    encoder : Encoder, optional
-        How a schema is learned where none is given.
-    ignore : sequence of str
-        Columns to leave out.
-    order : {1, 2}
+        Name of the class column. Rows without a class are dropped with a warning.
+    schema : Schema, default=None
+        The columns to count and the classes. None learns the schema from the data.
+    encoder : Encoder, default=None
+        Settings for learning the schema; None uses ``Encoder()``.
+    ignore : sequence of str, default=()
+        Columns to leave out of the learned schema.
+    order : {1, 2}, default=2
+        1 counts single values, 2 also counts pairs of values.
+
+    Returns
+    -------
+    counts : Counts
 
     Examples
     --------
@@ -102,24 +105,24 @@ def count(
     if not hasattr(df, "mapInArrow"):
         raise TypeError(f"df must be a Spark data frame (pip install 'tanbark[spark]'), got {type(df).__name__!r}")
     check_order(order)
-    check_given(target, schema, encoder, ignore)
-    # Columns that do not count may be of types that Arrow does not have.
-    spare = [name for name in df.columns if (name in ignore if schema is None else name not in schema.names)]
-    spare = [name for name in spare if name != target]
-    columns = df.drop(*spare).limit(0).toArrow().schema
+    check_schema_arguments(target, schema, encoder, ignore)
+    # Unused columns may have types that Arrow does not support.
+    unused = [name for name in df.columns if (name in ignore if schema is None else name not in schema.names)]
+    unused = [name for name in unused if name != target]
+    columns = df.drop(*unused).limit(0).toArrow().schema
     survey = None
-    with _sentences():
+    with _unwrapped_input_errors():
         if schema is None:
-            survey = Survey(encoder, target, columns, [name for name in ignore if name not in spare])
+            survey = Survey(encoder, target, columns, [name for name in ignore if name not in unused])
             schema = _survey(df, survey, columns)
         names = [*schema.names, target]
-        refuse_lacking(columns, schema.names, target)
+        check_columns(columns, schema.names, target)
         check_memory(schema, order)
         cells = _numbered(df, names).mapInArrow(_counting(schema, names, order), "key bigint, count bigint")
         sums = cells.groupBy("key").sum("count").toArrow()
-    keys, counts = (sums.column(at).to_numpy() for at in range(2))
-    kept = keys != DROPPED
-    dropped, result = int(counts[~kept].sum()), from_cells(schema, order, keys[kept], counts[kept])
+    keys, counts = (sums.column(i).to_numpy() for i in range(2))
+    counted = keys != DROPPED
+    dropped, result = int(counts[~counted].sum()), from_cells(schema, order, keys[counted], counts[counted])
     if survey is None:
         warn_of_dropped(dropped)
     else:
@@ -127,35 +130,35 @@ def count(
     return result
 
 
-class Refused(Exception):
-    """A sentence for the user on its way from a task to the driver, where only text arrives."""
+class TaskInputError(Exception):
+    """An error about the user's data, raised in a task; only its text reaches the driver."""
 
 
 def _counting(schema: Schema, names: list[str], order: int) -> Task:
-    """Return a task that yields the cells of one partition's rows, whose class is in the last column."""
+    """Return a task that yields the cells of one partition, whose last column is the class."""
 
     def count_partition(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
-        with _refusals():
+        with _wrapped_input_errors():
             named = (batch.rename_columns(names) for batch in batches)
             counts, dropped = count_and_drop(schema, named, names[-1], order, n_jobs=1)
         keys, values = to_cells(counts)
         columns = np.append(keys, DROPPED), np.append(values, dropped)
-        yield from pa.table(columns, names=["key", "count"]).to_batches(CELLS)
+        yield from pa.table(columns, names=["key", "count"]).to_batches(CELLS_PER_BATCH)
 
     return count_partition
 
 
 def _survey(df: Any, survey: Survey, columns: pa.Schema) -> Schema:
-    """Return the schema of the rows, found by passes over them."""
-    # A column of a type that cannot be is refused before any row is read.
+    """Learn the schema in one or more passes over the rows."""
+    # Refuse columns of unsupported types before any row is read.
     survey.fresh().see(columns.empty_table())
     another = True
     while another:
         names, fresh = list(survey.names), survey.fresh()
         states = _numbered(df, names).mapInArrow(_seeing(fresh, names), "state binary")
-        merged = states.repartition(MERGERS).mapInArrow(_merging(fresh), "state binary")
+        merged = states.repartition(MERGE_PARTITIONS).mapInArrow(_merging(fresh), "state binary")
         for state in merged.toArrow().column(0):
             survey.merge(pickle.loads(state.as_buffer()))
         another = survey.settle()
@@ -163,34 +166,34 @@ def _survey(df: Any, survey: Survey, columns: pa.Schema) -> Schema:
 
 
 def _numbered(df: Any, names: list[str]) -> Any:
-    """Return some columns, named by numbers: tasks over batches cannot do with dots and quotes in names."""
+    """Select columns and rename them to numbers, since `mapInArrow` fails on names with dots or quotes."""
     quoted = (f"`{name.replace('`', '``')}`" for name in names)
     return df.select(*quoted).toDF(*map(str, range(len(names))))
 
 
 def _seeing(survey: Survey, names: list[str]) -> Task:
-    """Return a task that yields what one partition's rows tell."""
+    """Return a task that yields the survey of one partition."""
 
     def see_partition(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        mine = survey.fresh()
-        with _refusals():
+        partial_survey = survey.fresh()
+        with _wrapped_input_errors():
             for rows in gathered(batch.rename_columns(names) for batch in batches):
-                mine.see(rows)
-        yield _as_batch(mine)
+                partial_survey.see(rows)
+        yield _as_batch(partial_survey)
 
     return see_partition
 
 
 def _merging(survey: Survey) -> Task:
-    """Return a task that merges what several partitions told."""
+    """Return a task that merges the surveys of several partitions."""
 
     def merge_states(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        mine = survey.fresh()
-        with _refusals():
+        merged = survey.fresh()
+        with _wrapped_input_errors():
             for batch in batches:
                 for state in batch.column(0):
-                    mine.merge(pickle.loads(state.as_buffer()))
-        yield _as_batch(mine)
+                    merged.merge(pickle.loads(state.as_buffer()))
+        yield _as_batch(merged)
 
     return merge_states
 
@@ -202,22 +205,22 @@ def _as_batch(survey: Survey) -> pa.RecordBatch:
 
 
 @contextmanager
-def _refusals() -> Iterator[None]:
-    """Mark the errors that are for the user."""
+def _wrapped_input_errors() -> Iterator[None]:
+    """Raise errors about the user's data as `TaskInputError`."""
     try:
         yield
     except (ValueError, TypeError) as error:
-        raise Refused(f"{type(error).__name__}: {error}") from error
+        raise TaskInputError(f"{type(error).__name__}: {error}") from error
 
 
 @contextmanager
-def _sentences() -> Iterator[None]:
-    """Raise a task's sentence as its own error, without the stack of the engine around it."""
+def _unwrapped_input_errors() -> Iterator[None]:
+    """Raise the original error of a `TaskInputError`, without Spark's stack trace."""
     try:
         yield
     except Exception as error:
-        refused = re.search(r"\bRefused: (ValueError|TypeError): (.+)", str(error))
-        if refused is None:
+        match = re.search(r"\bTaskInputError: (ValueError|TypeError): (.+)", str(error))
+        if match is None:
             raise
-        kind = {"ValueError": ValueError, "TypeError": TypeError}[refused[1]]
-        raise kind(refused[2]) from None
+        kind = {"ValueError": ValueError, "TypeError": TypeError}[match[1]]
+        raise kind(match[2]) from None

@@ -1,4 +1,4 @@
-"""Counts of single values and of the pairs along a tree, for a tree that is known before counting."""
+"""Counts of single values and of the pairs along the edges of a given tree."""
 
 from __future__ import annotations
 
@@ -18,21 +18,59 @@ from tanbark.kernels.runtime.threads import run, thread_count
 
 @dataclass(frozen=True, eq=False)
 class TreeCounts(Counts):
-    """Counts of order 1, and for each of a tree's edges ``(u, v)`` with ``u < v`` the table of its pair."""
+    """Counts of single values, and of pairs of values along the edges of a tree.
+
+    Parameters
+    ----------
+    schema : Schema
+        The columns, their levels and the classes.
+    class_counts : ndarray of shape (n_classes,)
+        Total weight of the rows of each class.
+    table : ndarray of shape (n_classes, n_values)
+        Counts of single values.
+    pairs : mapping of (int, int) to ndarray of shape (n_classes, arity of u, arity of v)
+        Counts of the pairs of values along each edge ``(u, v)`` with ``u < v``.
+    """
 
     pairs: Mapping[tuple[int, int], Array]
 
     def pair(self, u: int, v: int) -> Array:
-        """Return how often each pair of values of two neighbours was seen, of shape (classes, arity u, arity v)."""
+        """Return the counts of the pairs of values of two attributes that share an edge.
+
+        Parameters
+        ----------
+        u, v : int
+            Indices of the attributes.
+
+        Returns
+        -------
+        counts : ndarray of shape (n_classes, arity of u, arity of v)
+        """
         return self.pairs[u, v] if u < v else self.pairs[v, u].transpose(0, 2, 1)
 
 
 def count_tree(
     rows: Rows, parent: Sequence[int], weights: NDArray[np.float64], n_jobs: int | None = None
 ) -> TreeCounts:
-    """Return the weighted counts of the rows' values and of the pairs of each attribute and its parent (-1: none)."""
+    """Count the values, and the pairs of each attribute and its parent.
+
+    Parameters
+    ----------
+    rows : Rows
+        The encoded rows; their own weights are not used.
+    parent : sequence of int
+        Parent of each attribute, -1 for a root.
+    weights : ndarray of shape (n_rows,)
+        Weight of each row.
+    n_jobs : int, default=None
+        Number of threads, as in scikit-learn.
+
+    Returns
+    -------
+    counts : TreeCounts
+    """
     single = Counts.of(rows.schema, rows.codes, rows.classes, weights, 1, n_jobs)
-    edges = [(min(u, above), max(u, above)) for u, above in enumerate(parent) if above >= 0]
+    edges = [(min(u, p), max(u, p)) for u, p in enumerate(parent) if p >= 0]
     pairs: dict[tuple[int, int], Array] = {}
 
     def count(edge: tuple[int, int]) -> None:

@@ -1,4 +1,4 @@
-"""Networks: a structure with its tables, and the answers they give."""
+"""Bayesian networks: structure, conditional probability tables and inference."""
 
 from tanbark.graph import Structure
 from tanbark.network.factor_inference import DrawnAnswerWarning, DrawnValuesWarning

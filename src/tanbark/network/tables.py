@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.counts.family_counts import MOST_DENSE, ROOM
+from tanbark.counts.family_counts import MAX_DENSE_CELLS, ROOM
 from tanbark.immutable import CopiedByFields
 from tanbark.kernels.runtime.compiling import frozen
 
@@ -18,20 +18,22 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class SparseTable(CopiedByFields):
-    """A node's log probabilities: one entry for each configuration of its attribute parents that was seen.
+    """Sparse log probabilities of a node, stored only for observed configurations of its attribute parents.
 
     Parameters
     ----------
     shape : tuple of int
-        That of the table written out: one axis per parent, in the order of ``structure.parents``, the node's own last.
+        Shape of the dense table: one axis for each parent, in the order of ``structure.parents``, followed by the axis
+        of the node's own values.
     class_axis : int or None
-        Which of these axes is the class, None where the class is not among the parents.
-    keys : array of int64
-        The configurations seen, in ascending order: positions in a row-major array over the attribute parents.
-    rows : array of shape (configurations seen, classes, own values)
-        Their log probabilities; one class stands for all where the class is not among the parents.
-    default : array of shape (classes, own values)
-        The log probabilities under all other configurations.
+        The axis of the class, None if the class is not a parent.
+    keys : ndarray of int64, of shape (n_observed,)
+        The observed configurations, in ascending order, as indices into a flattened row-major array over the attribute
+        parents.
+    rows : ndarray of shape (n_observed, n_classes, n_values)
+        Log probabilities under the observed configurations. `n_classes` is 1 if the class is not a parent.
+    default : ndarray of shape (n_classes, n_values)
+        Log probabilities under all other configurations.
 
     Examples
     --------
@@ -52,22 +54,22 @@ class SparseTable(CopiedByFields):
     def __post_init__(self) -> None:
         keys = self.keys
         if not self._attributes:
-            raise ValueError("a sparse table needs an attribute among the parents")
+            raise ValueError("a sparse table needs at least one attribute among the parents")
         configurations = math.prod(self._attributes)
         if configurations * math.prod(self._row_shape) >= ROOM:
-            raise ValueError(f"a table of shape {self.shape} has more cells than can be numbered; use fewer parents")
+            raise ValueError(f"a table of shape {self.shape} has too many cells for 64-bit keys; use fewer parents")
         if keys.dtype != np.int64 or keys.ndim != 1 or not (keys[1:] > keys[:-1]).all():
-            raise ValueError("the keys of a sparse table must be whole numbers in ascending order")
+            raise ValueError("the keys of a sparse table must be int64 in ascending order")
         if len(keys) and not 0 <= keys[0] <= keys[-1] < configurations:
-            raise ValueError(f"a sparse table has a key that is none of its {configurations:,} configurations")
+            raise ValueError(f"a sparse table has a key outside its {configurations:,} configurations")
         if self.rows.shape != (len(keys), *self._row_shape) or self.default.shape != self._row_shape:
-            raise ValueError(f"the rows of a sparse table of shape {self.shape} are of another shape")
+            raise ValueError(f"the rows or the default of a sparse table of shape {self.shape} have the wrong shape")
         for name in ("keys", "rows", "default"):
             object.__setattr__(self, name, frozen(getattr(self, name)))
 
     @property
     def _attributes(self) -> tuple[int, ...]:
-        """How many values each of the attributes among the parents has."""
+        """Arity of each attribute parent."""
         return tuple(r for axis, r in enumerate(self.shape[:-1]) if axis != self.class_axis)
 
     @property
@@ -75,10 +77,20 @@ class SparseTable(CopiedByFields):
         return (1 if self.class_axis is None else self.shape[self.class_axis], self.shape[-1])
 
     def dense(self) -> Array:
-        """Return the table written out."""
+        """Return the table as a dense array.
+
+        Returns
+        -------
+        table : ndarray of shape `shape`
+
+        Raises
+        ------
+        ValueError
+            If the table is too large.
+        """
         cells = math.prod(self.shape)
-        if cells > MOST_DENSE:
-            raise ValueError(f"a table of shape {self.shape} has {cells:,} cells, too many to write out")
+        if cells > MAX_DENSE_CELLS:
+            raise ValueError(f"a table of shape {self.shape} has {cells:,} cells, too many for a dense array")
         table = np.tile(self.default, (math.prod(self._attributes), 1, 1))
         table[self.keys] = self.rows
         if self.class_axis is None:
@@ -86,10 +98,20 @@ class SparseTable(CopiedByFields):
         return np.moveaxis(table.reshape(*self._attributes, *self._row_shape), -2, self.class_axis)
 
     def at(self, values: Sequence[NDArray[np.int64]]) -> Array:
-        """Return the log probabilities under values of all parents, an array of each, one row for each of them."""
-        many = len(values[0])
-        configuration = np.zeros(many, np.int64)
-        classes = np.zeros(many, np.int64) if self.class_axis is None else values[self.class_axis]
+        """Return the log probabilities under given values of the parents.
+
+        Parameters
+        ----------
+        values : sequence of ndarray of shape (n_rows,)
+            The values of each parent.
+
+        Returns
+        -------
+        log_probabilities : ndarray of shape (n_rows, n_values)
+        """
+        n_rows = len(values[0])
+        configuration = np.zeros(n_rows, np.int64)
+        classes = np.zeros(n_rows, np.int64) if self.class_axis is None else values[self.class_axis]
         for axis, value in enumerate(values):
             if axis != self.class_axis:
                 configuration = configuration * self.shape[axis] + value
