@@ -82,7 +82,7 @@ def test_counts_that_take_too_much_memory_are_computed_again(max_bytes, monkeypa
     assert len(counted) > 9 or max_bytes == 20_000
     for name in found:
         assert found[name].shared == 9
-        for a, b in zip(found[name].folds, expected[name].folds):
+        for a, b in zip(found[name].folds, expected[name].folds, strict=True):
             assert np.array_equal(a.log_probabilities, b.log_probabilities)
 
 
@@ -191,7 +191,7 @@ def test_a_learning_curve_is_cross_validation_with_each_share_on_the_same_test_r
             assert comparison[name].test_to_train == pytest.approx(1 / (2 * share), rel=0.1)
             for a, b in zip(comparison[name].folds, alone.folds, strict=True):
                 assert np.array_equal(a.log_probabilities, b.log_probabilities)
-    for a, b in zip(found[0.2]["TAN"].folds, found[1.0]["tree"].folds):
+    for a, b in zip(found[0.2]["TAN"].folds, found[1.0]["tree"].folds, strict=True):
         assert np.array_equal(a.rows, b.rows)
     assert calls[-1] == ("tree", 12, 12)
     assert {total for _, _, total in calls} == {12}

@@ -60,7 +60,7 @@ def test_classes_are_those_that_occur_whatever_the_column_type(wrap, declared_fr
     X, y = declared_frame()
     plain, found = (cross_validate(TAN(), X, column, folds=3) for column in (y, wrap(y)))
     assert found.classes.tolist() == ["no", "perhaps", "yes"]
-    for a, b in zip(plain.folds, found.folds):
+    for a, b in zip(plain.folds, found.folds, strict=True):
         assert np.array_equal(a.log_probabilities, b.log_probabilities)
 
 
@@ -216,6 +216,9 @@ def test_a_class_with_fewer_rows_than_folds_gives_a_warning(sampled_codes):
     with pytest.warns(UserWarning, match="the class 2 has 1 row, fewer than the 3 folds: some folds have no row of it"):
         found = cross_validate(TAN(), codes, y, folds=3)
     assert sum(np.isin(5, fold.rows) for fold in found.folds) == 1
+    y[6] = 3
+    with pytest.warns(UserWarning, match="has 1 row, fewer than the 3 folds; 1 other class also has fewer"):
+        cross_validate(TAN(), codes, y, folds=3)
 
 
 @pytest.mark.parametrize(

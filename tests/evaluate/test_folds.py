@@ -55,7 +55,7 @@ def test_each_repetition_has_other_folds_that_partition_the_rows(check, declared
     for at in (0, 3, 6):
         assert sorted(np.concatenate([f.rows for f in found.folds[at : at + 3]])) == list(range(ROWS))
     once = cross_validate(TAN(), X, y, folds=3)
-    for a, b in zip(once.folds, found.folds):
+    for a, b in zip(once.folds, found.folds, strict=False):
         assert np.array_equal(a.rows, b.rows)
         assert np.array_equal(a.log_probabilities, b.log_probabilities)
 
@@ -77,7 +77,7 @@ def test_a_share_reduces_the_training_rows_but_not_the_test_rows(model, declared
     assert part.shared == whole.shared == 3
     codes = np.unique(y, return_inverse=True)[1]
     split = Split.of(stratified_folds(codes, 3, 0))
-    for k, (a, b) in enumerate(zip(whole.folds, part.folds)):
+    for k, (a, b) in enumerate(zip(whole.folds, part.folds, strict=True)):
         assert np.array_equal(a.rows, b.rows)
         half = stratified_share(codes, split.outside(k), 0.5, 0)
         fitted = clone(model).fit(X.iloc[half], y[half])
@@ -107,5 +107,5 @@ def test_parallel_processes_give_identical_results(model, noise, shared, sampled
     X = codes + noise * np.random.default_rng(3).random(codes.shape)
     one, two = (cross_validate(model, X, y, folds=3, n_jobs=jobs) for jobs in (None, 2))
     assert (one.shared, two.shared) == shared
-    for a, b in zip(one.folds, two.folds):
+    for a, b in zip(one.folds, two.folds, strict=True):
         assert np.array_equal(a.log_probabilities, b.log_probabilities)

@@ -10,7 +10,16 @@ from hypothesis import strategies as st
 from sklearn import metrics as peers
 
 from tanbark.evaluate import METRICS
-from tanbark.evaluate.metrics import BINS, HIGHER_IS_BETTER, auc, brier, calibration_error, error, log_loss, log_score
+from tanbark.evaluate.metrics import (
+    HIGHER_IS_BETTER,
+    N_CONFIDENCE_BINS,
+    auc,
+    brier,
+    calibration_error,
+    error,
+    log_loss,
+    log_score,
+)
 
 
 @st.composite
@@ -54,7 +63,7 @@ def test_log_loss_equals_scikit_learns_with_zeros_and_absent_classes(sampled):
 @settings(max_examples=40)
 def test_log_score_is_the_sum_of_equation_thirty(sampled):
     truth, probabilities = sampled
-    given_to_truth = [row[k] for row, k in zip(probabilities.tolist(), truth)]
+    given_to_truth = [row[k] for row, k in zip(probabilities.tolist(), truth, strict=True)]
     assume(min(given_to_truth) > 0)
     expected = math.fsum(-math.log(p) for p in given_to_truth)
     assert log_score(truth, logs(probabilities)) == pytest.approx(expected, rel=1e-12, abs=1e-12)
@@ -114,7 +123,7 @@ def test_auc_counts_the_pairs_of_rows_in_order_and_leaves_out_classes_without_bo
 def test_calibration_error_is_that_of_plain_loops_over_fifteen_intervals(sampled):
     truth, probabilities = sampled
     inside = [[] for _ in range(15)]
-    for row, k in zip(probabilities.tolist(), truth):
+    for row, k in zip(probabilities.tolist(), truth, strict=True):
         best = first_of_the_most_probable(row)
         # No multiple of 1/64 is a bound between intervals, except 0 and 1.
         interval = next(i for i in range(15) if row[best] <= (i + 1) / 15 + 1e-9)
@@ -125,7 +134,7 @@ def test_calibration_error_is_that_of_plain_loops_over_fifteen_intervals(sampled
             confidence = sum(p for p, _ in members) / len(members)
             accuracy = sum(right for _, right in members) / len(members)
             expected += len(members) / len(truth) * abs(accuracy - confidence)
-    assert BINS == 15
+    assert N_CONFIDENCE_BINS == 15
     assert calibration_error(truth, logs(probabilities)) == pytest.approx(expected, abs=1e-12)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import auc, roc_auc_score, roc_curve
 
 from tanbark.evaluate import Comparison, CrossValidation
-from tanbark.evaluate.metrics import BINS, by_confidence, calibration_error
+from tanbark.evaluate.metrics import N_CONFIDENCE_BINS, by_confidence, calibration_error
 from tanbark.evaluate.plots import (
     alike,
     critical_difference_diagram,
@@ -94,8 +94,8 @@ def test_the_curve_of_more_classes_has_the_mean_of_their_areas() -> None:
 def test_rows_by_confidence_are_those_of_a_loop() -> None:
     truth, log_p = result(classes=3).pooled
     found = by_confidence(truth, log_p)
-    for at in range(BINS):
-        inside = [i for i, p in enumerate(np.exp(log_p)) if at <= p.max() * BINS < at + 1]
+    for at in range(N_CONFIDENCE_BINS):
+        inside = [i for i, p in enumerate(np.exp(log_p)) if at <= p.max() * N_CONFIDENCE_BINS < at + 1]
         assert found.rows[at] == len(inside)
         if inside:
             assert np.isclose(found.confidence[at], np.mean([np.exp(log_p[i]).max() for i in inside]))

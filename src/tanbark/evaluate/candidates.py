@@ -1,4 +1,4 @@
-"""Candidates for a comparison: the classifiers of tanbark and three of scikit-learn, and what they cost."""
+"""Candidates for a comparison: the classifiers of tanbark and three of scikit-learn, with a cost model."""
 
 from __future__ import annotations
 

@@ -82,8 +82,8 @@ def learn(model: Any, X: Any, y: Any, test: Any) -> Answer:
     return Answer(found, fitted.classes_, len(y), learned - began, now - learned, notes)
 
 
-def with_others(classes: NDArray[Any], known: list[NDArray[Any]]) -> NDArray[Any]:
-    """Return classes followed by those that only some of the classifiers know."""
+def with_unseen_classes(classes: NDArray[Any], known: list[NDArray[Any]]) -> NDArray[Any]:
+    """Return the classes of the table, followed by others that some classifier knows."""
     others = dict.fromkeys(label for labels in known for label in labels.tolist() if label not in set(classes.tolist()))
     kind = object if classes.dtype == object else None
     return np.array([*classes.tolist(), *others], kind) if others else classes
@@ -138,8 +138,12 @@ class Trial:
             rare = self.classes.tolist()[int(rows.argmin())]
             n_rows = "1 row" if rows.min() == 1 else f"{rows.min()} rows"
             n_others = int((rows < folds).sum()) - 1
-            others = f", as {'does' if n_others == 1 else 'do'} {n_others} more" if n_others else ""
-            warn(f"the class {rare!r} has {n_rows}, fewer than the {folds} folds{others}: some folds have no row of it")
+            few = f"the class {rare!r} has {n_rows}, fewer than the {folds} folds"
+            if n_others:
+                others = "1 other class also has" if n_others == 1 else f"{n_others} other classes also have"
+                warn(f"{few}; {others} fewer: some folds have no row of them")
+            else:
+                warn(f"{few}: some folds have no row of it")
 
     def of(self, model: Any, share: float = 1.0, progress: Progress | None = None) -> CrossValidation:
         """Cross-validate a classifier."""
@@ -154,21 +158,21 @@ class Trial:
                 report("cross-validating", len(found), len(plan))
         shared = len(found)
         rest = [part for part in plan if part not in found]
-        with closing(self._anew(model, rest, share)) as answers:
+        with closing(self._from_rows(model, rest, share)) as answers:
             for answer, part in zip(answers, rest, strict=True):
                 found[part] = answer
                 report("cross-validating", len(found), len(plan))
         repeats = len(self.splits)
-        classes = with_others(self.classes, [answer.classes for answer in found.values()])
+        classes = with_unseen_classes(self.classes, [answer.classes for answer in found.values()])
         folds = tuple(self._fold(*part, found[part], classes) for part in plan)
         return CrossValidation(classes, folds, repeats, shared)
 
     def _fold(self, repeat: int, k: int, answer: Answer, classes: NDArray[Any]) -> Fold:
         held_out = self.splits[repeat].inside(k)
         rows = held_out if len(self.known) == self.rows else self.known[held_out]
-        said = aligned(answer.log_probabilities, answer.classes, classes)
+        log_probabilities = aligned(answer.log_probabilities, answer.classes, classes)
         seconds = answer.fit_seconds, answer.predict_seconds
-        return Fold(rows, self.truth[held_out], said, answer.learned_from, *seconds)
+        return Fold(rows, self.truth[held_out], log_probabilities, answer.learned_from, *seconds)
 
     def _learned_from(self, repeat: int, k: int, share: float) -> Places:
         """Return the training rows, as positions among the rows that have a class."""
@@ -176,8 +180,8 @@ class Trial:
 
     # Fitting to rows
 
-    def _anew(self, model: Any, parts: list[tuple[int, int]], share: float) -> Generator[Answer, None, None]:
-        """Yield the answer for each fold after fitting to the rows of the others; warn of what every fold warned of."""
+    def _from_rows(self, model: Any, parts: list[tuple[int, int]], share: float) -> Generator[Answer, None, None]:
+        """Yield the answer for each fold after fitting to the rows of the others; pass on warnings common to all."""
         tasks = (
             delayed(learn)(
                 model,
@@ -187,13 +191,13 @@ class Trial:
             )
             for repeat, k in parts
         )
-        noted: frozenset[Note] | None = None
+        common: frozenset[Note] | None = None
         with side_by_side(tasks, self.n_jobs if len(parts) > 1 else 1) as answers:
             for answer in answers:
-                noted = answer.notes if noted is None else noted & answer.notes
+                common = answer.notes if common is None else common & answer.notes
                 yield answer
-        for category, words in sorted(noted or (), key=str):
-            warnings.warn(words, category, stacklevel=2)
+        for category, message in sorted(common or (), key=str):
+            warnings.warn(message, category, stacklevel=2)
 
     # Fitting to counts
 

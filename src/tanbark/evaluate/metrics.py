@@ -17,7 +17,7 @@ LogProbabilities = NDArray[np.float64]
 Metric = Callable[[Truth, LogProbabilities], float]
 
 MIN_LOG_PROBABILITY = float(np.log(np.finfo(np.float64).eps))
-BINS = 15
+N_CONFIDENCE_BINS = 15
 """Number of intervals of equal width into which calibration metrics sort confidences (Guo et al. 2017)."""
 
 
@@ -140,9 +140,9 @@ class ByConfidence:
 
     Parameters
     ----------
-    rows : array of shape (BINS,)
+    rows : array of shape (N_CONFIDENCE_BINS,)
         Number of rows in each interval.
-    confidence, accuracy : array of shape (BINS,)
+    confidence, accuracy : array of shape (N_CONFIDENCE_BINS,)
         Mean confidence and proportion of correct predictions; 0 in empty intervals.
     """
 
@@ -166,10 +166,14 @@ def by_confidence(truth: Truth, log_probabilities: LogProbabilities) -> ByConfid
     """
     confidence = np.exp(log_probabilities.max(axis=1))
     correct = log_probabilities.argmax(axis=1) == truth
-    at = np.minimum((confidence * BINS).astype(np.int64), BINS - 1)
-    rows = np.bincount(at, minlength=BINS)
+    at = np.minimum((confidence * N_CONFIDENCE_BINS).astype(np.int64), N_CONFIDENCE_BINS - 1)
+    rows = np.bincount(at, minlength=N_CONFIDENCE_BINS)
     divisor = np.maximum(rows, 1)
-    return ByConfidence(rows, np.bincount(at, confidence, BINS) / divisor, np.bincount(at, correct, BINS) / divisor)
+    return ByConfidence(
+        rows,
+        np.bincount(at, confidence, N_CONFIDENCE_BINS) / divisor,
+        np.bincount(at, correct, N_CONFIDENCE_BINS) / divisor,
+    )
 
 
 def calibration_error(truth: Truth, log_probabilities: LogProbabilities) -> float:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tanbark.drawing.html_page import COLOURS, INK, MARKERS, line_style, style, svg
 from tanbark.evaluate.comparison import Comparison
-from tanbark.evaluate.metrics import BINS, by_confidence, calibration_error
+from tanbark.evaluate.metrics import N_CONFIDENCE_BINS, by_confidence, calibration_error
 from tanbark.evaluate.results import CrossValidation
 
 Array = NDArray[np.float64]
@@ -112,8 +112,10 @@ def reliability(results: Mapping[str, CrossValidation]) -> str:
             axes.plot(across, up, linewidth=1.0, **look)
             axes.plot([], [], label=label, marker=marker, **look)
             axes.scatter(across, up, 12.0 + 150.0 * share, color=look["color"], marker=marker, zorder=3)
-            below.stairs(found.rows / found.rows.sum(), np.linspace(0.0, 1.0, BINS + 1), linewidth=1.2, **look)
-        left = np.floor(lowest * BINS) / BINS
+            below.stairs(
+                found.rows / found.rows.sum(), np.linspace(0.0, 1.0, N_CONFIDENCE_BINS + 1), linewidth=1.2, **look
+            )
+        left = np.floor(lowest * N_CONFIDENCE_BINS) / N_CONFIDENCE_BINS
         axes.set(xlim=(left - 0.01, 1.01), ylim=(-0.01, 1.01), ylabel="share that is right")
         below.set(xlabel="probability of the predicted class", ylabel="rows")
         below.yaxis.set_major_formatter("{x:.0%}")

@@ -34,7 +34,7 @@ MAX_CHANCE_RATIO = 1.5
 
 @dataclass(frozen=True)
 class Baseline:
-    """What can be achieved without looking at the attributes.
+    """Performance of predictions that ignore the attributes.
 
     Parameters
     ----------
@@ -169,8 +169,8 @@ def check_metric(by: str) -> None:
 def check_results(comparison: Comparison, by: str) -> None:
     """Raise ValueError if all classifiers failed, or if the metric is undefined for all of them."""
     if not comparison:
-        reason = next(iter(comparison.failures.values()), "nothing was compared")
-        raise ValueError(f"no classifier could be fitted: {reason}")
+        first_failure = next(iter(comparison.failures.values()), "nothing was compared")
+        raise ValueError(f"no classifier could be fitted: {first_failure}")
     if all(np.isnan(result.mean(by)) for result in comparison.values()):
         raise ValueError(f"{by} is undefined, because no fold has rows of more than one class; use fewer folds")
 
