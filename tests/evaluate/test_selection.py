@@ -80,7 +80,7 @@ def test_warnings_become_notes_and_each_is_noted_once():
     models = {"warns": Warns(), "fails": Warns(min_rows=30), "tan": TAN()}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        selection = select_model(X, y, models=models, folds=3)
+        selection = select_model(X, y, models=models, encoder=Encoder(), folds=3)
     assert sum("column 'a'" in note for note in selection.notes) == 1
     assert selection.notes.count("warns: it is late") == 1
     assert "fails fails with 10% of the rows: ValueError: too few <rows>" in selection.notes

@@ -138,6 +138,8 @@ def select_model(
     check_number("repeats", repeats, 1)
     X = as_known_table(X)
     rows, columns = table_shape(X)
+    # Classifiers that are given as objects have encoders of their own.
+    checks_columns = not isinstance(encoder, Schema) and not (encoder is None and isinstance(models, Mapping))
     skipped: tuple[str, ...] = ()
     if models is None:
         models, skipped = affordable(rows, columns)
@@ -163,7 +165,7 @@ def select_model(
             )
 
     with _recorded_warnings() as of_columns:
-        if not isinstance(encoder, Schema):
+        if checks_columns:
             clone(encoder or Encoder()).fit(X, y)
     _load_kernels(encoder, X, y)
     with _recorded_warnings() as of_models:
