@@ -1,4 +1,4 @@
-"""What cross-validation is checked on, and against what."""
+"""Tables for cross-validation, and a plain implementation to compare with."""
 
 import numpy as np
 import pandas as pd
@@ -16,27 +16,27 @@ def _rows(X, rows):
     return X.take(rows) if isinstance(X, pa.Table) else _safe_indexing(X, rows)
 
 
-def _plainly(model, X, y, found):
-    """Return the log probabilities of each fold by learning anew from the rows that are not in it."""
+def _predicted_plainly(model, X, y, found):
+    """Return the log probabilities of each fold after fitting to the rows of the others."""
     labels = np.asarray(y)
     known = np.sort(np.concatenate([fold.rows for fold in found.folds[: len(found.folds) // found.repeats]]))
-    said = []
+    predicted = []
     for fold in found.folds:
         inside = np.setdiff1d(known, fold.rows)
         fitted = clone(model).fit(_rows(X, inside), labels[inside])
         out = np.full((len(fold.rows), len(found.classes)), -np.inf)
         with np.errstate(divide="ignore"):
             columns = fitted.predict_log_proba(_rows(X, fold.rows)).T
-        for label, column in zip(fitted.classes_.tolist(), columns):
+        for label, column in zip(fitted.classes_.tolist(), columns, strict=True):
             out[:, found.classes.tolist().index(label)] = column
-        said.append(out)
-    return said
+        predicted.append(out)
+    return predicted
 
 
 def _check(model, X, y, shared=None, **settings):
-    """Check that cross-validation says what learning anew says, and in how many folds counts were shared."""
+    """Check cross-validation against fitting to the training rows, and in how many folds counts were shared."""
     found = cross_validate(model, X, y, **settings)
-    for fold, expected in zip(found.folds, _plainly(model, X, y, found), strict=True):
+    for fold, expected in zip(found.folds, _predicted_plainly(model, X, y, found), strict=True):
         assert np.array_equal(fold.log_probabilities, expected)
         assert np.array_equal(found.classes[fold.truth].tolist(), np.asarray(y)[fold.rows].tolist())
     if shared is not None:
@@ -44,8 +44,8 @@ def _check(model, X, y, shared=None, **settings):
     return found
 
 
-def _drawn_codes(seed=0, rows=60, columns=5, levels=3, classes=3):
-    """Return whole numbers that depend on each other and on a class, and the class."""
+def _sampled_codes(seed=0, rows=60, columns=5, levels=3, classes=3):
+    """Return integers that depend on each other and on a class, and the class."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, classes, rows)
     codes = np.empty((rows, columns), int)
@@ -56,12 +56,12 @@ def _drawn_codes(seed=0, rows=60, columns=5, levels=3, classes=3):
     return codes, y
 
 
-def _declared_frame(seed=0, holes=0.1, **settings):
-    """Return a frame of categories with holes, of which one level is in one row only and one in none, and the class."""
-    codes, y = _drawn_codes(seed, **settings)
+def _declared_frame(seed=0, missing=0.1, **settings):
+    """Return categories with missing values, one level in a single row and one in none, and the class."""
+    codes, y = _sampled_codes(seed, **settings)
     values = WORDS[codes]
     values[7, 2] = "top"
-    values[np.random.default_rng(seed + 1).random(values.shape) < holes] = None
+    values[np.random.default_rng(seed + 1).random(values.shape) < missing] = None
     frame = pd.DataFrame({f"a{u}": pd.Categorical(values[:, u], [*WORDS, "never"]) for u in range(values.shape[1])})
     return frame, np.array(["no", "perhaps", "yes"], object)[y]
 
@@ -72,8 +72,8 @@ def check():
 
 
 @pytest.fixture(scope="session")
-def drawn_codes():
-    return _drawn_codes
+def sampled_codes():
+    return _sampled_codes
 
 
 @pytest.fixture(scope="session")

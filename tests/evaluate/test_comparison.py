@@ -1,4 +1,4 @@
-"""Comparison of classifiers: the same folds, what fails is named, and the best comes first."""
+"""Comparison of classifiers: the same folds, failures are listed, and the best comes first."""
 
 from dataclasses import replace
 
@@ -16,14 +16,14 @@ from tanbark.evaluate import METRICS, Comparison, compare, cross_validate, learn
 from tanbark.evaluate import folds as counting
 
 
-def drawn_table(rows=90, seed=0):
+def sampled_table(rows=90, seed=0):
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 2, rows)
     return np.column_stack([np.where(rng.random(rows) < 0.7, y, rng.integers(0, 3, rows)) for _ in range(4)]), y
 
 
 class Fails(ClassifierMixin, BaseEstimator):
-    """Fails in a fold where the first row is learned from, or in every one, with words on two lines."""
+    """Fails in folds that train on the first row, or in every fold, with a message on two lines."""
 
     def __init__(self, always=True):
         self.always = always
@@ -38,8 +38,8 @@ class Fails(ClassifierMixin, BaseEstimator):
         return np.full((len(X), len(self.classes_)), 1 / len(self.classes_))
 
 
-def test_each_classifier_is_tried_as_if_it_were_alone():
-    X, y = drawn_table()
+def test_each_classifier_gets_the_result_of_its_own_cross_validation():
+    X, y = sampled_table()
     models = {
         "NB": NaiveBayes(),
         "TAN": TAN(),
@@ -57,9 +57,9 @@ def test_each_classifier_is_tried_as_if_it_were_alone():
             assert np.array_equal(a.log_probabilities, b.log_probabilities)
 
 
-def test_encoders_that_differ_in_one_of_many_columns_are_not_taken_for_one():
-    X = np.column_stack([drawn_table()[0]] * 252)
-    y = drawn_table()[1]
+def test_encoders_that_differ_in_one_of_many_columns_are_distinguished():
+    X = np.column_stack([sampled_table()[0]] * 252)
+    y = sampled_table()[1]
     all_columns = np.arange(X.shape[1])
     models = {
         "all": NaiveBayes(encoder=Encoder(categorical=all_columns)),
@@ -69,25 +69,25 @@ def test_encoders_that_differ_in_one_of_many_columns_are_not_taken_for_one():
     assert (found["all"].shared, found["all but one"].shared) == (2, 0)
 
 
-@pytest.mark.parametrize("room", [0, 3000, 20_000])
-def test_counts_that_would_take_too_much_room_are_counted_again(room, monkeypatch):
-    X, y = drawn_table()
+@pytest.mark.parametrize("max_bytes", [0, 3000, 20_000])
+def test_counts_that_take_too_much_memory_are_computed_again(max_bytes, monkeypatch):
+    X, y = sampled_table()
     expected = compare({"NB": NaiveBayes(), "TAN": TAN()}, X, y, folds=3, repeats=3)
-    monkeypatch.setattr("tanbark.evaluate.folds.ROOM", room)
-    monkeypatch.setattr("tanbark.evaluate.cross_validation.ROOM", room)
+    monkeypatch.setattr("tanbark.evaluate.folds.ROOM", max_bytes)
+    monkeypatch.setattr("tanbark.evaluate.cross_validation.ROOM", max_bytes)
     counted = []
     count = counting.FoldCounts.count
     monkeypatch.setattr(counting.FoldCounts, "count", lambda self, rows: counted.append(1) or count(self, rows))
     found = compare({"NB": NaiveBayes(), "TAN": TAN()}, X, y, folds=3, repeats=3)
-    assert len(counted) > 9 or room == 20_000
+    assert len(counted) > 9 or max_bytes == 20_000
     for name in found:
         assert found[name].shared == 9
-        for a, b in zip(found[name].folds, expected[name].folds):
+        for a, b in zip(found[name].folds, expected[name].folds, strict=True):
             assert np.array_equal(a.log_probabilities, b.log_probabilities)
 
 
 def test_the_ranking_is_from_best_to_worst_with_the_p_values_of_the_differences_from_the_best():
-    X, y = drawn_table()
+    X, y = sampled_table()
     found = compare({"none": DummyClassifier(), "TAN": TAN(), "NB": NaiveBayes()}, X, y, folds=5)
     for metric in METRICS:
         ranked = found.ranking(metric)
@@ -107,16 +107,16 @@ def test_the_ranking_is_from_best_to_worst_with_the_p_values_of_the_differences_
     assert found.p_value("TAN", "none") == found.p_value("none", "TAN")
 
 
-def test_a_classifier_that_fails_is_listed_with_the_reason_and_the_others_go_on():
-    X, y = drawn_table()
-    told = []
+def test_a_failing_classifier_is_listed_with_the_reason_and_the_others_continue():
+    X, y = sampled_table()
+    calls = []
     models = {"bad": Fails(), "TAN": TAN(), "no odds": LinearSVC(), "ess": TAN(ess=0), "at times": Fails(always=False)}
     X[0, 0] = 9
-    found = compare(models, X, y, folds=3, progress=lambda *now: told.append(now))
+    found = compare(models, X, y, folds=3, progress=lambda *call: calls.append(call))
     assert list(found) == ["TAN"]
     assert found.failures["bad"] == "RuntimeError: there is no way"
     assert found.failures["at times"] == "RuntimeError: there is no way"
-    assert found.failures["no odds"].startswith("TypeError: LinearSVC gives no probabilities")
+    assert found.failures["no odds"].startswith("TypeError: LinearSVC does not predict probabilities")
     assert found.failures["ess"].startswith("ValueError: ess must be a positive number")
     with pytest.raises(KeyError, match="'bad' failed: RuntimeError: there is no way"):
         found["bad"]
@@ -125,12 +125,12 @@ def test_a_classifier_that_fails_is_listed_with_the_reason_and_the_others_go_on(
     assert "bad" not in found
     assert [rank.name for rank in found.ranking()] == ["TAN"]
     assert "bad      failed: RuntimeError: there is no way" in str(found)
-    assert [done for _, done, _ in told] == sorted(done for _, done, _ in told)
-    assert told[-1] == ("at times", 15, 15)
+    assert [done for _, done, _ in calls] == sorted(done for _, done, _ in calls)
+    assert calls[-1] == ("at times", 15, 15)
 
 
-def test_a_comparison_in_which_all_fail_says_so_of_each():
-    X, y = drawn_table()
+def test_a_comparison_in_which_all_fail_lists_every_failure():
+    X, y = sampled_table()
     found = compare({"a": Fails(), "b": LinearSVC()}, X, y, folds=3)
     assert list(found) == []
     assert list(found.failures) == ["a", "b"]
@@ -149,8 +149,8 @@ def test_a_table_of_all_metrics_shows_every_classifier_best_first():
     assert repr(found) == str(found)
 
 
-def test_a_metric_that_is_defined_in_no_fold_has_no_p_value_and_one_defined_in_some_is_compared_there():
-    X, y = drawn_table(30)
+def test_p_values_use_the_folds_in_which_the_metric_is_defined():
+    X, y = sampled_table(30)
     models = {"TAN": TAN(), "tree": DecisionTreeClassifier(random_state=0), "NB": NaiveBayes()}
     with pytest.warns(UserWarning, match="fewer than the 30 folds"):
         alone = compare(models, X, y, folds=30)
@@ -170,7 +170,7 @@ def test_a_metric_that_is_defined_in_no_fold_has_no_p_value_and_one_defined_in_s
 
 
 def test_classifiers_without_a_score_come_last():
-    X, y = drawn_table(30)
+    X, y = sampled_table(30)
     good = cross_validate(NaiveBayes(), X, y, folds=3)
     none = replace(good, folds=tuple(replace(fold, truth=np.zeros_like(fold.truth)) for fold in good.folds))
     for results in ({"none": none, "good": good}, {"good": good, "none": none}):
@@ -179,11 +179,11 @@ def test_classifiers_without_a_score_come_last():
         assert np.isnan([last.mean, last.standard_error, last.p_value]).all()
 
 
-def test_a_learning_curve_is_cross_validation_with_each_share_and_the_same_rows_predicted():
-    X, y = drawn_table()
+def test_a_learning_curve_is_cross_validation_with_each_share_on_the_same_test_rows():
+    X, y = sampled_table()
     models = {"TAN": TAN(), "tree": DecisionTreeClassifier(random_state=0)}
-    told = []
-    found = learning_curve(models, X, y, shares=(0.2, 1.0), folds=3, progress=lambda *now: told.append(now))
+    calls = []
+    found = learning_curve(models, X, y, shares=(0.2, 1.0), folds=3, progress=lambda *call: calls.append(call))
     assert list(found) == [0.2, 1.0]
     for share, comparison in found.items():
         for name, model in models.items():
@@ -191,10 +191,10 @@ def test_a_learning_curve_is_cross_validation_with_each_share_and_the_same_rows_
             assert comparison[name].test_to_train == pytest.approx(1 / (2 * share), rel=0.1)
             for a, b in zip(comparison[name].folds, alone.folds, strict=True):
                 assert np.array_equal(a.log_probabilities, b.log_probabilities)
-    for a, b in zip(found[0.2]["TAN"].folds, found[1.0]["tree"].folds):
+    for a, b in zip(found[0.2]["TAN"].folds, found[1.0]["tree"].folds, strict=True):
         assert np.array_equal(a.rows, b.rows)
-    assert told[-1] == ("tree", 12, 12)
-    assert {total for _, _, total in told} == {12}
+    assert calls[-1] == ("tree", 12, 12)
+    assert {total for _, _, total in calls} == {12}
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,10 @@ def test_a_learning_curve_is_cross_validation_with_each_share_and_the_same_rows_
         (lambda X, y: compare({"TAN": TAN()}, X, y, folds=1), "folds must be a whole number of at least 2"),
         (lambda X, y: compare({"TAN": TAN()}, X, y, n_jobs=0), "n_jobs must be a whole number other than 0"),
         (lambda X, y: compare({"TAN": TAN()}, X, y[1:]), "X has 90 rows, but y has 89"),
-        (lambda X, y: compare({"TAN": TAN()}, X, np.zeros(90, int)), "every row is of the class 0"),
+        (
+            lambda X, y: compare({"TAN": TAN()}, X, np.zeros(90, int)),
+            "y has a single class, 0; at least two are needed",
+        ),
         (lambda X, y: compare({"TAN": TAN()}, X, y, folds=3).ranking("accuracy"), "there is no metric 'accuracy'"),
         (
             lambda X, y: compare({"a": TAN(), "b": TAN()}, X, y, folds=3).p_value("a", "b", test="anova"),
@@ -217,13 +220,13 @@ def test_a_learning_curve_is_cross_validation_with_each_share_and_the_same_rows_
         ),
     ],
 )
-def test_what_cannot_be_compared_says_why_before_any_work(ask, words):
+def test_invalid_arguments_are_refused_before_any_work(ask, words):
     with pytest.raises(ValueError, match=words):
-        ask(*drawn_table())
+        ask(*sampled_table())
 
 
-def test_models_that_are_one_and_the_same_do_not_differ():
-    X, y = drawn_table()
+def test_identical_models_do_not_differ():
+    X, y = sampled_table()
     found = compare({"a": TAN(), "b": TAN()}, X, y, folds=3)
     for test in ("corrected", "paired", "wilcoxon"):
         assert found.p_value("a", "b", "error", test) == 1.0

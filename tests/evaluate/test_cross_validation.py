@@ -1,4 +1,4 @@
-"""Cross-validation of classifiers of all kinds: what is found, and what is refused."""
+"""Cross-validation of all kinds of classifiers: results and refused input."""
 
 import warnings
 
@@ -38,8 +38,8 @@ ROWS = 60
     ids=lambda labels: str(labels.dtype),
 )
 @pytest.mark.parametrize("model", [TAN(), DecisionTreeClassifier(random_state=0)], ids=["TAN", "tree"])
-def test_classes_of_all_kinds_keep_their_kind(labels, model, check, drawn_codes):
-    codes, y = drawn_codes()
+def test_classes_of_all_kinds_keep_their_kind(labels, model, check, sampled_codes):
+    codes, y = sampled_codes()
     found = check(model, codes, labels[y], folds=3)
     assert found.classes.tolist() == sorted(set(labels.tolist()))
     assert found.classes.dtype.kind == labels.dtype.kind
@@ -56,11 +56,11 @@ def test_classes_of_all_kinds_keep_their_kind(labels, model, check, drawn_codes)
     ],
     ids=["series", "categorical", "polars", "arrow"],
 )
-def test_classes_in_any_column_are_those_that_occur(wrap, declared_frame):
+def test_classes_are_those_that_occur_whatever_the_column_type(wrap, declared_frame):
     X, y = declared_frame()
     plain, found = (cross_validate(TAN(), X, column, folds=3) for column in (y, wrap(y)))
     assert found.classes.tolist() == ["no", "perhaps", "yes"]
-    for a, b in zip(plain.folds, found.folds):
+    for a, b in zip(plain.folds, found.folds, strict=True):
         assert np.array_equal(a.log_probabilities, b.log_probabilities)
 
 
@@ -73,15 +73,15 @@ def test_classes_in_any_column_are_those_that_occur(wrap, declared_frame):
     ],
     ids=["tree", "pipeline", "TAN in a pipeline"],
 )
-def test_classifiers_of_scikit_learn_take_part(model, check, drawn_codes):
-    codes, y = drawn_codes()
+def test_classifiers_of_scikit_learn_can_be_evaluated(model, check, sampled_codes):
+    codes, y = sampled_codes()
     found = check(model, codes, y, shared=0, folds=3)
     assert (found.fit_seconds > 0).all()
     assert (found.predict_seconds > 0).all()
 
 
 class Notes(ClassifierMixin, BaseEstimator):
-    """Warns in every fold of one thing, and where the first row is learned from of another."""
+    """Gives one warning in every fold, and another in folds that train on the first row."""
 
     def fit(self, X, y):
         self.classes_ = np.unique(y)
@@ -94,8 +94,8 @@ class Notes(ClassifierMixin, BaseEstimator):
         return np.full((len(X), len(self.classes_)), 1 / len(self.classes_))
 
 
-def test_a_warning_of_every_fold_is_passed_on_once(drawn_codes):
-    codes, y = drawn_codes()
+def test_a_warning_of_every_fold_is_passed_on_once(sampled_codes):
+    codes, y = sampled_codes()
     codes[0, 0] = 9
     with pytest.warns(DeprecationWarning, match="always so") as seen:
         cross_validate(Notes(), codes, y, folds=3)
@@ -103,7 +103,7 @@ def test_a_warning_of_every_fold_is_passed_on_once(drawn_codes):
 
 
 class WithoutLogarithms(ClassifierMixin, BaseEstimator):
-    """Says of every row how frequent the classes were, times a number."""
+    """Predicts the class frequencies, multiplied by a number, for every row."""
 
     def __init__(self, times=1.0):
         self.times = times
@@ -117,8 +117,8 @@ class WithoutLogarithms(ClassifierMixin, BaseEstimator):
         return np.tile(np.float32(self.frequencies_ * self.times), (len(X), 1))
 
 
-def test_a_classifier_with_probabilities_but_not_their_logarithms_takes_part(drawn_codes):
-    codes, y = drawn_codes()
+def test_a_classifier_without_predict_log_proba_can_be_evaluated(sampled_codes):
+    codes, y = sampled_codes()
     found = cross_validate(WithoutLogarithms(), codes, y, folds=3)
     for fold in found.folds:
         rest = np.delete(y, fold.rows)
@@ -127,24 +127,26 @@ def test_a_classifier_with_probabilities_but_not_their_logarithms_takes_part(dra
         assert fold.log_probabilities.dtype == np.float64
 
 
-def test_a_classifier_whose_probabilities_are_not_numbers_is_refused_and_no_fold_left_out(drawn_codes):
-    with pytest.raises(ValueError, match="WithoutLogarithms gives probabilities that are not numbers"):
-        cross_validate(WithoutLogarithms(times=np.nan), *drawn_codes(), folds=3)
+def test_a_classifier_that_predicts_nan_is_refused(sampled_codes):
+    with pytest.raises(ValueError, match="WithoutLogarithms predicts probabilities that are NaN"):
+        cross_validate(WithoutLogarithms(times=np.nan), *sampled_codes(), folds=3)
 
 
-def test_a_classifier_without_probabilities_says_what_to_do(drawn_codes):
-    with pytest.raises(TypeError, match="LinearSVC gives no probabilities; put it into a CalibratedClassifierCV"):
-        cross_validate(LinearSVC(), *drawn_codes(), folds=3)
+def test_a_classifier_without_probabilities_is_refused_with_advice(sampled_codes):
+    with pytest.raises(
+        TypeError, match="LinearSVC does not predict probabilities; wrap it in a CalibratedClassifierCV"
+    ):
+        cross_validate(LinearSVC(), *sampled_codes(), folds=3)
 
 
-def test_the_model_that_is_given_stays_as_it_was(declared_frame):
+def test_the_given_model_is_not_fitted(declared_frame):
     X, y = declared_frame()
     model = TAN()
     cross_validate(model, X, y, folds=3)
     assert not hasattr(model, "classes_")
 
 
-# What is found
+# Results
 
 
 def test_scores_are_those_of_each_fold_and_their_mean_and_enlarged_standard_error():
@@ -161,7 +163,7 @@ def test_scores_are_those_of_each_fold_and_their_mean_and_enlarged_standard_erro
     assert "error" in repr(found)
 
 
-def test_what_was_said_of_all_folds_is_pooled(declared_frame):
+def test_pooled_concatenates_the_predictions_of_all_folds(declared_frame):
     X, y = declared_frame()
     found = cross_validate(TAN(), X, y, folds=4, share=0.5)
     truth, said = found.pooled
@@ -175,8 +177,8 @@ def test_what_was_said_of_all_folds_is_pooled(declared_frame):
     assert 22.5 <= found.learned_from <= 24
 
 
-def test_folds_in_which_a_metric_is_not_defined_are_left_out(drawn_codes):
-    codes, y = drawn_codes(classes=2)
+def test_folds_in_which_a_metric_is_undefined_are_left_out(sampled_codes):
+    codes, y = sampled_codes(classes=2)
     y[:] = 0
     y[:4] = 1
     with pytest.warns(UserWarning, match="the class 1 has 4 rows, fewer than the 6 folds"):
@@ -187,7 +189,7 @@ def test_folds_in_which_a_metric_is_not_defined_are_left_out(drawn_codes):
     assert found.standard_error("auc") == pytest.approx(known.std(ddof=1) * np.sqrt(1 / 4 + 1 / 5))
 
 
-def test_a_metric_that_is_defined_in_no_fold_is_not_a_number():
+def test_a_metric_that_is_undefined_in_every_fold_is_nan():
     X, y = lenses()
     with pytest.warns(UserWarning, match="fewer than the 24 folds"):
         found = cross_validate(NaiveBayes(), X, y, folds=24)
@@ -196,24 +198,27 @@ def test_a_metric_that_is_defined_in_no_fold_is_not_a_number():
     assert "auc nan" in repr(found)
 
 
-def test_progress_is_told_fold_by_fold(drawn_codes, declared_frame):
+def test_progress_is_reported_fold_by_fold(sampled_codes, declared_frame):
     X, y = declared_frame()
-    told = []
-    for table in (X, drawn_codes()[0] + 0.5 * np.random.default_rng(0).random((ROWS, 5))):
-        cross_validate(TAN(), table, y, folds=3, repeats=2, progress=lambda *now: told.append(now))
-    assert told == [("cross-validating", k, 6) for k in range(1, 7)] * 2
+    calls = []
+    for table in (X, sampled_codes()[0] + 0.5 * np.random.default_rng(0).random((ROWS, 5))):
+        cross_validate(TAN(), table, y, folds=3, repeats=2, progress=lambda *call: calls.append(call))
+    assert calls == [("cross-validating", k, 6) for k in range(1, 7)] * 2
 
 
 # Bad input
 
 
-def test_a_class_of_fewer_rows_than_folds_is_warned_of_and_the_rest_goes_on(drawn_codes):
-    codes, y = drawn_codes()
+def test_a_class_with_fewer_rows_than_folds_gives_a_warning(sampled_codes):
+    codes, y = sampled_codes()
     y[:] = np.arange(ROWS) % 2
     y[5] = 2
-    with pytest.warns(UserWarning, match="the class 2 has 1 row, fewer than the 3 folds: in some folds none of it"):
+    with pytest.warns(UserWarning, match="the class 2 has 1 row, fewer than the 3 folds: some folds have no row of it"):
         found = cross_validate(TAN(), codes, y, folds=3)
     assert sum(np.isin(5, fold.rows) for fold in found.folds) == 1
+    y[6] = 3
+    with pytest.warns(UserWarning, match="has 1 row, fewer than the 3 folds; 1 other class also has fewer"):
+        cross_validate(TAN(), codes, y, folds=3)
 
 
 @pytest.mark.parametrize(
@@ -221,7 +226,7 @@ def test_a_class_of_fewer_rows_than_folds_is_warned_of_and_the_rest_goes_on(draw
     [
         ({"folds": 1}, "folds must be a whole number of at least 2, got 1"),
         ({"folds": 2.0}, "folds must be a whole number"),
-        ({"folds": 61}, "60 rows are too few for 61 folds"),
+        ({"folds": 61}, "61 folds need at least as many rows, got 60"),
         ({"repeats": 0}, "repeats must be a whole number of at least 1, got 0"),
         ({"random_state": -1}, "random_state must be a whole number of at least 0, got -1"),
         ({"random_state": None}, "random_state must be a whole number of at least 0, got None"),
@@ -234,40 +239,42 @@ def test_a_class_of_fewer_rows_than_folds_is_warned_of_and_the_rest_goes_on(draw
     ],
 )
 @pytest.mark.parametrize("model", [TAN(), DecisionTreeClassifier()], ids=["TAN", "tree"])
-def test_settings_that_cannot_be_say_why_before_any_work(settings, words, model, drawn_codes):
-    codes, y = drawn_codes()
+def test_invalid_settings_are_refused_before_any_work(settings, words, model, sampled_codes):
+    codes, y = sampled_codes()
     with pytest.raises(ValueError, match=words):
         cross_validate(model, codes, y, **settings)
 
 
-def test_tables_that_cannot_be_split_say_why(drawn_codes):
-    codes, y = drawn_codes()
-    with pytest.raises(ValueError, match="every row is of the class 'a', so there is nothing to tell apart"):
+def test_tables_that_cannot_be_split_are_refused(sampled_codes):
+    codes, y = sampled_codes()
+    with pytest.raises(ValueError, match="y has a single class, 'a'; at least two are needed"):
         cross_validate(TAN(), codes, np.full(ROWS, "a"))
     with pytest.raises(ValueError, match="X has 60 rows, but y has 59"):
         cross_validate(TAN(), codes, y[1:])
     with pytest.raises(ValueError, match="every value of the class 'y' is missing"):
         cross_validate(TAN(), codes, np.full(ROWS, np.nan))
-    with pytest.raises(ValueError, match="0 rows are too few for 10 folds"):
+    with pytest.raises(ValueError, match="10 folds need at least as many rows, got 0"):
         cross_validate(TAN(), codes[:0], y[:0])
 
 
 @pytest.mark.parametrize("model", [TAN(), DecisionTreeClassifier()], ids=["TAN", "tree"])
-def test_a_target_among_the_columns_is_refused_whichever_the_classifier(model, drawn_codes):
-    codes, y = drawn_codes()
+def test_a_target_among_the_columns_is_refused_whichever_the_classifier(model, sampled_codes):
+    codes, y = sampled_codes()
     X = pd.DataFrame(codes, columns=list("abcde")).assign(grade=y)
     with pytest.raises(ValueError, match="the target 'grade' is among the columns of X; drop it from X"):
         cross_validate(model, X, X["grade"])
 
 
-def test_an_unknown_metric_lists_the_known(declared_frame):
+def test_an_unknown_metric_is_refused_with_a_list_of_metrics(declared_frame):
     found = cross_validate(TAN(), *declared_frame(), folds=3)
     for ask in (found.score, found.mean, found.standard_error):
-        with pytest.raises(ValueError, match="there is no metric 'accuracy'; there are error, log_loss, brier, auc"):
+        with pytest.raises(
+            ValueError, match="there is no metric 'accuracy'; the metrics are error, log_loss, brier, auc"
+        ):
             ask("accuracy")
 
 
-def test_a_setting_of_the_model_that_cannot_be_says_why(declared_frame):
+def test_invalid_settings_of_the_model_are_refused(declared_frame):
     with pytest.raises(ValueError, match="ess must be a positive number"):
         cross_validate(TAN(ess=-1.0), *declared_frame(), folds=3)
     with pytest.raises(ValueError, match="which the table does not have"):

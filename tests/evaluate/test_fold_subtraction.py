@@ -1,4 +1,4 @@
-"""Counts less those of a fold say what learning anew without the fold says, bit for bit."""
+"""Fitting to the counts of all rows minus those of a fold equals fitting to the other rows, bit for bit."""
 
 import numpy as np
 import pandas as pd
@@ -38,29 +38,29 @@ MODELS = {
     "naive Bayes with a prior": NaiveBayes(class_prior=[0.2, 0.3, 0.5]),
     "TAN by ACLL": TAN(criterion="acll"),
     "TAN by BDeu": TAN(criterion="bdeu", parameters="m"),
-    "TAN of frequencies": TAN(parameters="ml"),
+    "TAN by maximum likelihood": TAN(parameters="ml"),
     "TAN by ACO": TAN(restructure="aco"),
     "SSTBMATAN": AveragedTAN(stubbornness=5),
     "multinet": AveragedTAN(multinet=True),
-    "KDB of one": KDB(k=1),
-    "KDB of three": KDB(k=3),
+    "KDB, k = 1": KDB(k=1),
+    "KDB, k = 3": KDB(k=3),
     "one super-parent": SuperParent(parent=1),
     "AODE of frequent parents": AODE(min_frequency=5),
     "additive in probabilities": AdditiveBN(link="linear"),
     "greedy": BayesNet(search="greedy", criterion="bic"),
 }
-FEW = ("naive-bayes", "TAN by ACLL", "averaged-tan", "KDB of three")
+SOME_MODELS = ("naive-bayes", "TAN by ACLL", "averaged-tan", "KDB, k = 3")
 
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("missing", ["marginalize", "state"])
-def test_every_classifier_says_the_same_from_counts_less_a_fold_as_learned_anew(name, missing, check, declared_frame):
+def test_every_classifier_predicts_the_same_from_subtracted_counts_as_from_rows(name, missing, check, declared_frame):
     X, y = declared_frame()
     encoder = None if missing == "marginalize" else Encoder(missing=missing)
     check(clone(MODELS[name]).set_params(encoder=encoder), X, y, shared=3, folds=3)
 
 
-@pytest.mark.parametrize("name", FEW)
+@pytest.mark.parametrize("name", SOME_MODELS)
 @pytest.mark.parametrize(
     "make",
     [
@@ -86,34 +86,32 @@ def test_every_classifier_says_the_same_from_counts_less_a_fold_as_learned_anew(
     ],
     ids=["int", "byte", "float", "bool", "object", "text", "lists", "words", "pandas", "polars", "enum", "arrow"],
 )
-def test_tables_of_all_kinds_share_counts_where_every_level_is_in_every_training_part(name, make, check, drawn_codes):
-    codes, y = drawn_codes()
+def test_all_kinds_of_tables_share_counts_if_every_level_is_in_every_training_part(name, make, check, sampled_codes):
+    codes, y = sampled_codes()
     check(MODELS[name], make(codes), y, shared=4, folds=4)
 
 
-@pytest.mark.parametrize("name", FEW)
+@pytest.mark.parametrize("name", SOME_MODELS)
 @pytest.mark.parametrize("make", [pd.DataFrame, lambda v: pl.DataFrame(v.tolist(), orient="row"), np.array])
-def test_a_level_that_only_one_fold_has_makes_that_fold_be_learned_anew_unless_it_is_declared(
-    name, make, check, drawn_codes
-):
-    codes, y = drawn_codes()
+def test_a_fold_with_the_only_rows_of_an_undeclared_level_is_fitted_to_rows(name, make, check, sampled_codes):
+    codes, y = sampled_codes()
     values = WORDS[codes]
     values[7, 2] = "top"
     check(MODELS[name], make(values), y, shared=3, folds=4)
 
 
-@pytest.mark.parametrize("name", FEW)
-def test_a_hole_that_only_one_fold_has_makes_that_fold_be_learned_anew_where_it_is_a_state(name, check, drawn_codes):
-    codes, y = drawn_codes()
+@pytest.mark.parametrize("name", SOME_MODELS)
+def test_a_fold_with_the_only_missing_values_is_fitted_to_rows_if_missing_is_a_state(name, check, sampled_codes):
+    codes, y = sampled_codes()
     X = codes.astype(float)
     X[5, 1] = np.nan
     check(clone(MODELS[name]).set_params(encoder=Encoder(missing="state")), X, y, shared=3, folds=4)
     check(MODELS[name], X, y, shared=4, folds=4)
 
 
-@pytest.mark.parametrize("name", FEW)
+@pytest.mark.parametrize("name", SOME_MODELS)
 @pytest.mark.filterwarnings("ignore:the class 'rare' has")
-def test_a_class_that_only_one_fold_has_makes_that_fold_be_learned_anew(name, check, declared_frame):
+def test_a_fold_with_the_only_rows_of_a_class_is_fitted_to_rows(name, check, declared_frame):
     X, y = declared_frame()
     y[7] = "rare"
     found = check(MODELS[name], X, y, shared=3, folds=4)
@@ -122,9 +120,9 @@ def test_a_class_that_only_one_fold_has_makes_that_fold_be_learned_anew(name, ch
     assert np.isfinite([found.mean(metric) for metric in METRICS]).all()
 
 
-@pytest.mark.parametrize("name", FEW)
-def test_numbers_are_cut_anew_in_every_training_part(name, check, drawn_codes):
-    codes, y = drawn_codes()
+@pytest.mark.parametrize("name", SOME_MODELS)
+def test_cut_points_are_learned_in_every_training_part(name, check, sampled_codes):
+    codes, y = sampled_codes()
     X = codes + np.random.default_rng(3).random(codes.shape)
     X[::7, 0] = np.nan
     check(MODELS[name], X, y, shared=0, folds=3)
@@ -132,8 +130,8 @@ def test_numbers_are_cut_anew_in_every_training_part(name, check, drawn_codes):
     check(MODELS[name], frame, y, shared=0, folds=3)
 
 
-def test_labels_too_many_to_keep_are_chosen_anew_in_every_training_part(check, drawn_codes):
-    codes, y = drawn_codes(levels=4)
+def test_rare_levels_are_determined_in_every_training_part(check, sampled_codes):
+    codes, y = sampled_codes(levels=4)
     with pytest.warns(UserWarning, match="are merged into one"):
         check(TAN(encoder=Encoder(max_levels=3)), WORDS[codes], y, shared=0, folds=3)
 
@@ -150,9 +148,9 @@ SCHEMA = Schema(
 )
 
 
-@pytest.mark.parametrize("name", [*FEW, "bayes-net", "one super-parent"])
-def test_a_given_schema_is_shared_by_all_folds_whatever_rows_they_have(name, check, drawn_codes):
-    codes, y = drawn_codes()
+@pytest.mark.parametrize("name", [*SOME_MODELS, "bayes-net", "one super-parent"])
+def test_a_given_schema_is_shared_by_all_folds_whatever_rows_they_have(name, check, sampled_codes):
+    codes, y = sampled_codes()
     X = pd.DataFrame(WORDS[codes], columns=list("abcde")).assign(d=codes[:, 3] + 0.25, e=1.0)
     X.loc[::5, ["a", "b"]] = None
     X.loc[3:10, "d"] = np.nan
@@ -164,7 +162,7 @@ def test_a_given_schema_is_shared_by_all_folds_whatever_rows_they_have(name, che
 
 
 def test_a_given_schema_serves_a_class_that_only_one_fold_has(check, declared_frame):
-    X, y = declared_frame(holes=0.0)
+    X, y = declared_frame(missing=0.0)
     schema = Encoder().fit(X, y).schema_
     y[3:] = np.where(y[3:] == "perhaps", "no", y[3:])
     y[:3] = ["no", "perhaps", "yes"]
@@ -172,11 +170,11 @@ def test_a_given_schema_serves_a_class_that_only_one_fold_has(check, declared_fr
         check(TAN(encoder=schema), X, y, shared=4, folds=4)
 
 
-def test_a_given_schema_that_does_not_fit_says_so(drawn_codes, declared_frame):
+def test_a_given_schema_that_does_not_match_the_table_is_refused(sampled_codes, declared_frame):
     X, y = declared_frame()
     with pytest.raises(ValueError, match="a0"):
         cross_validate(TAN(encoder=SCHEMA), X, y)
-    frame = pd.DataFrame(WORDS[drawn_codes()[0]], columns=list("abcde"))
+    frame = pd.DataFrame(WORDS[sampled_codes()[0]], columns=list("abcde"))
     with pytest.raises(ValueError, match="; the known classes are"):
         cross_validate(TAN(encoder=SCHEMA), frame.assign(d=1.0, e=1.0), np.where(y == "no", "strange", y), folds=3)
 
@@ -199,11 +197,11 @@ tables = st.tuples(
 @given(tables)
 @settings(max_examples=40)
 @pytest.mark.filterwarnings("ignore:the class")
-def test_random_tables_say_the_same_from_counts_as_learned_anew(drawn):
-    seed, rows, columns, levels, classes, holes, declared, folds, missing, name, share = drawn
+def test_random_tables_give_the_same_from_counts_as_from_rows(sampled):
+    seed, rows, columns, levels, classes, missing_share, declared, folds, missing, name, share = sampled
     rng = np.random.default_rng(seed)
     values = WORDS[rng.integers(0, levels, (rows, columns))]
-    values[rng.random(values.shape) < holes] = None
+    values[rng.random(values.shape) < missing_share] = None
     y = np.r_[np.arange(classes), rng.integers(0, classes, rows - classes)]
     X = pd.DataFrame(values)
     if declared:

@@ -1,4 +1,4 @@
-"""Which rows are learned from and predicted in each fold."""
+"""Training and test rows of each fold."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ ROWS = 60
 
 @given(st.lists(st.integers(0, 4), min_size=6, max_size=60), st.integers(2, 6), st.integers(0, 99))
 @settings(max_examples=50)
-def test_folds_hold_every_row_once_and_every_class_as_evenly_as_can_be(classes, folds, seed):
+def test_folds_partition_the_rows_and_spread_every_class_evenly(classes, folds, seed):
     classes = np.array(classes)
     fold = stratified_folds(classes, folds, seed)
     split = Split.of(fold)
@@ -33,19 +33,19 @@ def test_folds_hold_every_row_once_and_every_class_as_evenly_as_can_be(classes, 
 
 @given(st.lists(st.integers(0, 3), min_size=4, max_size=80), st.integers(1, 99), st.integers(1, 99), st.integers(0, 9))
 @settings(max_examples=50)
-def test_a_share_is_of_each_class_alike_rounded_up_and_part_of_every_larger_share(classes, a, b, seed):
+def test_a_share_is_stratified_rounded_up_and_a_subset_of_every_larger_share(classes, a, b, seed):
     classes = np.array(classes)
     rows = np.arange(0, len(classes), 2)
     small, large = (stratified_share(classes, rows, percent / 100, seed) for percent in sorted((a, b)))
     assert set(small) <= set(large) <= set(rows)
     assert (np.diff(small) > 0).all()
     for c in np.unique(classes[rows]):
-        many = int((classes[rows] == c).sum())
-        # Whole rows, by whole numbers: ceil(many * percent / 100).
-        assert (classes[small] == c).sum() == -(-many * min(a, b) // 100)
+        n_rows = int((classes[rows] == c).sum())
+        # In integer arithmetic: ceil(n_rows * percent / 100).
+        assert (classes[small] == c).sum() == -(-n_rows * min(a, b) // 100)
 
 
-def test_repetitions_split_anew_and_each_holds_every_row_once(check, declared_frame):
+def test_each_repetition_has_other_folds_that_partition_the_rows(check, declared_frame):
     X, y = declared_frame()
     found = check(TAN(), X, y, shared=9, folds=3, repeats=3)
     assert found.repeats == 3
@@ -55,12 +55,12 @@ def test_repetitions_split_anew_and_each_holds_every_row_once(check, declared_fr
     for at in (0, 3, 6):
         assert sorted(np.concatenate([f.rows for f in found.folds[at : at + 3]])) == list(range(ROWS))
     once = cross_validate(TAN(), X, y, folds=3)
-    for a, b in zip(once.folds, found.folds):
+    for a, b in zip(once.folds, found.folds, strict=False):
         assert np.array_equal(a.rows, b.rows)
         assert np.array_equal(a.log_probabilities, b.log_probabilities)
 
 
-def test_random_state_decides_the_folds(declared_frame):
+def test_random_state_determines_the_folds(declared_frame):
     X, y = declared_frame()
     one, same, other = (
         [f.rows.tolist() for f in cross_validate(NaiveBayes(), X, y, folds=3, random_state=s).folds] for s in (1, 1, 2)
@@ -71,13 +71,13 @@ def test_random_state_decides_the_folds(declared_frame):
 @pytest.mark.parametrize(
     "model", [TAN(), KDB(k=3), BoostedBN(base="naive-bayes", n_estimators=4)], ids=lambda model: type(model).__name__
 )
-def test_a_share_of_the_training_rows_is_learned_from_and_all_of_the_fold_is_predicted(model, declared_frame):
+def test_a_share_reduces_the_training_rows_but_not_the_test_rows(model, declared_frame):
     X, y = declared_frame()
     whole, part = (cross_validate(model, X, y, folds=3, share=share) for share in (1.0, 0.5))
     assert part.shared == whole.shared == 3
     codes = np.unique(y, return_inverse=True)[1]
     split = Split.of(stratified_folds(codes, 3, 0))
-    for k, (a, b) in enumerate(zip(whole.folds, part.folds)):
+    for k, (a, b) in enumerate(zip(whole.folds, part.folds, strict=True)):
         assert np.array_equal(a.rows, b.rows)
         half = stratified_share(codes, split.outside(k), 0.5, 0)
         fitted = clone(model).fit(X.iloc[half], y[half])
@@ -87,25 +87,25 @@ def test_a_share_of_the_training_rows_is_learned_from_and_all_of_the_fold_is_pre
     assert part.test_to_train == pytest.approx(1.0, rel=0.1)
 
 
-@pytest.mark.parametrize("hole", [None, np.nan])
-def test_rows_without_a_class_are_neither_learned_from_nor_predicted(hole, check, drawn_codes, declared_frame):
+@pytest.mark.parametrize("missing", [None, np.nan])
+def test_rows_without_a_class_are_in_no_fold(missing, check, sampled_codes, declared_frame):
     X, y = declared_frame()
-    y[[0, 4, 30]] = hole
+    y[[0, 4, 30]] = missing
     with pytest.warns(UserWarning, match="3 rows without a class are dropped"):
         found = check(TAN(), X, y, shared=3, folds=3)
     assert sorted(np.concatenate([f.rows for f in found.folds])) == sorted(set(range(ROWS)) - {0, 4, 30})
     with pytest.warns(UserWarning, match="3 rows without a class are dropped"):
-        numbers = check(DecisionTreeClassifier(random_state=0), drawn_codes()[0], y, folds=3)
+        numbers = check(DecisionTreeClassifier(random_state=0), sampled_codes()[0], y, folds=3)
     assert [f.rows.tolist() for f in numbers.folds] == [f.rows.tolist() for f in found.folds]
 
 
 @pytest.mark.parametrize(
     ("model", "noise", "shared"), [(TAN(), 0.0, (3, 3)), (TAN(), 0.5, (0, 0)), (KDB(), 0.0, (3, 0))]
 )
-def test_two_at_once_say_the_same_to_the_last_bit(model, noise, shared, drawn_codes):
-    codes, y = drawn_codes()
+def test_parallel_processes_give_identical_results(model, noise, shared, sampled_codes):
+    codes, y = sampled_codes()
     X = codes + noise * np.random.default_rng(3).random(codes.shape)
     one, two = (cross_validate(model, X, y, folds=3, n_jobs=jobs) for jobs in (None, 2))
     assert (one.shared, two.shared) == shared
-    for a, b in zip(one.folds, two.folds):
+    for a, b in zip(one.folds, two.folds, strict=True):
         assert np.array_equal(a.log_probabilities, b.log_probabilities)

@@ -1,4 +1,4 @@
-"""Metrics: what scikit-learn says, or plain Python where it says nothing."""
+"""Metrics agree with scikit-learn, or with plain Python where it has no counterpart."""
 
 import math
 from inspect import signature
@@ -10,7 +10,16 @@ from hypothesis import strategies as st
 from sklearn import metrics as peers
 
 from tanbark.evaluate import METRICS
-from tanbark.evaluate.metrics import BINS, HIGHER_IS_BETTER, auc, brier, calibration_error, error, log_loss, log_score
+from tanbark.evaluate.metrics import (
+    HIGHER_IS_BETTER,
+    N_CONFIDENCE_BINS,
+    auc,
+    brier,
+    calibration_error,
+    error,
+    log_loss,
+    log_score,
+)
 
 
 @st.composite
@@ -36,31 +45,31 @@ def first_of_the_most_probable(row):
 
 @given(predictions())
 @settings(max_examples=40)
-def test_error_is_one_less_accuracy_of_the_first_of_the_most_probable_classes(drawn):
-    truth, probabilities = drawn
+def test_error_is_one_minus_the_accuracy_with_ties_to_the_first_class(sampled):
+    truth, probabilities = sampled
     said = [first_of_the_most_probable(row) for row in probabilities.tolist()]
     assert error(truth, logs(probabilities)) == pytest.approx(1.0 - peers.accuracy_score(truth, said), abs=1e-15)
 
 
 @given(predictions())
 @settings(max_examples=40)
-def test_log_loss_is_that_of_scikit_learn_zeros_and_absent_classes_included(drawn):
-    truth, probabilities = drawn
+def test_log_loss_equals_scikit_learns_with_zeros_and_absent_classes(sampled):
+    truth, probabilities = sampled
     expected = peers.log_loss(truth, probabilities, labels=np.arange(probabilities.shape[1]))
     assert log_loss(truth, logs(probabilities)) == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
 @given(predictions())
 @settings(max_examples=40)
-def test_log_score_is_the_sum_of_equation_thirty(drawn):
-    truth, probabilities = drawn
-    given_to_truth = [row[k] for row, k in zip(probabilities.tolist(), truth)]
+def test_log_score_is_the_sum_of_equation_thirty(sampled):
+    truth, probabilities = sampled
+    given_to_truth = [row[k] for row, k in zip(probabilities.tolist(), truth, strict=True)]
     assume(min(given_to_truth) > 0)
     expected = math.fsum(-math.log(p) for p in given_to_truth)
     assert log_score(truth, logs(probabilities)) == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
-def test_a_class_held_impossible_costs_a_row_no_more_than_the_least_double_above_one():
+def test_the_loss_of_a_row_is_bounded():
     truth, impossible = np.array([0, 1]), logs(np.array([[1.0, 0.0], [1.0, 0.0]]))
     assert log_score(truth, impossible) == pytest.approx(52 * math.log(2))
     assert log_loss(truth, impossible) == pytest.approx(26 * math.log(2))
@@ -69,8 +78,8 @@ def test_a_class_held_impossible_costs_a_row_no_more_than_the_least_double_above
 
 @given(predictions())
 @settings(max_examples=40)
-def test_brier_is_the_unhalved_sum_over_classes_of_scikit_learn(drawn):
-    truth, probabilities = drawn
+def test_brier_is_the_unhalved_sum_over_classes_of_scikit_learn(sampled):
+    truth, probabilities = sampled
     labels = np.arange(probabilities.shape[1])
     if "scale_by_half" not in signature(peers.brier_score_loss).parameters:
         pytest.skip("scikit-learn before 1.7 has no Brier score of many classes")
@@ -80,16 +89,16 @@ def test_brier_is_the_unhalved_sum_over_classes_of_scikit_learn(drawn):
 
 @given(predictions(2, 2))
 @settings(max_examples=50)
-def test_auc_of_two_classes_is_that_of_scikit_learn(drawn):
-    truth, probabilities = drawn
+def test_auc_of_two_classes_is_that_of_scikit_learn(sampled):
+    truth, probabilities = sampled
     assume(0 < truth.sum() < len(truth))
     assert auc(truth, logs(probabilities)) == pytest.approx(peers.roc_auc_score(truth, probabilities[:, 1]), abs=1e-12)
 
 
 @given(predictions(3, 4))
 @settings(max_examples=40)
-def test_auc_of_more_is_scikit_learns_mean_of_each_class_against_the_rest(drawn):
-    truth, probabilities = drawn
+def test_auc_of_more_is_scikit_learns_mean_of_each_class_against_the_rest(sampled):
+    truth, probabilities = sampled
     classes = probabilities.shape[1]
     assume(len(np.unique(truth)) == classes)
     expected = peers.roc_auc_score(truth, probabilities, multi_class="ovr", average="macro", labels=np.arange(classes))
@@ -98,8 +107,8 @@ def test_auc_of_more_is_scikit_learns_mean_of_each_class_against_the_rest(drawn)
 
 @given(predictions())
 @settings(max_examples=50)
-def test_auc_counts_the_pairs_of_rows_in_order_and_leaves_out_classes_without_both_kinds(drawn):
-    truth, probabilities = drawn
+def test_auc_counts_the_pairs_of_rows_in_order_and_leaves_out_classes_without_both_kinds(sampled):
+    truth, probabilities = sampled
     areas = []
     for k in [1] if probabilities.shape[1] == 2 else range(probabilities.shape[1]):
         inside, outside = probabilities[truth == k, k], probabilities[truth != k, k]
@@ -111,12 +120,12 @@ def test_auc_counts_the_pairs_of_rows_in_order_and_leaves_out_classes_without_bo
 
 @given(predictions())
 @settings(max_examples=40)
-def test_calibration_error_is_that_of_plain_loops_over_fifteen_intervals(drawn):
-    truth, probabilities = drawn
+def test_calibration_error_is_that_of_plain_loops_over_fifteen_intervals(sampled):
+    truth, probabilities = sampled
     inside = [[] for _ in range(15)]
-    for row, k in zip(probabilities.tolist(), truth):
+    for row, k in zip(probabilities.tolist(), truth, strict=True):
         best = first_of_the_most_probable(row)
-        # A 64th is on no bound between intervals but zero and one.
+        # No multiple of 1/64 is a bound between intervals, except 0 and 1.
         interval = next(i for i in range(15) if row[best] <= (i + 1) / 15 + 1e-9)
         inside[interval].append((row[best], best == k))
     expected = 0.0
@@ -125,17 +134,17 @@ def test_calibration_error_is_that_of_plain_loops_over_fifteen_intervals(drawn):
             confidence = sum(p for p, _ in members) / len(members)
             accuracy = sum(right for _, right in members) / len(members)
             expected += len(members) / len(truth) * abs(accuracy - confidence)
-    assert BINS == 15
+    assert N_CONFIDENCE_BINS == 15
     assert calibration_error(truth, logs(probabilities)) == pytest.approx(expected, abs=1e-12)
 
 
-def test_certainty_that_is_right_is_calibrated_and_certainty_that_is_wrong_is_not():
+def test_correct_certainty_is_calibrated_and_wrong_certainty_is_not():
     certain = logs(np.array([[1.0, 0.0], [0.0, 1.0]]))
     assert calibration_error(np.array([0, 1]), certain) == 0.0
     assert calibration_error(np.array([1, 0]), certain) == 1.0
 
 
-def test_a_class_that_no_row_has_leaves_all_metrics_but_auc_as_they_are():
+def test_a_class_without_rows_changes_no_metric_except_auc():
     truth = np.array([0, 0, 1])
     two = np.array([[0.7, 0.3], [0.4, 0.6], [0.2, 0.8]])
     three = np.column_stack([two, np.zeros(3)])

@@ -1,4 +1,4 @@
-"""Drawings are well-formed SVG that says what it should, in the page's own colours."""
+"""Plots are well-formed SVG with the right labels, in the colours of the page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import auc, roc_auc_score, roc_curve
 
 from tanbark.evaluate import Comparison, CrossValidation
-from tanbark.evaluate.metrics import BINS, by_confidence, calibration_error
+from tanbark.evaluate.metrics import N_CONFIDENCE_BINS, by_confidence, calibration_error
 from tanbark.evaluate.plots import (
     alike,
     critical_difference_diagram,
@@ -32,8 +32,8 @@ def texts(svg: str) -> list[str]:
 
 
 def test_the_bars_are_those_of_the_worked_example_of_demsar() -> None:
-    # Demšar 2006, section 3.2.2: four versions of C4.5 on 14 data sets. At 5 % (1.25) nothing is told apart; at 10 %
-    # (1.12, Figure 1a) C4.5 is worse than two of them, and C4.5+cf belongs to both groups.
+    # Demšar 2006, section 3.2.2: four versions of C4.5 on 14 data sets. At 5 % (1.25) no difference is significant; at
+    # 10 % (1.12, Figure 1a) C4.5 is worse than two of them, and C4.5+cf belongs to both groups.
     ranks = [1.964, 2.000, 2.893, 3.143]
     assert alike(ranks, 1.25) == [(0, 3)]
     assert alike(ranks, 1.12) == [(0, 2), (2, 3)]
@@ -53,18 +53,18 @@ def test_two_classifiers_share_a_bar_if_and_only_if_they_are_within_the_differen
 
 
 def test_a_diagram_names_every_classifier_with_its_rank() -> None:
-    drawn = critical_difference_diagram(["a", "b", "c"], [2.5, 1.25, 2.25], 1.5)
-    assert {"b  1.25", "c  2.25", "2.50  a", "critical difference 1.50"} <= set(texts(drawn))
+    plot = critical_difference_diagram(["a", "b", "c"], [2.5, 1.25, 2.25], 1.5)
+    assert {"b  1.25", "c  2.25", "2.50  a", "critical difference 1.50"} <= set(texts(plot))
 
 
 def test_a_diagram_of_a_single_classifier_can_be_drawn() -> None:
     assert "only  1.00" in texts(critical_difference_diagram(["only"], [1.0], 0.5))
 
 
-def test_a_point_tells_its_data_set_and_its_errors() -> None:
-    drawn = ElementTree.fromstring(scatter([0.1, 0.2], [0.3, 0.25], "TAN", "AODE", ["iris", HOSTILE]))
-    told = [element.text for element in drawn.iter(f"{SVG}title")]
-    assert told == ["iris: TAN 0.100, AODE 0.300", f"{HOSTILE}: TAN 0.200, AODE 0.250"]
+def test_the_tooltip_of_a_point_shows_its_data_set_and_errors() -> None:
+    plot = ElementTree.fromstring(scatter([0.1, 0.2], [0.3, 0.25], "TAN", "AODE", ["iris", HOSTILE]))
+    tooltips = [element.text for element in plot.iter(f"{SVG}title")]
+    assert tooltips == ["iris: TAN 0.100, AODE 0.300", f"{HOSTILE}: TAN 0.200, AODE 0.250"]
 
 
 def result(classes: int = 2, seed: int = 0, test_to_train: float = 0.25) -> CrossValidation:
@@ -94,8 +94,8 @@ def test_the_curve_of_more_classes_has_the_mean_of_their_areas() -> None:
 def test_rows_by_confidence_are_those_of_a_loop() -> None:
     truth, log_p = result(classes=3).pooled
     found = by_confidence(truth, log_p)
-    for at in range(BINS):
-        inside = [i for i, p in enumerate(np.exp(log_p)) if at <= p.max() * BINS < at + 1]
+    for at in range(N_CONFIDENCE_BINS):
+        inside = [i for i, p in enumerate(np.exp(log_p)) if at <= p.max() * N_CONFIDENCE_BINS < at + 1]
         assert found.rows[at] == len(inside)
         if inside:
             assert np.isclose(found.confidence[at], np.mean([np.exp(log_p[i]).max() for i in inside]))
@@ -110,8 +110,8 @@ def test_plots_label_every_classifier_with_its_figure() -> None:
         assert f"{name}  {calibration_error(*one.pooled):.3f}" in texts(reliability(results))
 
 
-def test_a_learning_curve_counts_the_rows_learned_from() -> None:
-    # Twenty rows are predicted in each fold, a quarter or half of what is learned from.
+def test_a_learning_curve_shows_the_number_of_training_rows() -> None:
+    # Each fold has twenty test rows, a quarter or half of the number of training rows.
     curve = {1.0: Comparison({"tan": result()}, {}), 0.5: Comparison({"tan": result(test_to_train=0.5)}, {})}
     assert {"80", "40", "100%", "50%", "tan", "rows learned from"} <= set(texts(learning_curve(curve)))
 
@@ -121,7 +121,7 @@ def test_a_classifier_that_failed_on_few_rows_has_a_shorter_curve() -> None:
     assert "10%" not in texts(learning_curve(curve, "error"))
 
 
-def drawings() -> dict[str, str]:
+def all_plots() -> dict[str, str]:
     """Each drawing, with names that try to break out of it."""
     return {
         "difference": critical_difference_diagram([HOSTILE, "b"], [1.2, 1.8], 0.5),
@@ -132,27 +132,27 @@ def drawings() -> dict[str, str]:
     }
 
 
-def test_drawings_show_names_as_they_are_and_hold_no_script() -> None:
-    for drawn in drawings().values():
-        ElementTree.fromstring(drawn)
-        assert "<script" not in drawn
-        assert any(HOSTILE in words for words in texts(drawn))
+def test_plots_escape_names() -> None:
+    for plot in all_plots().values():
+        ElementTree.fromstring(plot)
+        assert "<script" not in plot
+        assert any(HOSTILE in words for words in texts(plot))
 
 
-def test_drawings_are_the_same_each_time_and_share_no_ids() -> None:
-    first, second = drawings(), drawings()
+def test_plots_are_deterministic_and_share_no_ids() -> None:
+    first, second = all_plots(), all_plots()
     assert first == second
-    ids = [found for drawn in first.values() for found in re.findall(r'<[^>]* id="([^"]*)"', drawn)]
+    ids = [found for plot in first.values() for found in re.findall(r'<[^>]* id="([^"]*)"', plot)]
     assert len(ids) == len(set(ids)) > 0
-    for drawn in first.values():
-        used = re.findall(r"url\(#([^)]*)\)", drawn) + re.findall(r'href="#([^"]*)"', drawn)
+    for plot in first.values():
+        used = re.findall(r"url\(#([^)]*)\)", plot) + re.findall(r'href="#([^"]*)"', plot)
         assert set(used) <= set(ids)
 
 
-def test_drawings_take_the_colour_and_the_letters_of_the_page() -> None:
-    for drawn in drawings().values():
-        tags = "".join(re.findall(r"<[^>]*>", drawn))
-        assert drawn.startswith('<svg role="img" aria-label="')
+def test_plots_use_the_colour_and_the_font_of_the_page() -> None:
+    for plot in all_plots().values():
+        tags = "".join(re.findall(r"<[^>]*>", plot))
+        assert plot.startswith('<svg role="img" aria-label="')
         assert "font-family" not in tags
         assert "fill: currentColor" in tags
         assert "#000000" not in tags

@@ -71,13 +71,13 @@ def test_the_corrected_t_test_divides_the_statistic_by_the_root_of_one_and_folds
 
 
 def test_the_corrected_t_test_by_hand():
-    # Differences 1, 2, 3 (mean 2, variance 1), one row tested for two learned from: t = 2 / sqrt(1/3 + 1/2).
+    # Differences 1, 2, 3 (mean 2, variance 1), one test row for two training rows: t = 2 / sqrt(1/3 + 1/2).
     # With two degrees of freedom P(|T| > t) = 1 - t / sqrt(2 + t^2).
     t = 2.0 / math.sqrt(5.0 / 6.0)
     assert corrected_t([1.0, 2.0, 3.0], [0.0, 0.0, 0.0], 0.5) == pytest.approx(1.0 - t / math.sqrt(2.0 + t * t))
 
 
-def test_scores_equal_but_for_rounding_do_not_differ_and_a_constant_difference_is_certain():
+def test_scores_equal_up_to_rounding_do_not_differ_and_a_constant_difference_is_certain():
     a = np.array([0.1 + 0.2, 0.7, 0.4])
     b = np.array([0.3, 0.1 + 0.6, 0.1 + 0.3])
     assert (a != b).any()
@@ -92,13 +92,13 @@ def test_scores_equal_but_for_rounding_do_not_differ_and_a_constant_difference_i
     [
         ([1.0], [2.0], "at least two folds"),
         ([], [], "at least two folds"),
-        ([1.0, 2.0], [1.0, 2.0, 3.0], "in pairs"),
-        ([[1.0, 2.0]], [[1.0, 2.0]], "in pairs"),
+        ([1.0, 2.0], [1.0, 2.0, 3.0], "must be two lists of equal length"),
+        ([[1.0, 2.0]], [[1.0, 2.0]], "must be two lists of equal length"),
         ([1.0, np.nan], [1.0, 2.0], "must be finite"),
         ([1.0, np.inf], [1.0, np.inf], "must be finite"),
     ],
 )
-def test_scores_that_cannot_be_compared_say_why(a, b, words):
+def test_scores_that_cannot_be_compared_are_refused(a, b, words):
     with pytest.raises(ValueError, match=words):
         paired_t(a, b)
 
@@ -116,7 +116,7 @@ def test_wins_ties_and_losses_by_hand():
         win_tie_loss(a, b[:2])
 
 
-def test_the_level_and_the_correction_decide_what_is_a_tie():
+def test_the_level_and_the_correction_determine_ties():
     # Differences 1, 2, 3: t = 2 sqrt(3) has p = 0.0742, corrected by 1/2 t = 2.19 has p = 0.160.
     a, b = [np.array([0.0, 0.0, 0.0])], [np.array([1.0, 2.0, 3.0])]
     assert win_tie_loss(a, b).ties == 1
@@ -179,7 +179,7 @@ def test_nemenyi_of_demsars_table_six():
     assert critical_difference(4, 14) == pytest.approx(1.25, abs=0.005)
     assert critical_difference(4, 14, level=0.1) == pytest.approx(1.12, abs=0.005)
     pairs = nemenyi(friedman(DEMSAR, higher_is_better=True))
-    # At 5 % even the best and the worst are not told apart; at 10 % C4.5 is worse than both with m.
+    # At 5 % not even the best and the worst differ significantly; at 10 % C4.5 is worse than both with m.
     assert (pairs >= 0.05).all()
     assert {(i, j) for i, j in itertools.combinations(range(4), 2) if pairs[i, j] < 0.1} == {(0, 1), (0, 3)}
     assert np.array_equal(pairs, pairs.T)
@@ -244,12 +244,12 @@ def test_higher_or_lower_is_better_turns_ranks_around_and_nothing_else():
     assert friedman(-DEMSAR).ranks.tolist() == high.ranks.tolist()
 
 
-def test_scores_equal_but_for_rounding_share_their_ranks_whatever_other_data_sets_measure():
+def test_scores_equal_up_to_rounding_share_their_ranks():
     found = friedman([[0.1 + 0.2, 0.3, 0.5], [1e9, 2e9, 3e9]])
     assert found.ranks.tolist() == [1.25, 1.75, 3.0]
 
 
-def test_classifiers_that_are_all_alike_do_not_differ():
+def test_identical_classifiers_do_not_differ():
     found = friedman(np.ones((5, 3)))
     assert (found.chi_square, found.f, found.f_p, found.chi_square_p) == (0.0, 0.0, 1.0, 1.0)
     assert nemenyi(found).tolist() == np.ones((3, 3)).tolist()
@@ -257,8 +257,8 @@ def test_classifiers_that_are_all_alike_do_not_differ():
 
 
 @pytest.mark.parametrize("table", [[1.0, 2.0], [[1.0], [2.0]], np.empty((0, 3)), [[1.0, np.nan], [1.0, 2.0]]])
-def test_tables_that_cannot_be_ranked_say_why(table):
-    with pytest.raises(ValueError, match=r"data sets by at least two classifiers|must be finite"):
+def test_tables_that_cannot_be_ranked_are_refused(table):
+    with pytest.raises(ValueError, match=r"with at least two classifiers|must be finite"):
         friedman(table)
 
 
@@ -291,7 +291,7 @@ def test_hommels_procedure_is_closed_testing_with_simes_test(p_values):
 
 
 def test_hommels_procedure_on_forty_p_values_is_that_of_r():
-    # R's p.adjust(p, "hommel"), as the tests of statsmodels have it.
+    # R's p.adjust(p, "hommel"), from the tests of statsmodels.
     p = [0.00116, 0.00924, 0.01075, 0.01437, 0.01784, 0.01918, 0.02751, 0.02871, 0.03054, 0.03246]
     p += [0.04259, 0.06879, 0.0691, 0.08081, 0.08593, 0.08993, 0.09386, 0.09412, 0.09718, 0.09758]
     p += [0.09781, 0.09788, 0.13282, 0.20191, 0.21757, 0.24031, 0.26061, 0.26762, 0.29474, 0.32901]
@@ -309,6 +309,6 @@ def test_hommels_procedure_without_statsmodels_says_what_to_install(monkeypatch)
 
 
 @pytest.mark.parametrize("p_values", [[], [0.5, np.nan], [0.5, 1.5], [-0.1], [[0.1, 0.2]]])
-def test_what_are_no_p_values_are_refused(p_values):
+def test_invalid_p_values_are_refused(p_values):
     with pytest.raises(ValueError, match="p-values must be numbers from 0 to 1"):
         hommel(p_values)

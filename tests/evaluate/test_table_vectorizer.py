@@ -1,4 +1,4 @@
-"""Tables as columns of numbers, for the trees of scikit-learn."""
+"""Conversion of tables to numeric arrays for scikit-learn."""
 
 import numpy as np
 import pandas as pd
@@ -25,7 +25,7 @@ FRAME = pd.DataFrame(
 Y = ["a", "b", "b", "a"]
 
 
-def test_numbers_stay_and_levels_become_columns_of_which_two_need_one():
+def test_numbers_are_unchanged_and_categories_are_one_hot_encoded():
     vectorizer = TableVectorizer().fit(FRAME, Y)
     assert vectorizer.get_feature_names_out().tolist() == [
         "size",
@@ -43,7 +43,7 @@ def test_numbers_stay_and_levels_become_columns_of_which_two_need_one():
     assert np.array_equal(TableVectorizer().fit_transform(FRAME, Y), expected, equal_nan=True)
 
 
-def test_a_value_that_was_never_seen_has_no_column_and_a_missing_number_is_not_a_number():
+def test_unseen_levels_have_no_column_and_missing_numbers_are_nan():
     vectorizer = TableVectorizer().fit(FRAME, Y)
     new = pd.DataFrame({"size": [np.nan, -7.0], "sky": ["fog", "sun"], "old": [False, True], "rooms": [9, 1]})
     assert np.array_equal(
@@ -51,7 +51,7 @@ def test_a_value_that_was_never_seen_has_no_column_and_a_missing_number_is_not_a
     )
 
 
-def test_a_missing_value_that_is_a_state_has_a_column_of_its_own():
+def test_missing_as_a_state_has_its_own_column():
     vectorizer = TableVectorizer(encoder=Encoder(missing="state")).fit(FRAME[["sky"]], Y)
     assert vectorizer.get_feature_names_out().tolist() == ["sky=rain", "sky=snow", "sky=sun", "sky=(missing)"]
     assert vectorizer.transform(FRAME[["sky"]]).tolist() == [[0, 0, 1, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 1, 0, 0]]
@@ -71,7 +71,7 @@ def test_rare_levels_share_a_column():
 
 
 @pytest.mark.parametrize("values", [["same"] * 4, [None] * 4], ids=["constant", "empty"])
-def test_a_column_that_says_nothing_is_no_obstacle(values):
+def test_uninformative_columns_are_accepted(values):
     X = pd.DataFrame({"a": values, "b": [1.5, 2.5, 3.5, 4.5]})
     vectorizer = TableVectorizer().fit(X, Y)
     table = vectorizer.transform(X)
@@ -88,12 +88,12 @@ def test_a_column_that_says_nothing_is_no_obstacle(values):
     ],
     ids=["pandas", "polars", "arrow"],
 )
-def test_frames_of_any_make_give_the_same_numbers(make):
+def test_all_types_of_data_frames_give_the_same_numbers(make):
     expected = TableVectorizer().fit_transform(FRAME, Y)
     assert np.array_equal(TableVectorizer().fit_transform(make(FRAME), Y), expected, equal_nan=True)
 
 
-def test_an_array_has_columns_by_number():
+def test_columns_of_an_array_are_named_by_number():
     vectorizer = TableVectorizer().fit(np.array([[0.5, 1], [1.5, 2], [2.5, 3]]), [0, 1, 0])
     assert vectorizer.get_feature_names_out().tolist() == ["x0", "x1=1", "x1=2", "x1=3"]
     assert vectorizer.n_features_in_ == 2
@@ -115,7 +115,7 @@ def test_trees_learn_from_any_table_in_a_pipeline_and_in_a_comparison(classifier
     assert found["it"].mean("error") == 0.0
 
 
-def test_it_is_cloned_and_set_as_scikit_learn_does():
+def test_it_supports_clone_and_set_params():
     vectorizer = TableVectorizer(encoder=Encoder(n_bins=3))
     copy = clone(vectorizer)
     assert copy.encoder is not vectorizer.encoder
@@ -128,11 +128,11 @@ def test_it_is_cloned_and_set_as_scikit_learn_does():
 
 
 @parametrize_with_checks([TableVectorizer()])
-def test_it_is_a_transformer_as_scikit_learn_checks_them(estimator, check):
+def test_it_passes_scikit_learns_estimator_checks(estimator, check):
     check(estimator)
 
 
-def test_a_given_schema_says_which_columns_are_categories_and_their_levels():
+def test_a_given_schema_defines_the_categories_and_their_levels():
     schema = Schema([Category("sky", ("sun", "rain", "fog")), Number("rooms", (1.5,))], classes=("a", "b"))
     vectorizer = TableVectorizer(encoder=schema).fit(FRAME[["sky", "rooms"]], Y)
     assert vectorizer.get_feature_names_out().tolist() == ["sky=sun", "sky=rain", "sky=fog", "rooms"]
@@ -148,7 +148,7 @@ def test_a_given_schema_says_which_columns_are_categories_and_their_levels():
         TableVectorizer(encoder="auto").fit(FRAME, Y)
 
 
-def test_bad_input_says_why():
+def test_bad_input_is_refused():
     with pytest.raises(NotFittedError):
         TableVectorizer().transform(FRAME)
     with pytest.raises(NotFittedError):

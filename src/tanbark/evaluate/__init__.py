@@ -1,22 +1,34 @@
-"""Which classifier to take: cross-validation, comparison, and tests of significance.
+"""Evaluation: cross-validation, comparison and recommendation of classifiers, and tests of significance.
 
 The tests are in `tanbark.evaluate.significance`, the metrics in `tanbark.evaluate.metrics`, the plots in
 `tanbark.evaluate.plots`.
 """
 
+from tanbark.evaluate.candidates import candidate_models, candidate_names
 from tanbark.evaluate.comparison import Comparison, LearningCurve, compare, learning_curve
+from tanbark.evaluate.comparison_page import comparison_html
 from tanbark.evaluate.cross_validation import cross_validate
 from tanbark.evaluate.metrics import METRICS
+from tanbark.evaluate.recommendation import Baseline, Recommendation, recommend
 from tanbark.evaluate.results import CrossValidation
+from tanbark.evaluate.selection import Selection, select_model
 from tanbark.evaluate.table_vectorizer import TableVectorizer
 
 __all__ = [
     "METRICS",
+    "Baseline",
     "Comparison",
     "CrossValidation",
     "LearningCurve",
+    "Recommendation",
+    "Selection",
     "TableVectorizer",
+    "candidate_models",
+    "candidate_names",
     "compare",
+    "comparison_html",
     "cross_validate",
     "learning_curve",
+    "recommend",
+    "select_model",
 ]

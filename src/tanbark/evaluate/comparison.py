@@ -1,16 +1,17 @@
-"""Several classifiers on one table, in the same folds."""
+"""Comparison of several classifiers on the same folds of a table."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isnan
 from typing import Any
 
 import numpy as np
 
 from tanbark.drawing.matplotlib_plots import axes_for
+from tanbark.evaluate.candidates import as_models
 from tanbark.evaluate.cross_validation import Trial, check_share
 from tanbark.evaluate.metrics import HIGHER_IS_BETTER, METRICS
 from tanbark.evaluate.results import CrossValidation
@@ -22,15 +23,15 @@ TESTS = ("corrected", "paired", "wilcoxon")
 
 @dataclass(frozen=True)
 class Rank:
-    """A classifier's place by a metric.
+    """A classifier's position in a ranking by a metric.
 
     Parameters
     ----------
     name : str
     mean, standard_error : float
-        Over the folds; the error is enlarged since folds share training rows.
+        Mean over the folds and its standard error, corrected for folds that share training rows.
     p_value : float
-        Of its difference from the best, 1 for the best itself.
+        Two-sided p-value of its difference from the best classifier; 1 for the best itself.
     """
 
     name: str
@@ -41,17 +42,20 @@ class Rank:
 
 @dataclass(frozen=True, eq=False)
 class Comparison(Mapping[str, CrossValidation]):
-    """The classifiers that were tried by name, and why others failed.
+    """The cross-validation of each classifier by name, and the errors of those that failed.
 
     Parameters
     ----------
-    results : mapping of CrossValidations
-    failures : mapping of str
-        Of each classifier that failed, what it said.
+    results : mapping of str to CrossValidation
+    failures : mapping of str to str
+        The error message of each classifier that failed.
+    models : mapping of str to classifier, default={}
+        The classifiers that were compared, unfitted.
     """
 
     results: Mapping[str, CrossValidation]
     failures: Mapping[str, str]
+    models: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def __getitem__(self, name: str) -> CrossValidation:
         if name in self.failures:
@@ -65,17 +69,21 @@ class Comparison(Mapping[str, CrossValidation]):
         return len(self.results)
 
     def p_value(self, a: str, b: str, metric: str = "log_loss", test: str = "corrected") -> float:
-        """Return the two-sided p-value of the difference of two classifiers over the folds in which both have a score.
-
-        It is NaN where there are fewer than two of these.
+        """Return the two-sided p-value of the difference between two classifiers.
 
         Parameters
         ----------
         a, b : str
-        metric : str
-            See `tanbark.evaluate.METRICS`.
-        test : {"corrected", "paired", "wilcoxon"}
-            The corrected resampled t-test, the plain paired one that many papers have, or Wilcoxon's.
+            The names of the classifiers.
+        metric : str, default="log_loss"
+            One of `tanbark.evaluate.METRICS`.
+        test : {"corrected", "paired", "wilcoxon"}, default="corrected"
+            The corrected resampled t-test, the plain paired t-test, or Wilcoxon's signed-rank test.
+
+        Returns
+        -------
+        float
+            Computed from the folds in which both classifiers have a score; NaN if there are fewer than two.
         """
         if test not in TESTS:
             raise ValueError(f"test must be {' or '.join(map(repr, TESTS))}, got {test!r}")
@@ -89,7 +97,20 @@ class Comparison(Mapping[str, CrossValidation]):
         return paired_t(first, second) if test == "paired" else wilcoxon(first, second)
 
     def ranking(self, metric: str = "log_loss", test: str = "corrected") -> list[Rank]:
-        """Return the classifiers from best to worst by a metric, each with the p-value of its lag behind the best."""
+        """Return the classifiers from best to worst by a metric.
+
+        Parameters
+        ----------
+        metric : str, default="log_loss"
+            One of `tanbark.evaluate.METRICS`.
+        test : {"corrected", "paired", "wilcoxon"}, default="corrected"
+            See `p_value`.
+
+        Returns
+        -------
+        list of Rank
+            Each with the p-value of its difference from the best. Classifiers without a score come last.
+        """
         sign = -1.0 if metric in HIGHER_IS_BETTER else 1.0
         means = {name: sign * self[name].mean(metric) for name in self}
         names = sorted(self, key=lambda name: (isnan(means[name]), means[name]))
@@ -104,21 +125,21 @@ class Comparison(Mapping[str, CrossValidation]):
         ]
 
     def __str__(self) -> str:
-        wide = max((len(name) for name in [*self.results, *self.failures]), default=0)
-        ranked = [rank.name for rank in self.ranking()]
+        width = max((len(name) for name in [*self.results, *self.failures]), default=0)
         head = " ".join(f"{metric:>19}" for metric in METRICS)
-        lines = [f"{'':{wide}} {head} {'fit s':>8} {'predict s':>9}"]
-        for name in ranked:
-            one = self[name]
-            figures = " ".join(f"{one.mean(m):>9.4f} ± {one.standard_error(m):.4f}".rjust(19) for m in METRICS)
-            lines.append(f"{name:{wide}} {figures} {one.fit_seconds.mean():8.3f} {one.predict_seconds.mean():9.3f}")
-        return "\n".join([*lines, *(f"{name:{wide}} failed: {why}" for name, why in self.failures.items())])
+        lines = [f"{'':{width}} {head} {'fit s':>8} {'predict s':>9}"]
+        for rank in self.ranking():
+            result = self[rank.name]
+            figures = " ".join(f"{result.mean(m):>9.4f} ± {result.standard_error(m):.4f}".rjust(19) for m in METRICS)
+            seconds = f"{result.fit_seconds.mean():8.3f} {result.predict_seconds.mean():9.3f}"
+            lines.append(f"{rank.name:{width}} {figures} {seconds}")
+        return "\n".join([*lines, *(f"{name:{width}} failed: {why}" for name, why in self.failures.items())])
 
     __repr__ = __str__
 
 
 def compare(
-    models: Mapping[str, Any],
+    models: Mapping[str, Any] | Sequence[str],
     X: Any,
     y: Any,
     *,
@@ -128,21 +149,38 @@ def compare(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Return how well each of several classifiers predicts the same folds of a table.
+    """Cross-validate several classifiers on the same folds of a table.
 
-    Classifiers of tanbark that share a schema also share the counts (see `cross_validate`). One that fails is listed
-    with the reason, and the others go on; a warning says whose it is.
+    Classifiers of tanbark that share a schema also share the counts (see `cross_validate`). If a classifier fails, the
+    result lists it with the error message, and the comparison continues with the others. Warnings are prefixed with
+    the name of the classifier.
 
     Parameters
     ----------
-    models : mapping of str to classifier
-        Those of tanbark or of scikit-learn; they are cloned.
+    models : mapping of str to classifier, or sequence of str
+        Classifiers of tanbark or scikit-learn, which are cloned, or names from `candidate_names`.
     X : array, data frame or Arrow table of shape (rows, attributes)
     y : array or series of shape (rows,)
-    folds, repeats, random_state, n_jobs
-        See `cross_validate`.
-    progress : callable, optional
-        Called with a classifier's name, how many folds are done and of how many, over all classifiers.
+    folds : int, default=10
+        Number of folds.
+    repeats : int, default=1
+        How many times the cross-validation is repeated with other folds.
+    random_state : int, default=0
+        Seed of the folds.
+    n_jobs : int or None, default=None
+        Number of parallel processes; see `cross_validate`.
+    progress : callable, default=None
+        Called with a classifier's name, the number of folds done and their total over all classifiers (see
+        `tanbark.progress`).
+
+    Returns
+    -------
+    Comparison
+
+    See Also
+    --------
+    recommend : Recommend one of the classifiers.
+    select_model : Compare the candidates for a table and recommend one, in a single call.
 
     Examples
     --------
@@ -156,7 +194,7 @@ def compare(
     >>> round(found["TAN"].mean("error"), 3)
     0.292
     """
-    [found] = learning_curve(
+    [comparison] = learning_curve(
         models,
         X,
         y,
@@ -167,21 +205,25 @@ def compare(
         n_jobs=n_jobs,
         progress=progress,
     ).values()
-    return found
+    return comparison
 
 
 class LearningCurve(dict[float, Comparison]):
     """The Comparison for each share of the training rows."""
 
     def plot(self, metric: str = "log_loss", ax: Any = None) -> Any:
-        """Return matplotlib axes with a metric against the number of rows learned from, with standard errors.
+        """Plot a metric against the number of training rows, with standard errors.
 
         Parameters
         ----------
-        metric : str
-            See `tanbark.evaluate.METRICS`.
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; new axes, if not given.
+        metric : str, default="log_loss"
+            One of `tanbark.evaluate.METRICS`.
+        ax : matplotlib.axes.Axes, default=None
+            The axes to plot on; None creates new ones.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
         """
         from tanbark.evaluate.plots import draw_learning_curve
 
@@ -191,7 +233,7 @@ class LearningCurve(dict[float, Comparison]):
 
 
 def learning_curve(
-    models: Mapping[str, Any],
+    models: Mapping[str, Any] | Sequence[str],
     X: Any,
     y: Any,
     *,
@@ -202,22 +244,38 @@ def learning_curve(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> LearningCurve:
-    """Return how well classifiers predict having learned from a share of the training rows, for each share.
+    """Compare classifiers that are fitted to growing shares of the training rows.
 
-    It is a mapping from shares to Comparisons, and can be drawn with `plot`. A smaller share is part of a larger one,
-    and the rows that are predicted are the same. Parameters are those of `compare`, and
+    The rows of a smaller share are a subset of those of a larger one, and the predicted rows are the same.
 
     Parameters
     ----------
-    shares : sequence of float
-        Above 0 and at most 1.
+    models : mapping of str to classifier, or sequence of str
+        Classifiers of tanbark or scikit-learn, which are cloned, or names from `candidate_names`.
+    X : array, data frame or Arrow table of shape (rows, attributes)
+    y : array or series of shape (rows,)
+    shares : sequence of float, default=(0.1, 0.5, 1.0)
+        Proportions of the training rows, above 0 and at most 1.
+    folds : int, default=10
+        Number of folds.
+    repeats : int, default=1
+        How many times the cross-validation is repeated with other folds.
+    random_state : int, default=0
+        Seed of the folds and of the shares.
+    n_jobs : int or None, default=None
+        Number of parallel processes; see `cross_validate`.
+    progress : callable, default=None
+        Called with a classifier's name, the number of folds done and their total over all shares and classifiers (see
+        `tanbark.progress`).
+
+    Returns
+    -------
+    LearningCurve
+        Maps each share to a Comparison; its method ``plot`` draws it.
     """
-    if not isinstance(models, Mapping):
-        raise TypeError(f"models must map names to classifiers, got {type(models).__name__!r}")
+    models = as_models(models)
     if not isinstance(shares, Sequence):
         raise TypeError(f"shares must be a list of numbers, got {shares!r}")
-    if not models:
-        raise ValueError("models is empty; give at least one classifier")
     if not len(shares):
         raise ValueError("shares is empty; give at least one share of the training rows")
     for share in shares:
@@ -231,24 +289,24 @@ def learning_curve(
         failures: dict[str, str] = {}
         for name, model in models.items():
 
-            def tell(_: str, folds_done: float, __: float | None, name: str = name, before: int = done) -> None:
+            def report(_: str, folds_done: float, __: float | None, name: str = name, before: int = done) -> None:
                 if progress is not None:
                     progress(name, before + folds_done, total)
 
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 try:
-                    results[name] = trial.of(model, share, tell)
+                    results[name] = trial.of(model, share, report)
                 except Exception as error:
                     failures[name] = reason(error)
-            for words, category in dict.fromkeys((str(warning.message), warning.category) for warning in caught):
-                warnings.warn(f"{name}: {words}", category, stacklevel=2)
+            for message, category in dict.fromkeys((str(warning.message), warning.category) for warning in caught):
+                warnings.warn(f"{name}: {message}", category, stacklevel=2)
             done += folds * repeats
-            tell(name, 0, 0, before=done)
-        curve[share] = Comparison(results, failures)
+            report(name, 0, 0, before=done)
+        curve[share] = Comparison(results, failures, models)
     return curve
 
 
 def reason(error: Exception) -> str:
-    """Return what an error says, on one line, and of what kind it is."""
+    """Return the type and the message of an error on one line."""
     return f"{type(error).__name__}: {' '.join(str(error).split())}"

@@ -1,20 +1,21 @@
-"""Cross-validation of classifiers."""
+"""Cross-validation of classifiers.
+
+A `Trial` holds a table and its folds. In each fold a classifier is fitted either to the counts of all rows minus those
+of the fold, if that is exact (see `tanbark.evaluate.folds`), or to the rows of the training part.
+"""
 
 from __future__ import annotations
 
-import signal
 import time
 import warnings
-from collections.abc import Generator, Iterable, Iterator
-from contextlib import ExitStack, closing, contextmanager, nullcontext
+from collections.abc import Generator
+from contextlib import closing
 from dataclasses import dataclass
-from multiprocessing import resource_tracker
 from numbers import Real
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
-from joblib.externals.loky.backend import resource_tracker as loky_tracker
+from joblib import delayed, effective_n_jobs
 from narwhals import dependencies
 from numpy.typing import NDArray
 from sklearn.base import clone
@@ -24,42 +25,12 @@ from tanbark.classifiers.base.counts_classifier import CountsClassifier
 from tanbark.classifiers.base.parameter_checks import check_jobs, check_number
 from tanbark.evaluate.folds import ROOM, EncodedTable, FoldCounts, Places, Split, stratified_folds, stratified_share
 from tanbark.evaluate.results import CrossValidation, Fold
+from tanbark.evaluate.worker_processes import side_by_side
 from tanbark.progress import Progress, silent
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.read.class_column import read_target, usable_rows
 from tanbark.schema.read.table_reader import as_known_table, read_table
 from tanbark.user_warnings import warn
-
-
-@contextmanager
-def side_by_side(tasks: Iterable[Any], n_jobs: int | None, in_order: bool = True) -> Iterator[Iterator[Any]]:
-    """Yield what tasks return, each once it is done; in their order, or as they are done.
-
-    A terminal sends Ctrl-C to all processes. Those that are started here do not hear it: this one does, and ends them.
-    """
-    with ExitStack() as ended:
-        # An interrupt that had to wait comes when this is left, and finds somebody who ends the processes.
-        with nullcontext() if effective_n_jobs(n_jobs) == 1 else _unheard():
-            started = Parallel(n_jobs, return_as="generator" if in_order else "generator_unordered")(tasks)
-            results = ended.enter_context(closing(started))
-        yield results
-
-
-@contextmanager
-def _unheard() -> Iterator[None]:
-    """Let interrupts wait, as they do for good in a process that is started here."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    # These joblib starts before the others; older versions of both then let interrupts be heard again.
-    resource_tracker.ensure_running()
-    loky_tracker.ensure_running()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
 
 Array = NDArray[np.float64]
 Note = tuple[type[Warning], str]
@@ -67,18 +38,18 @@ Note = tuple[type[Warning], str]
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What a classifier said of the rows of a fold, and what there is to know of how it came to it.
+    """The predictions of a classifier for the rows of a fold.
 
     Parameters
     ----------
     log_probabilities : array of shape (rows of the fold, classes)
     classes : array
-        Those that it knows.
+        The classes that the classifier knows.
     learned_from : int
-        How many rows.
+        Number of training rows.
     fit_seconds, predict_seconds : float
     notes : frozenset
-        What it warned of.
+        Category and message of each warning.
     """
 
     log_probabilities: Array
@@ -90,7 +61,7 @@ class Answer:
 
 
 def learn(model: Any, X: Any, y: Any, test: Any) -> Answer:
-    """Return what a classifier that learned from some rows says of others."""
+    """Fit a clone of a classifier to `X` and `y` and return its predictions for the rows of `test`."""
     with warnings.catch_warnings(record=True) as caught, np.errstate(divide="ignore"):
         warnings.simplefilter("always")
         began = time.perf_counter()
@@ -101,23 +72,25 @@ def learn(model: Any, X: Any, y: Any, test: Any) -> Answer:
         elif hasattr(fitted, "predict_proba"):
             found = np.log(np.asarray(fitted.predict_proba(test), np.float64))
         else:
-            raise TypeError(f"{type(fitted).__name__} gives no probabilities; put it into a CalibratedClassifierCV")
+            raise TypeError(
+                f"{type(fitted).__name__} does not predict probabilities; wrap it in a CalibratedClassifierCV"
+            )
         now = time.perf_counter()
     if np.isnan(found).any():
-        raise ValueError(f"{type(fitted).__name__} gives probabilities that are not numbers")
+        raise ValueError(f"{type(fitted).__name__} predicts probabilities that are NaN")
     notes = frozenset((warning.category, str(warning.message)) for warning in caught)
     return Answer(found, fitted.classes_, len(y), learned - began, now - learned, notes)
 
 
-def with_others(classes: NDArray[Any], known: list[NDArray[Any]]) -> NDArray[Any]:
-    """Return classes, and after them those that some classifier knows beside."""
+def with_unseen_classes(classes: NDArray[Any], known: list[NDArray[Any]]) -> NDArray[Any]:
+    """Return the classes of the table, followed by others that some classifier knows."""
     others = dict.fromkeys(label for labels in known for label in labels.tolist() if label not in set(classes.tolist()))
     kind = object if classes.dtype == object else None
     return np.array([*classes.tolist(), *others], kind) if others else classes
 
 
 def aligned(log_probabilities: Array, classes: NDArray[Any], wanted: NDArray[Any]) -> Array:
-    """Return log probabilities of all classes; one that was not known had none."""
+    """Return log probabilities of the wanted classes; those that the classifier does not know have probability 0."""
     if np.array_equal(classes, wanted):
         return log_probabilities
     out = np.full((len(log_probabilities), len(wanted)), -np.inf)
@@ -127,7 +100,7 @@ def aligned(log_probabilities: Array, classes: NDArray[Any], wanted: NDArray[Any
 
 
 class Trial:
-    """A table and how it is split, on which any number of classifiers can be tried; see `cross_validate`."""
+    """A table and its folds, on which any number of classifiers can be cross-validated; see `cross_validate`."""
 
     def __init__(self, X: Any, y: Any, folds: int, repeats: int, random_state: int, n_jobs: int | None) -> None:
         check_number("folds", folds, 2)
@@ -157,87 +130,86 @@ class Trial:
 
     def _check(self, folds: int) -> None:
         if folds > len(self.known):
-            raise ValueError(f"{len(self.known)} rows are too few for {folds} folds")
+            raise ValueError(f"{folds} folds need at least as many rows, got {len(self.known)}")
         if len(self.classes) < 2:
-            raise ValueError(
-                f"every row is of the class {self.classes.tolist()[0]!r}, so there is nothing to tell apart"
-            )
+            raise ValueError(f"y has a single class, {self.classes.tolist()[0]!r}; at least two are needed")
         rows = np.bincount(self.truth)
         if rows.min() < folds:
             rare = self.classes.tolist()[int(rows.argmin())]
-            some = "1 row" if rows.min() == 1 else f"{rows.min()} rows"
-            few = int((rows < folds).sum()) - 1
-            others = "" if not few else ", and so has 1 more" if few == 1 else f", and so have {few} more"
-            warn(
-                f"the class {rare!r} has {some}, fewer than the {folds} folds{others}: in some folds none of it is "
-                "predicted"
-            )
+            n_rows = "1 row" if rows.min() == 1 else f"{rows.min()} rows"
+            n_others = int((rows < folds).sum()) - 1
+            few = f"the class {rare!r} has {n_rows}, fewer than the {folds} folds"
+            if n_others:
+                others = "1 other class also has" if n_others == 1 else f"{n_others} other classes also have"
+                warn(f"{few}; {others} fewer: some folds have no row of them")
+            else:
+                warn(f"{few}: some folds have no row of it")
 
     def of(self, model: Any, share: float = 1.0, progress: Progress | None = None) -> CrossValidation:
-        """Return how well a classifier does."""
+        """Cross-validate a classifier."""
         check_share(share)
-        tell = progress or silent
+        report = progress or silent
         plan = [(repeat, k) for repeat, split in enumerate(self.splits) for k in range(len(split))]
         found: dict[tuple[int, int], Answer] = {}
         for repeat, k in plan:
             answer = self._from_counts(model, repeat, k, share)
             if answer is not None:
                 found[repeat, k] = answer
-                tell("cross-validating", len(found), len(plan))
+                report("cross-validating", len(found), len(plan))
         shared = len(found)
         rest = [part for part in plan if part not in found]
-        with closing(self._anew(model, rest, share)) as answers:
-            for answer, part in zip(answers, rest):
+        with closing(self._from_rows(model, rest, share)) as answers:
+            for answer, part in zip(answers, rest, strict=True):
                 found[part] = answer
-                tell("cross-validating", len(found), len(plan))
+                report("cross-validating", len(found), len(plan))
         repeats = len(self.splits)
-        classes = with_others(self.classes, [answer.classes for answer in found.values()])
+        classes = with_unseen_classes(self.classes, [answer.classes for answer in found.values()])
         folds = tuple(self._fold(*part, found[part], classes) for part in plan)
         return CrossValidation(classes, folds, repeats, shared)
 
     def _fold(self, repeat: int, k: int, answer: Answer, classes: NDArray[Any]) -> Fold:
         held_out = self.splits[repeat].inside(k)
         rows = held_out if len(self.known) == self.rows else self.known[held_out]
-        said = aligned(answer.log_probabilities, answer.classes, classes)
+        log_probabilities = aligned(answer.log_probabilities, answer.classes, classes)
         seconds = answer.fit_seconds, answer.predict_seconds
-        return Fold(rows, self.truth[held_out], said, answer.learned_from, *seconds)
+        return Fold(rows, self.truth[held_out], log_probabilities, answer.learned_from, *seconds)
 
     def _learned_from(self, repeat: int, k: int, share: float) -> Places:
-        """Return the rows that are learned from, among those that have a class."""
+        """Return the training rows, as positions among the rows that have a class."""
         return stratified_share(self.truth, self.splits[repeat].outside(k), share, (self.seed, repeat))
 
-    # Learning anew
+    # Fitting to rows
 
-    def _anew(self, model: Any, parts: list[tuple[int, int]], share: float) -> Generator[Answer, None, None]:
-        """Yield what comes of learning from the rows of the other folds."""
+    def _from_rows(self, model: Any, parts: list[tuple[int, int]], share: float) -> Generator[Answer, None, None]:
+        """Yield the answer for each fold after fitting to the rows of the others; pass on warnings common to all."""
         tasks = (
             delayed(learn)(
                 model,
-                _taken(self.X, self.known[inside := self._learned_from(repeat, k, share)]),
+                take_rows(self.X, self.known[inside := self._learned_from(repeat, k, share)]),
                 self.classes[self.truth[inside]],
-                _taken(self.X, self.known[self.splits[repeat].inside(k)]),
+                take_rows(self.X, self.known[self.splits[repeat].inside(k)]),
             )
             for repeat, k in parts
         )
-        noted: frozenset[Note] | None = None
+        common: frozenset[Note] | None = None
         with side_by_side(tasks, self.n_jobs if len(parts) > 1 else 1) as answers:
             for answer in answers:
-                noted = answer.notes if noted is None else noted & answer.notes
+                common = answer.notes if common is None else common & answer.notes
                 yield answer
-        for category, words in sorted(noted or (), key=str):
-            warnings.warn(words, category, stacklevel=2)
+        for category, message in sorted(common or (), key=str):
+            warnings.warn(message, category, stacklevel=2)
 
-    # Learning from counts
+    # Fitting to counts
 
     def _from_counts(self, model: Any, repeat: int, k: int, share: float) -> Answer | None:
-        """Return what comes of learning from counts of all rows less the fold's, None where it may not be the same."""
+        """Return the answer after fitting to the counts of all rows minus the fold's, None if it might differ."""
         if not isinstance(model, CountsClassifier):
             return None
         model = clone(model)
         model.validate_parameters()
         needs_rows = model.why_rows_needed() is not None
         if needs_rows and effective_n_jobs(self.n_jobs) > 1:
-            # What learns from rows takes its time, which processes share.
+            # Fitting to rows is slow, so let the processes share the work.
             return None
         counted = self._fold_counts(model, repeat)
         if counted is None:
@@ -263,7 +235,7 @@ class Trial:
         return Answer(said, model.classes_, many, fit_seconds, now - learned + to_codes * len(said))
 
     def _fold_counts(self, model: CountsClassifier, repeat: int) -> FoldCounts | None:
-        """Return the counts of each fold, None where the table's parts teach schemas of their own."""
+        """Return the counts of each fold, or None if training parts would have schemas of their own."""
         place = self._place(model.encoder)
         encoded = self._encoded[place][1]
         if not encoded.sharable:
@@ -277,7 +249,7 @@ class Trial:
         return held
 
     def _place(self, encoder: Encoder | Schema | None) -> int:
-        """Return which of the encoded tables is by this encoder, having encoded the table if none is."""
+        """Return the index of the table encoded by this encoder; encode it if necessary."""
         wanted = Encoder() if encoder is None else encoder
         for place, (known, _) in enumerate(self._encoded):
             same = known == wanted if isinstance(wanted, Schema) else _settings(known) == _settings(wanted)
@@ -293,13 +265,13 @@ def _settings(encoder: Encoder | Schema) -> Any:
     return {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in encoder.get_params().items()}
 
 
-def _taken(X: Any, rows: Places) -> Any:
-    """Return some rows of a table of any make; not every scikit-learn takes those of an Arrow table."""
+def take_rows(X: Any, rows: Places) -> Any:
+    """Return some rows of a table of any type; not every version of scikit-learn can index Arrow tables."""
     return X.take(rows) if dependencies.is_pyarrow_table(X) else _safe_indexing(X, rows)
 
 
 def check_share(share: Any) -> None:
-    """Raise a sentence where a share of rows is none."""
+    """Raise ValueError if a share of rows is not above 0 and at most 1."""
     if not isinstance(share, Real) or not 0.0 < float(share) <= 1.0:
         raise ValueError(f"share must be above 0 and at most 1, got {share!r}")
 
@@ -316,33 +288,42 @@ def cross_validate(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> CrossValidation:
-    """Return how well a classifier predicts each fold, having learned from the others.
+    """Evaluate a classifier by stratified cross-validation.
 
-    Every class is spread over the folds as evenly as can be. Where the training parts would all teach the same schema
-    (a `Schema` is given as the encoder, or all columns are categories whose levels are declared or occur in each part)
-    one of tanbark's classifiers learns from counts of all rows less those of the fold: the same to the last bit as
-    learning anew, and the table is read, encoded and counted once. All else is learned anew: cut points of numbers
-    belong to the training part, and a warning is passed on if it comes in every fold. Every metric is of the
-    probabilities, whatever threshold `predict` may have.
+    A tanbark classifier is fitted to the counts of all rows minus those of the fold if every training part has the same
+    schema: if the encoder is a `Schema`, or if all columns are categories whose levels are declared or occur in each
+    training part. The result is identical to the last bit, and the table is read, encoded and counted only once. In all
+    other cases the classifier is fitted to the rows of each training part, because cut points of numbers depend on it.
 
     Parameters
     ----------
     model : classifier
-        One of tanbark's or scikit-learn's; it is cloned.
+        A classifier of tanbark or scikit-learn, which is cloned.
     X : array, data frame or Arrow table of shape (rows, attributes)
     y : array or series of shape (rows,)
-        Rows without a class are left out.
-    folds, repeats : int
-        How many folds, and how often the table is split anew.
-    share : float
-        Which share of the training rows is learned from, of each class alike.
-    random_state : int
-        Decides the folds.
-    n_jobs : int or None
-        How many processes learn at once; a classifier that counts suffice for learns in this one, where as many
-        threads count. As in scikit-learn None is one, -1 all.
-    progress : callable, optional
+        Rows without a class are dropped.
+    folds : int, default=10
+        Number of folds.
+    repeats : int, default=1
+        How many times the cross-validation is repeated with other folds.
+    share : float, default=1.0
+        Proportion of the training rows of each class that the classifier is fitted to.
+    random_state : int, default=0
+        Seed of the folds and of the share.
+    n_jobs : int or None, default=None
+        Number of parallel processes. A classifier that is fitted to counts alone stays in this process, which counts
+        with as many threads. None means 1, -1 means all cores, as in scikit-learn.
+    progress : callable, default=None
         Called with a text, the number of folds done and their total (see `tanbark.progress`).
+
+    Returns
+    -------
+    CrossValidation
+
+    Notes
+    -----
+    All metrics are computed from the predicted probabilities, whatever threshold `predict` uses. A warning is passed on
+    if it occurs in every fold.
 
     Examples
     --------

@@ -1,4 +1,8 @@
-"""Stratified folds, and counts of each fold that are subtracted from the total."""
+"""Stratified folds, and the counts of each fold, which are subtracted from those of all rows.
+
+Counts are a vector space, so the counts of a training part are the total minus the fold's. They describe the same
+schema as the training part alone if `EncodedTable.is_schema_of` them.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +22,16 @@ from tanbark.schema.read.raw_columns import Labels
 from tanbark.schema.read.table_reader import Table
 
 Places = NDArray[np.int64]
+"""Positions of rows, or classes or folds by number."""
+
+ROOM = 2 * 2**30
+"""Maximum bytes of counts to keep; the others are computed again when they are needed."""
 
 
 def stratified_folds(classes: Places, folds: int, seed: int | tuple[int, ...] = 0) -> Places:
-    """Return the fold of each row, so that every class is spread over the folds as evenly as can be.
+    """Return the fold of each row, with every class spread over the folds as evenly as possible.
 
-    A class of fewer rows than folds is in as many folds as it has rows.
+    A class with fewer rows than folds is in as many folds as it has rows.
 
     >>> import numpy as np
     >>> sorted(stratified_folds(np.array([0, 0, 0, 1, 1, 1]), 3).tolist())
@@ -37,7 +45,7 @@ def stratified_folds(classes: Places, folds: int, seed: int | tuple[int, ...] = 
 
 
 def _narrow(values: Places) -> NDArray[np.integer]:
-    """Return small numbers in two bytes, which numpy sorts by radix, and which leave the cache to others."""
+    """Return numbers as uint16 if they fit, which numpy sorts by radix and which take less cache."""
     return values.astype(np.uint16) if values.max(initial=0) < 2**16 else values
 
 
@@ -48,10 +56,11 @@ class Split:
     Parameters
     ----------
     fold : array of shape (rows,)
+        The fold of each row.
     order : array of shape (rows,)
-        The rows, those of the first fold first.
+        The rows sorted by fold.
     bounds : array of shape (folds + 1,)
-        Where in `order` each fold begins.
+        The position in `order` at which each fold begins.
     """
 
     fold: Places
@@ -60,14 +69,14 @@ class Split:
 
     @classmethod
     def of(cls, fold: Places) -> Split:
-        """Return the rows grouped by these folds."""
+        """Return the rows grouped by the fold of each row."""
         return cls(fold, np.argsort(_narrow(fold), kind="stable"), np.r_[0, np.cumsum(np.bincount(fold))])
 
     def __len__(self) -> int:
         return len(self.bounds) - 1
 
     def at(self, k: int) -> slice:
-        """Return where in `order` a fold is."""
+        """Return the slice of `order` that has the rows of a fold."""
         return slice(int(self.bounds[k]), int(self.bounds[k + 1]))
 
     def inside(self, k: int) -> Places:
@@ -80,9 +89,9 @@ class Split:
 
 
 def stratified_share(classes: Places, rows: Places, share: float, seed: int | tuple[int, ...]) -> Places:
-    """Return a share of some rows, in ascending order: of each class alike, rounded up to whole rows.
+    """Return a random share of the given rows, in ascending order: the same share of each class, rounded up.
 
-    With the same seed a smaller share is part of a larger one.
+    With the same seed a smaller share is a subset of a larger one.
 
     >>> import numpy as np
     >>> classes = np.repeat([0, 1], [90, 9])
@@ -95,20 +104,16 @@ def stratified_share(classes: Places, rows: Places, share: float, seed: int | tu
     if share == 1.0:
         return rows
     shuffled = rows[np.random.default_rng(seed).permutation(len(rows))]
-    found = [shuffled[classes[shuffled] == k] for k in np.unique(classes[rows])]
-    # A product such as 0.07 * 100 is a little above the whole number that it stands for.
-    return np.sort(np.concatenate([of_one[: int(np.ceil(share * len(of_one) - 1e-9))] for of_one in found]))
-
-
-ROOM = 2 * 2**30
-"""So many bytes of counts are kept at most; more are counted again."""
+    by_class = [shuffled[classes[shuffled] == k] for k in np.unique(classes[rows])]
+    # In floating point 0.07 * 100 is slightly above 7.
+    return np.sort(np.concatenate([found[: int(np.ceil(share * len(found) - 1e-9))] for found in by_class]))
 
 
 class EncodedTable:
-    """A table under the schema that all its rows teach, or a given one, and whether parts of it would teach the same.
+    """A table encoded under a given schema, or under the one learned from all its rows.
 
-    A part of a table teaches the same schema where every column is a category and each of its levels, and each class,
-    is declared or occurs in the part. Cut points of numbers, and which labels are rare, belong to the part.
+    A part of the table has the same schema if every column is a category, and if each level and each class is declared
+    or occurs in the part. Cut points of numbers, and the set of rare levels, depend on the part.
     """
 
     def __init__(self, encoder: Encoder | Schema, table: Table, target: Target, n_jobs: int | None) -> None:
@@ -123,18 +128,18 @@ class EncodedTable:
         else:
             self.schema = encoder.learn(table, target, None)
         self.learning = (time.perf_counter() - began) / table.rows
-        """How long it took to learn the schema, for each row."""
+        """Seconds per row to learn the schema."""
         self.encoding = 0.0
-        """How long it took to encode the rows, for each."""
+        """Seconds per row to encode the table."""
 
     @property
     def sharable(self) -> bool:
-        """Whether parts of the table can teach the same schema at all."""
+        """Whether parts of the table can have the same schema at all."""
         return self._given or all(isinstance(c, Category) and not c.other for c in self.schema.columns)
 
     @cached_property
     def rows(self) -> Rows:
-        """All rows, encoded."""
+        """The encoded rows."""
         began = time.perf_counter()
         codes = self.schema.encode_table(self._table, self.n_jobs)
         self.encoding = (time.perf_counter() - began) / self._table.rows
@@ -142,16 +147,16 @@ class EncodedTable:
 
     @cached_property
     def _declared(self) -> NDArray[np.bool_]:
-        """Which values are levels whether they occur or not; that a value is missing never is."""
+        """Which values are levels even if they do not occur; the level for missing values never is one."""
         return np.concatenate(
             [
                 np.arange(column.arity) < (column.arity - column.missing) * (isinstance(raw, Labels) and raw.declared)
-                for column, raw in zip(self.schema.columns, self._table.columns)
+                for column, raw in zip(self.schema.columns, self._table.columns, strict=True)
             ]
         )
 
     def is_schema_of(self, part: Counts) -> bool:
-        """Return whether the rows of these counts alone would have taught the same schema."""
+        """Return whether the schema learned from the rows of these counts alone would be the same."""
         if self._given:
             return True
         occurs = (part.values > 0).any(axis=0)
@@ -159,13 +164,13 @@ class EncodedTable:
 
 
 def _take(codes: Codes, order: Places, attributes: tuple[int, int], out: Codes) -> None:
-    """Write the rows of some attributes in another order to `out`."""
+    """Write the codes of a range of attributes to `out`, with the rows reordered."""
     for u in range(*attributes):
         np.take(codes[u], order, out=out[u], mode="clip")
 
 
 class FoldCounts:
-    """The rows of a table grouped by their fold, and the counts of all of them and of each fold."""
+    """The encoded rows of a table grouped by fold, the counts of each fold and their total."""
 
     def __init__(self, encoded: EncodedTable, split: Split, order: int) -> None:
         self.encoded, self.split, self.order = encoded, split, order
@@ -176,19 +181,19 @@ class FoldCounts:
         run([partial(_take, rows.codes, split.order, part, codes) for part in spans(len(codes), threads)], threads)
         self._rows = Rows(rows.schema, codes, rows.classes[split.order])
         self._total = Counts.zero(rows.schema, order)
-        # Where the counts of all folds would take too much room, each is counted again when it is asked for.
-        many = self._total.table.nbytes * (len(split) + 1) > ROOM
+        # If the counts of all folds take too much memory, each is computed again when it is needed.
+        too_large = self._total.table.nbytes * (len(split) + 1) > ROOM
         self._folds: list[Counts] = []
         for k in range(len(split)):
             counts = self.count(self.fold(k))
             self._total = self._total + counts
-            self._folds += [] if many else [counts]
+            self._folds += [] if too_large else [counts]
         self.counting = (time.perf_counter() - began) / len(rows.classes)
-        """How long it took to count the rows, for each."""
+        """Seconds per row to count the table."""
 
     @property
     def bytes(self) -> int:
-        """How much memory the rows and the counts take."""
+        """Memory of the rows and the counts."""
         return self._rows.codes.nbytes + self._total.table.nbytes * (len(self._folds) + 1)
 
     def fold(self, k: int) -> Rows:
@@ -196,7 +201,7 @@ class FoldCounts:
         return self._rows.take(self.split.at(k))
 
     def without(self, k: int) -> Counts:
-        """Return the counts of all rows but one fold's."""
+        """Return the counts of all rows except those of a fold."""
         return self._total - (self._folds[k] if self._folds else self.count(self.fold(k)))
 
     def count(self, rows: Rows) -> Counts:

@@ -1,7 +1,7 @@
-"""How good the probabilities are that a classifier gives to classes.
+"""Metrics of predicted class probabilities.
 
-Every function takes the true class of each row as its number and the logarithms of the probabilities, of shape (rows,
-classes). A probability below 2**-52 counts as that, as in scikit-learn, so that no single row weighs without bound.
+Every function takes the true class of each row, as an integer, and the log probabilities of all classes, of shape
+(rows, classes). As in scikit-learn, probabilities below 2**-52 are raised to it, so that the loss of a row is bounded.
 """
 
 from __future__ import annotations
@@ -16,14 +16,26 @@ Truth = NDArray[np.int64]
 LogProbabilities = NDArray[np.float64]
 Metric = Callable[[Truth, LogProbabilities], float]
 
-LEAST = float(np.log(np.finfo(np.float64).eps))
-BINS = 15
-"""Into so many intervals of equal width confidences fall where calibration is measured (Guo et al. 2017)."""
+MIN_LOG_PROBABILITY = float(np.log(np.finfo(np.float64).eps))
+N_CONFIDENCE_BINS = 15
+"""Number of intervals of equal width into which calibration metrics sort confidences (Guo et al. 2017)."""
 
 
 def error(truth: Truth, log_probabilities: LogProbabilities) -> float:
-    """Return the share of rows whose most probable class is not theirs; among equals the first counts.
+    """Return the proportion of misclassified rows; ties between classes go to the first.
 
+    Parameters
+    ----------
+    truth : array of shape (rows,)
+        The true class of each row, as an index into the columns of `log_probabilities`.
+    log_probabilities : array of shape (rows, classes)
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
     >>> import numpy as np
     >>> log_p = np.log([[0.9, 0.1], [0.4, 0.6], [0.5, 0.5], [0.2, 0.8]])
     >>> error(np.array([0, 0, 0, 1]), log_p)
@@ -33,19 +45,55 @@ def error(truth: Truth, log_probabilities: LogProbabilities) -> float:
 
 
 def log_score(truth: Truth, log_probabilities: LogProbabilities) -> float:
-    """Return the negative log probability of the classes in nats, summed over rows (eq 30 of Cerquides 2003)."""
+    """Return the negative log probability of the true classes in nats, summed over rows.
+
+    This is LogScore, eq 30 of Cerquides and Lopez de Mantaras (2003).
+
+    Parameters
+    ----------
+    truth : array of shape (rows,)
+        The true class of each row, as an index into the columns of `log_probabilities`.
+    log_probabilities : array of shape (rows, classes)
+
+    Returns
+    -------
+    float
+    """
     given = log_probabilities[np.arange(len(truth)), truth]
-    return float(-np.maximum(given, LEAST).sum())
+    return float(-np.maximum(given, MIN_LOG_PROBABILITY).sum())
 
 
 def log_loss(truth: Truth, log_probabilities: LogProbabilities) -> float:
-    """Return the mean negative log probability of the classes in nats."""
+    """Return the mean negative log probability of the true classes in nats.
+
+    Parameters
+    ----------
+    truth : array of shape (rows,)
+        The true class of each row, as an index into the columns of `log_probabilities`.
+    log_probabilities : array of shape (rows, classes)
+
+    Returns
+    -------
+    float
+    """
     return log_score(truth, log_probabilities) / len(truth)
 
 
 def brier(truth: Truth, log_probabilities: LogProbabilities) -> float:
-    """Return the mean over rows of the squared distance of the probabilities from the truth, from 0 to 2.
+    """Return the Brier score: the mean squared distance between probabilities and true classes, from 0 to 2.
 
+    Parameters
+    ----------
+    truth : array of shape (rows,)
+        The true class of each row, as an index into the columns of `log_probabilities`.
+    log_probabilities : array of shape (rows, classes)
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
     >>> import numpy as np
     >>> round(brier(np.array([0, 1]), np.log([[0.75, 0.25], [0.5, 0.5]])), 4)
     0.3125
@@ -56,10 +104,22 @@ def brier(truth: Truth, log_probabilities: LogProbabilities) -> float:
 
 
 def auc(truth: Truth, log_probabilities: LogProbabilities) -> float:
-    """Return the area under the ROC curve: of more than two classes the mean of each against the rest.
+    """Return the area under the ROC curve; for more than two classes the mean over each class against the rest.
 
-    A class that no row has, or all have, is left out; where none is left it is NaN.
+    Classes that no row or every row belongs to are left out. The result is NaN if no class remains.
 
+    Parameters
+    ----------
+    truth : array of shape (rows,)
+        The true class of each row, as an index into the columns of `log_probabilities`.
+    log_probabilities : array of shape (rows, classes)
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
     >>> import numpy as np
     >>> auc(np.array([0, 0, 1, 1]), np.log([[0.9, 0.1], [0.4, 0.6], [0.5, 0.5], [0.2, 0.8]]))
     0.75
@@ -68,7 +128,7 @@ def auc(truth: Truth, log_probabilities: LogProbabilities) -> float:
 
     classes = log_probabilities.shape[1]
     chosen = [1] if classes == 2 else range(classes)
-    # Impossible classes have the least of all scores, not minus infinity.
+    # scikit-learn does not accept minus infinity.
     scores = np.maximum(log_probabilities, np.finfo(np.float64).min)
     areas = [roc_auc_score(truth == k, scores[:, k]) for k in chosen if 0 < (truth == k).sum() < len(truth)]
     return float(np.mean(areas)) if areas else float("nan")
@@ -76,14 +136,14 @@ def auc(truth: Truth, log_probabilities: LogProbabilities) -> float:
 
 @dataclass(frozen=True)
 class ByConfidence:
-    """Rows in intervals of equal width of the probability of their most probable class.
+    """Accuracy and confidence of rows in intervals of confidence, the probability of the predicted class.
 
     Parameters
     ----------
-    rows : array of shape (BINS,)
-        How many fall into each interval.
-    confidence, accuracy : array of shape (BINS,)
-        The mean of that probability, and the share of rows whose most probable class is theirs; 0 where there are none.
+    rows : array of shape (N_CONFIDENCE_BINS,)
+        Number of rows in each interval.
+    confidence, accuracy : array of shape (N_CONFIDENCE_BINS,)
+        Mean confidence and proportion of correct predictions; 0 in empty intervals.
     """
 
     rows: NDArray[np.int64]
@@ -92,20 +152,47 @@ class ByConfidence:
 
 
 def by_confidence(truth: Truth, log_probabilities: LogProbabilities) -> ByConfidence:
-    """Return how sure a classifier is and how often it is right, by how sure it is."""
+    """Return accuracy and mean confidence in intervals of confidence.
+
+    Parameters
+    ----------
+    truth : array of shape (rows,)
+        The true class of each row, as an index into the columns of `log_probabilities`.
+    log_probabilities : array of shape (rows, classes)
+
+    Returns
+    -------
+    ByConfidence
+    """
     confidence = np.exp(log_probabilities.max(axis=1))
-    right = log_probabilities.argmax(axis=1) == truth
-    at = np.minimum((confidence * BINS).astype(np.int64), BINS - 1)
-    rows = np.bincount(at, minlength=BINS)
-    some = np.maximum(rows, 1)
-    return ByConfidence(rows, np.bincount(at, confidence, BINS) / some, np.bincount(at, right, BINS) / some)
+    correct = log_probabilities.argmax(axis=1) == truth
+    at = np.minimum((confidence * N_CONFIDENCE_BINS).astype(np.int64), N_CONFIDENCE_BINS - 1)
+    rows = np.bincount(at, minlength=N_CONFIDENCE_BINS)
+    divisor = np.maximum(rows, 1)
+    return ByConfidence(
+        rows,
+        np.bincount(at, confidence, N_CONFIDENCE_BINS) / divisor,
+        np.bincount(at, correct, N_CONFIDENCE_BINS) / divisor,
+    )
 
 
 def calibration_error(truth: Truth, log_probabilities: LogProbabilities) -> float:
-    """Return the expected calibration error: how far accuracy is from confidence, averaged over intervals of it.
+    """Return the expected calibration error: the mean distance between accuracy and confidence.
 
-    Confidence is the probability of the most probable class, in fifteen intervals of equal width.
+    Confidence is the probability of the predicted class; rows are grouped by it into fifteen intervals of equal width.
 
+    Parameters
+    ----------
+    truth : array of shape (rows,)
+        The true class of each row, as an index into the columns of `log_probabilities`.
+    log_probabilities : array of shape (rows, classes)
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
     >>> import numpy as np
     >>> round(calibration_error(np.array([0, 0, 1, 1]), np.log(np.full((4, 2), 0.5))), 4)
     0.0
@@ -123,6 +210,6 @@ METRICS: dict[str, Metric] = {
     "auc": auc,
     "calibration_error": calibration_error,
 }
-"""What is measured in every fold."""
+"""The metrics of every fold, by name."""
 
 HIGHER_IS_BETTER = frozenset({"auc"})

@@ -1,4 +1,4 @@
-"""Drawings of results, each a string of SVG to put into a page."""
+"""Plots of results, each as an SVG string for an HTML page."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tanbark.drawing.html_page import COLOURS, INK, MARKERS, line_style, style, svg
 from tanbark.evaluate.comparison import Comparison
-from tanbark.evaluate.metrics import BINS, by_confidence, calibration_error
+from tanbark.evaluate.metrics import N_CONFIDENCE_BINS, by_confidence, calibration_error
 from tanbark.evaluate.results import CrossValidation
 
 Array = NDArray[np.float64]
@@ -20,10 +20,19 @@ _DOT = {"markersize": 4.5}
 
 
 def roc(results: Mapping[str, CrossValidation]) -> str:
-    """Return the ROC curves of classifiers over the rows of all folds.
+    """Plot the ROC curves of classifiers over the rows of all folds.
 
-    Of two classes it is the second that is detected; of more, the curve is the mean of each against the rest. The area
-    beside a name is the mean over folds, as in a table of results.
+    With two classes the second is the positive one; with more the curve is the mean over each class against the rest.
+    The legend shows the mean area over folds.
+
+    Parameters
+    ----------
+    results : mapping of str to CrossValidation
+
+    Returns
+    -------
+    str
+        An SVG element.
     """
     with style():
         figure, axes = _axes(4.2, 4.2)
@@ -39,11 +48,23 @@ def roc(results: Mapping[str, CrossValidation]) -> str:
 
 
 def mean_curve(truth: NDArray[np.int64], log_probabilities: Array) -> tuple[Array, Array]:
-    """Return the false and true positive rates: of the second of two classes, else the mean over classes."""
+    """Return the false and true positive rates of a ROC curve.
+
+    Parameters
+    ----------
+    truth : array of shape (rows,)
+        The true class of each row, as an integer.
+    log_probabilities : array of shape (rows, classes)
+
+    Returns
+    -------
+    false, true : array of shape (points,)
+        Rates for the second of two classes; with more classes the mean over each class against the rest.
+    """
     from sklearn.metrics import roc_curve
 
     classes = log_probabilities.shape[1]
-    # Impossible classes have the least of all scores, not minus infinity.
+    # scikit-learn does not accept minus infinity.
     scores = np.maximum(log_probabilities, np.finfo(np.float64).min)
     curves = [
         roc_curve(truth == k, scores[:, k])[:2]
@@ -59,10 +80,20 @@ def mean_curve(truth: NDArray[np.int64], log_probabilities: Array) -> tuple[Arra
 
 
 def reliability(results: Mapping[str, CrossValidation]) -> str:
-    """Return how often classifiers are right against how sure they are, over the rows of all folds.
+    """Plot a reliability diagram: accuracy against confidence, over the rows of all folds.
 
-    Confidence is the probability of the most probable class, in the intervals of `metrics.calibration_error`. Markers
-    are the larger the more rows there are, whose shares stand below. Under the diagonal a classifier is too sure.
+    Confidence is the probability of the predicted class, in the intervals of `metrics.calibration_error`. Larger
+    markers stand for more rows, and a histogram below shows their distribution. Below the diagonal a classifier is
+    overconfident.
+
+    Parameters
+    ----------
+    results : mapping of str to CrossValidation
+
+    Returns
+    -------
+    str
+        An SVG element.
     """
     with style():
         figure, axes = _axes(4.2, 4.9)
@@ -81,8 +112,10 @@ def reliability(results: Mapping[str, CrossValidation]) -> str:
             axes.plot(across, up, linewidth=1.0, **look)
             axes.plot([], [], label=label, marker=marker, **look)
             axes.scatter(across, up, 12.0 + 150.0 * share, color=look["color"], marker=marker, zorder=3)
-            below.stairs(found.rows / found.rows.sum(), np.linspace(0.0, 1.0, BINS + 1), linewidth=1.2, **look)
-        left = np.floor(lowest * BINS) / BINS
+            below.stairs(
+                found.rows / found.rows.sum(), np.linspace(0.0, 1.0, N_CONFIDENCE_BINS + 1), linewidth=1.2, **look
+            )
+        left = np.floor(lowest * N_CONFIDENCE_BINS) / N_CONFIDENCE_BINS
         axes.set(xlim=(left - 0.01, 1.01), ylim=(-0.01, 1.01), ylabel="share that is right")
         below.set(xlabel="probability of the predicted class", ylabel="rows")
         below.yaxis.set_major_formatter("{x:.0%}")
@@ -93,14 +126,19 @@ def reliability(results: Mapping[str, CrossValidation]) -> str:
 
 
 def learning_curve(curve: Mapping[float, Comparison], metric: str = "log_loss") -> str:
-    """Return a metric against the number of rows that were learned from, with standard errors.
+    """Plot a metric against the number of training rows, with standard errors.
 
     Parameters
     ----------
-    curve : mapping of Comparisons by share
-        See `tanbark.evaluate.learning_curve`.
-    metric : str
-        See `tanbark.evaluate.METRICS`.
+    curve : mapping of float to Comparison
+        Result of `tanbark.evaluate.learning_curve`.
+    metric : str, default="log_loss"
+        One of `tanbark.evaluate.METRICS`.
+
+    Returns
+    -------
+    str
+        An SVG element.
     """
     with style():
         figure, axes = _axes(4.2, 3.6)
@@ -109,14 +147,27 @@ def learning_curve(curve: Mapping[float, Comparison], metric: str = "log_loss") 
 
 
 def draw_learning_curve(axes: Any, curve: Mapping[float, Comparison], metric: str) -> list[str]:
-    """Draw a metric against the number of rows learned from; return the names of the classifiers."""
+    """Plot a metric against the number of training rows on matplotlib axes.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+    curve : mapping of float to Comparison
+    metric : str
+        One of `tanbark.evaluate.METRICS`.
+
+    Returns
+    -------
+    list of str
+        The names of the classifiers.
+    """
     shares = sorted(curve)
     names = list(dict.fromkeys(name for share in shares for name in curve[share]))
     ticks: dict[float, str] = {}
     for at, name in enumerate(names):
         known = [(share, curve[share][name]) for share in shares if name in curve[share]]
         rows = [result.learned_from for _, result in known]
-        ticks |= {many: f"{many:,.0f}\n{share:.0%}" for many, (share, _) in zip(rows, known)}
+        ticks |= {n_rows: f"{n_rows:,.0f}\n{share:.0%}" for n_rows, (share, _) in zip(rows, known, strict=True)}
         means = [result.mean(metric) for _, result in known]
         errors = [result.standard_error(metric) for _, result in known]
         marker = MARKERS[at % len(MARKERS)]
@@ -130,55 +181,68 @@ def draw_learning_curve(axes: Any, curve: Mapping[float, Comparison], metric: st
 
 
 def scatter(x: ArrayLike, y: ArrayLike, x_name: str, y_name: str, labels: Sequence[str]) -> str:
-    """Return the errors of two classifiers against one another, a point for each data set.
+    """Plot the errors of two classifiers against each other, with one point per data set.
 
-    Above the diagonal the classifier of `x` errs less. A pointer over a point shows its label.
+    Above the diagonal the classifier of `x` has the lower error. Each point has a tooltip with its label.
 
     Parameters
     ----------
     x, y : array of shape (data sets,)
+        The errors.
     x_name, y_name : str
+        The names of the classifiers.
     labels : sequence of str
         The names of the data sets.
+
+    Returns
+    -------
+    str
+        An SVG element.
     """
     across, up = np.asarray(x, np.float64), np.asarray(y, np.float64)
     with style():
         figure, axes = _axes(3.6, 3.6)
         most = max(1.08 * float(np.nanmax([across, up], initial=0.0)), 1e-9)
         axes.plot([0.0, most], [0.0, most], **_FAINT)
-        for at, place in enumerate(zip(across, up)):
+        for at, place in enumerate(zip(across, up, strict=True)):
             axes.plot(*place, "o", color=COLOURS[0], markersize=5.5, alpha=0.8, gid=f"point-{at}", clip_on=False)
         axes.set(xlim=(0.0, most), ylim=(0.0, most), aspect="equal")
         axes.set_xlabel(_plain(x_name))
         axes.set_ylabel(_plain(y_name))
         tooltips = {
             f"point-{at}": f"{label}: {x_name} {a:.3f}, {y_name} {b:.3f}"
-            for at, (label, a, b) in enumerate(zip(labels, across, up))
+            for at, (label, a, b) in enumerate(zip(labels, across, up, strict=True))
         }
         return svg(figure, f"{y_name} against {x_name} on {len(labels)} data sets", tooltips)
 
 
 def critical_difference_diagram(names: Sequence[str], ranks: ArrayLike, difference: float) -> str:
-    """Return the diagram of Demšar (2006): mean ranks on a line, the best on the left.
+    """Plot the critical-difference diagram of Demšar (2006): mean ranks on a line, the best on the left.
 
-    Bars join the classifiers that are not further apart than the critical difference, which is drawn above.
+    Bars join classifiers whose ranks differ by no more than the critical difference, which is shown above.
 
     Parameters
     ----------
     names : sequence of str
+        The names of the classifiers.
     ranks : array of shape (classifiers,)
-        The mean rank of each, 1 being the best; see `tanbark.evaluate.significance.friedman`.
+        The mean rank of each classifier, 1 being the best; see `tanbark.evaluate.significance.friedman`.
     difference : float
         See `tanbark.evaluate.significance.critical_difference`.
+
+    Returns
+    -------
+    str
+        An SVG element.
     """
     ranks = np.asarray(ranks, np.float64)
     order = np.argsort(ranks, kind="stable")
-    many = len(order)
-    low, high = 1, max(many, 2)
+    n_classifiers = len(order)
+    low, high = 1, max(n_classifiers, 2)
     bars = alike(ranks[order], difference)
-    left = (many + 1) // 2
+    n_left = (n_classifiers + 1) // 2
     first = 0.55 + 0.22 * len(bars)
-    bottom = first + 0.42 * (left - 1)
+    bottom = first + 0.42 * (n_left - 1)
     with style():
         figure, axes = _axes(4.4, 0.52 * (bottom + 1.7))
         axes.set_axis_off()
@@ -194,14 +258,13 @@ def critical_difference_diagram(names: Sequence[str], ranks: ArrayLike, differen
         reach = 0.04 * (high - low)
         for place, which in enumerate(order):
             rank = ranks[which]
-            side = place < left
-            depth = first + 0.42 * (place if side else many - 1 - place)
-            margin = low - reach if side else high + reach
+            on_left = place < n_left
+            depth = first + 0.42 * (place if on_left else n_classifiers - 1 - place)
+            margin = low - reach if on_left else high + reach
             axes.plot([rank, rank, margin], [0, depth, depth], **{**line, "linewidth": 0.7})
-            words = f"{_plain(names[which])}  {rank:.2f}" if side else f"{rank:.2f}  {_plain(names[which])}"
-            axes.text(
-                margin + (-reach / 4 if side else reach / 4), depth, words, ha="right" if side else "left", va="center"
-            )
+            label = f"{_plain(names[which])}  {rank:.2f}" if on_left else f"{rank:.2f}  {_plain(names[which])}"
+            across = margin + (-reach / 4 if on_left else reach / 4)
+            axes.text(across, depth, label, ha="right" if on_left else "left", va="center")
         for level, (start, stop) in enumerate(bars):
             ends = [ranks[order[start]] - reach / 3, ranks[order[stop]] + reach / 3]
             depth = 0.3 + 0.22 * level
@@ -211,8 +274,21 @@ def critical_difference_diagram(names: Sequence[str], ranks: ArrayLike, differen
 
 
 def alike(ranks: ArrayLike, difference: float) -> list[tuple[int, int]]:
-    """Return the first and the last of each longest run of ascending ranks that are within a difference.
+    """Return the longest runs of ascending ranks that lie within a difference.
 
+    Parameters
+    ----------
+    ranks : array of shape (classifiers,)
+        In ascending order.
+    difference : float
+
+    Returns
+    -------
+    list of (int, int)
+        First and last position of each run of at least two ranks that is not part of another.
+
+    Examples
+    --------
     >>> alike([1.5, 2.0, 2.4, 4.0], 0.6)
     [(0, 1), (1, 2)]
     """
@@ -226,13 +302,13 @@ def alike(ranks: ArrayLike, difference: float) -> list[tuple[int, int]]:
 
 
 def _axes(width: float, height: float) -> tuple[Any, Any]:
-    """Return a figure of so many inches and its axes."""
+    """Return a figure of this size in inches, and its axes."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height))
     return figure, figure.add_subplot()
 
 
-def _plain(words: str) -> str:
-    """Return text that matplotlib does not take for a formula."""
-    return words.replace("$", r"\$")
+def _plain(text: str) -> str:
+    """Escape dollar signs, which matplotlib would parse as a formula."""
+    return text.replace("$", r"\$")

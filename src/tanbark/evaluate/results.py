@@ -1,4 +1,4 @@
-"""What came of a cross-validation."""
+"""Results of a cross-validation."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """What a classifier said of the rows of a fold, having learned from others.
+    """Predictions for the rows of a fold by a classifier fitted to the others.
 
     Parameters
     ----------
     rows : array of shape (rows of the fold,)
-        Which rows of the table they are.
+        Positions of the rows in the table.
     truth : array of shape (rows of the fold,)
-        The number of each row's class.
+        The class of each row, as an index into the classes.
     log_probabilities : array of shape (rows of the fold, classes)
     learned_from : int
-        How many rows were learned from.
+        Number of training rows.
     fit_seconds, predict_seconds : float
-        How long learning and predicting took. Where all rows were read, encoded and counted at once, each fold is
-        charged its share of that.
+        Seconds to fit and to predict. If the whole table was read, encoded and counted at once, they include the
+        fold's share of that time.
     """
 
     rows: Places
@@ -43,17 +43,18 @@ class Fold:
 
 @dataclass(frozen=True, eq=False)
 class CrossValidation:
-    """How well a classifier predicted rows that it had not seen.
+    """Performance of a classifier on held-out rows, fold by fold.
 
     Parameters
     ----------
     classes : array
-        The classes, in the order of their numbers; those that no row has but the classifier knows come last.
-    folds : tuple of Folds
-        Those of the first repetition first.
+        The classes; those that only the classifier knows come last.
+    folds : tuple of Fold
+        The folds of all repetitions, those of the first one first.
     repeats : int
+        Number of repetitions.
     shared : int
-        In how many folds the counts were those of all rows less the fold's.
+        Number of folds in which the classifier was fitted to the counts of all rows minus those of the fold.
     """
 
     classes: NDArray[Any]
@@ -63,9 +64,19 @@ class CrossValidation:
     _scores: dict[str, Array] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def score(self, metric: str) -> Array:
-        """Return a metric in each fold: see `tanbark.evaluate.METRICS`."""
+        """Return a metric for each fold.
+
+        Parameters
+        ----------
+        metric : str
+            One of `tanbark.evaluate.METRICS`.
+
+        Returns
+        -------
+        array of shape (folds,)
+        """
         if metric not in METRICS:
-            raise ValueError(f"there is no metric {metric!r}; there are {', '.join(METRICS)}")
+            raise ValueError(f"there is no metric {metric!r}; the metrics are {', '.join(METRICS)}")
         if metric not in self._scores:
             measure = METRICS[metric]
             self._scores[metric] = np.array([measure(fold.truth, fold.log_probabilities) for fold in self.folds])
@@ -73,37 +84,61 @@ class CrossValidation:
 
     @property
     def fit_seconds(self) -> Array:
-        """How long learning took in each fold."""
+        """Seconds to fit, for each fold."""
         return np.array([fold.fit_seconds for fold in self.folds])
 
     @property
     def predict_seconds(self) -> Array:
-        """How long predicting took in each fold."""
+        """Seconds to predict, for each fold."""
         return np.array([fold.predict_seconds for fold in self.folds])
 
     @property
     def pooled(self) -> tuple[Places, Array]:
-        """The true classes and the log probabilities of the rows of all folds."""
+        """The true classes and the log probabilities of the rows of all folds, concatenated."""
         folds = self.folds
         return np.concatenate([f.truth for f in folds]), np.concatenate([f.log_probabilities for f in folds])
 
     @property
     def learned_from(self) -> float:
-        """How many rows were learned from in a fold, on average."""
+        """Mean number of training rows per fold."""
         return float(np.mean([fold.learned_from for fold in self.folds]))
 
     @property
     def test_to_train(self) -> float:
-        """How many rows were predicted for each that was learned from."""
+        """Ratio of the number of test rows to the number of training rows."""
         return sum(len(fold.rows) for fold in self.folds) / sum(fold.learned_from for fold in self.folds)
 
     def mean(self, metric: str) -> float:
-        """Return the mean of a metric over the folds in which it is defined, NaN where there is none."""
+        """Return the mean of a metric over the folds in which it is defined.
+
+        Parameters
+        ----------
+        metric : str
+            One of `tanbark.evaluate.METRICS`.
+
+        Returns
+        -------
+        float
+            NaN if the metric is undefined in every fold.
+        """
         known = self._known(metric)
         return float(known.mean()) if len(known) else float("nan")
 
     def standard_error(self, metric: str) -> float:
-        """Return the standard error of that mean, enlarged since folds share training rows (Nadeau and Bengio 2003)."""
+        """Return the standard error of the mean, corrected for folds that share training rows.
+
+        The correction is that of Nadeau and Bengio (2003).
+
+        Parameters
+        ----------
+        metric : str
+            One of `tanbark.evaluate.METRICS`.
+
+        Returns
+        -------
+        float
+            NaN if the metric is defined in fewer than two folds.
+        """
         known = self._known(metric)
         if len(known) < 2:
             return float("nan")

@@ -1,4 +1,4 @@
-"""Tables as scikit-learn's trees and forests want them: columns of numbers."""
+"""Convert tables to numeric arrays for the classifiers of scikit-learn."""
 
 from __future__ import annotations
 
@@ -15,16 +15,21 @@ from tanbark.schema.read.class_column import read_target, usable_rows
 
 
 class TableVectorizer(TransformerMixin, BaseEstimator):
-    """Numbers as they are, NaN where missing, and for each level of a category whether it is the row's.
+    """Convert a table to numbers: numeric columns unchanged, categories one-hot encoded.
 
-    Put before one of scikit-learn's classifiers it lets that take part in a comparison on any table. Categories are
-    found as by `Encoder`; a row whose value is missing or was never seen has none of the levels. Of two levels
-    the second alone is a column, NaN for such a row.
+    In a pipeline with a classifier of scikit-learn it makes any table usable. `Encoder` decides which columns are
+    categories. Missing numbers are NaN. A missing or unseen category is 0 in all columns of its levels; a category with
+    two levels has one column, for the second, which is NaN then.
 
     Parameters
     ----------
-    encoder : Encoder, Schema or None
-        Which columns are categories, and which of their levels are kept; None is ``Encoder()``.
+    encoder : Encoder, Schema or None, default=None
+        Decides which columns are categories and which levels they have; None is ``Encoder()``.
+
+    Attributes
+    ----------
+    schema_ : Schema
+        The columns and their levels.
 
     Examples
     --------
@@ -42,12 +47,32 @@ class TableVectorizer(TransformerMixin, BaseEstimator):
         self.encoder = encoder
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters; ``encoder__...`` creates an `Encoder` if there is none."""
+        """Set parameters; ``encoder__...`` creates an `Encoder` if there is none.
+
+        Parameters
+        ----------
+        **params : dict
+
+        Returns
+        -------
+        self
+        """
         super().set_params(**with_encoder(self, params))
         return self
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Find the categories and their levels."""
+        """Learn the categories and their levels.
+
+        Parameters
+        ----------
+        X : array, data frame or Arrow table of shape (rows, attributes)
+        y : array or series of shape (rows,)
+            Rows without a class are dropped.
+
+        Returns
+        -------
+        TableVectorizer
+        """
         check_encoder(self.encoder)
         table, columns = read_new_table(X, None)
         table, target, _ = usable_rows(table, read_target(y), None)
@@ -61,12 +86,21 @@ class TableVectorizer(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> NDArray[np.float64]:
-        """Return the table as numbers."""
+        """Return the table as numbers.
+
+        Parameters
+        ----------
+        X : array, data frame or Arrow table of shape (rows, attributes)
+
+        Returns
+        -------
+        array of shape (rows, output columns)
+        """
         check_is_fitted(self)
         table = read_known_table(self, X, None)
         codes = self.schema_.encode_table(table)
         parts = []
-        for column, raw, code in zip(self.schema_.columns, table.columns, codes):
+        for column, raw, code in zip(self.schema_.columns, table.columns, codes, strict=True):
             if isinstance(column, Category):
                 levels = self._levels(column)
                 parts.append((code[:, None] == np.array(levels)).astype(np.float64))
@@ -77,7 +111,19 @@ class TableVectorizer(TransformerMixin, BaseEstimator):
         return np.hstack(parts)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Return what each column says."""
+        """Return the names of the output columns.
+
+        Parameters
+        ----------
+        input_features : None, default=None
+            Ignored; the names are those of the columns in `fit`.
+
+        Returns
+        -------
+        array of str
+            The column's name for numbers, ``name=level`` for categories.
+        """
+        del input_features
         check_is_fitted(self)
         return np.array(
             [
@@ -93,7 +139,7 @@ class TableVectorizer(TransformerMixin, BaseEstimator):
         )
 
     def _levels(self, column: Category) -> list[int]:
-        """Return the codes that have a column of their own."""
+        """Return the codes of the levels that have an output column."""
         return [1] if column.arity == 2 else list(range(column.arity))
 
     def __sklearn_tags__(self) -> Any:

@@ -70,7 +70,7 @@ def run_cells(
     """
     from joblib import delayed
 
-    from tanbark.evaluate.cross_validation import side_by_side
+    from tanbark.evaluate.worker_processes import side_by_side
 
     kept.mkdir(parents=True, exist_ok=True)
     program = _program()

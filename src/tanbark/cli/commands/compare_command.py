@@ -1,10 +1,9 @@
-"""``tanbark compare``: which classifier to take for a table."""
+"""``tanbark compare``: recommend a classifier for a table."""
 
 from __future__ import annotations
 
 import re
 import time
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,8 +12,6 @@ import typer
 
 from tanbark import __version__
 from tanbark.atomic_write import replacing
-from tanbark.cli.comparison_page import HEADS, Report, cells, comparison_page
-from tanbark.cli.contenders import MOST_SECONDS, known, named, new, sensible
 from tanbark.cli.input.fit_from_rows import columns_explained, read_rows
 from tanbark.cli.input.input_columns import Columns, files_read, rows_named
 from tanbark.cli.input.options import (
@@ -30,6 +27,7 @@ from tanbark.cli.input.options import (
     NBins,
     Target,
     completing,
+    model_names,
 )
 from tanbark.cli.output.command_text import (
     advice,
@@ -41,19 +39,24 @@ from tanbark.cli.output.command_text import (
     typed_options,
 )
 from tanbark.cli.output.model_text import scores
-from tanbark.cli.recommendation import METRIC_WORDS, TEST, Baseline, choose, recommend
-from tanbark.cli.terminal.console import CommandError, check_writable, print_json, progress, told
-from tanbark.cli.trials import Trials
+from tanbark.cli.terminal.console import CommandError, check_writable, print_json, progress, time_left, told
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import Progress
     from rich.table import Table
 
-    from tanbark.evaluate import Comparison
+    from tanbark.evaluate import Selection
+    from tanbark.progress import Progress as ProgressCallback
 
-MOST_DRAWN = 3
-"""So many of the best are drawn, beside the chosen one and naive Bayes."""
-SAME_FOR_FIT = ("kind", "ignore", "categorical", "missing", "bins", "n_bins", "max_levels")
+SCIKIT_LEARN_MODELS = ("cart", "random-forest", "gradient-boosting")
+"""The names in `tanbark.evaluate.candidates.PEERS`, which shell completion cannot import in time."""
+
+RANKING_METRICS = ("error", "log_loss", "brier", "auc")
+"""The names in `tanbark.evaluate.recommendation.METRIC_LABELS`, likewise."""
+
+OPTIONS_OF_FIT = ("kind", "ignore", "categorical", "missing", "bins", "n_bins", "max_levels")
+"""Options that the suggested ``tanbark fit`` command repeats."""
 
 
 def compare(
@@ -67,29 +70,27 @@ def compare(
             "--model",
             "-m",
             metavar="NAMES",
-            help="Which ones, by commas; all for all.",
-            show_default="all sensible",
-            autocompletion=completing(lambda: (*known(), "all")),
+            help="Names of classifiers, separated by commas, or all.",
+            show_default="all that are not too slow",
+            autocompletion=completing(lambda: (*_all_names(), "all")),
         ),
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="PAGE", help="Where to write.", show_default="DATA-comparison.html"),
+        typer.Option("--output", "-o", metavar="PAGE", help="The page to write.", show_default="DATA-comparison.html"),
     ] = None,
     by: Annotated[
         str,
         typer.Option(
             metavar="METRIC",
-            help="What decides: error, log_loss, brier or auc.",
-            autocompletion=completing(lambda: METRIC_WORDS),
+            help="Rank by error, log_loss, brier or auc.",
+            autocompletion=completing(lambda: RANKING_METRICS),
         ),
     ] = "log_loss",
-    folds: Annotated[int, typer.Option(help="Folds of cross-validation.")] = 10,
-    repeats: Annotated[int, typer.Option(help="How often the rows are split anew.")] = 1,
-    seed: Annotated[int, typer.Option(help="Decides the folds.")] = 0,
-    jobs: Annotated[
-        int | None, typer.Option(help="How many processes learn at once.", show_default="all cores")
-    ] = None,
+    folds: Annotated[int, typer.Option(help="Number of cross-validation folds.")] = 10,
+    repeats: Annotated[int, typer.Option(help="How many times to repeat the cross-validation with other folds.")] = 1,
+    seed: Annotated[int, typer.Option(help="Random seed of the folds.")] = 0,
+    jobs: Annotated[int | None, typer.Option(help="Number of parallel processes.", show_default="all cores")] = None,
     database: Database = None,
     kind: From = None,
     ignore: Ignore = None,
@@ -100,30 +101,34 @@ def compare(
     max_levels: MaxLevels = 255,
     as_json: Json = False,
 ) -> None:
-    """Say which classifier to take for a table, by cross-validation.
+    """Recommend a classifier for a table, by cross-validation.
 
-    All sensible ones are tried. Those of tanbark compete with a decision tree (cart), a random forest and gradient
-    boosting of scikit-learn. The ranking, the recommendation and plots are written to a page too.
+    Tries all classifiers of tanbark that are not too slow for the table, and a decision tree (cart), a random forest
+    and gradient boosting of scikit-learn. Also writes an HTML page with the ranking, the recommendation and plots.
 
-    With --json the keys are data, target, rows, columns, classes, by, folds, repeats, seed, ranking (from the best:
+    With --json the keys are data, target, rows, columns, classes, by, folds, repeats, seed, ranking (best first:
     name, p_value of the difference from the best, fit_seconds, predict_seconds, and the mean and standard_error of
-    error, log_loss, brier, auc and calibration_error), failures (why, by name), chosen (null if none is worth it),
-    recommendation (sentences), fit (the command that learns the chosen one), page and notes.
+    error, log_loss, brier, auc and calibration_error), failures (error messages by name), chosen (null if none is
+    worth using), recommendation (sentences), fit (the command that fits the chosen classifier), page and notes.
     """
     by = by.replace("-", "_")
-    if by not in METRIC_WORDS:
-        raise CommandError(f"--by must be one of {', '.join(METRIC_WORDS)}, got {by!r}")
+    if by not in RANKING_METRICS:
+        raise CommandError(f"--by must be one of {', '.join(RANKING_METRICS)}, got {by!r}")
     for name, value, least in (("folds", folds, 2), ("repeats", repeats, 1), ("seed", seed, 0)):
         if value < least:
             raise CommandError(f"--{name} must be at least {least}, got {value}")
     if jobs is not None and jobs < 1:
         raise CommandError(f"--jobs must be at least 1, got {jobs}")
+    names = _parse_names(models or [])
     source = rows_named(data, database, missing, kind, categorical or [])
     path = output or default_output(source, "-comparison.html")
     check_writable(path, files_read(source))
     with progress() as bar:
         task = bar.add_task("starting", total=None, detail="")
-        names = named(models or [])
+        from rich.text import Text
+
+        from tanbark.evaluate import comparison_html, select_model
+
         columns = Columns.of(source, target, ignore or [], categorical or [], bins, n_bins, max_levels)
         bar.remove_task(task)
         table = read_rows(source, None, bar)
@@ -132,155 +137,173 @@ def compare(
             bar.remove_task(task)
         began = time.monotonic()
         X, y = columns.split(table)
-        encoder = columns.encoder_of(X)
         with columns_explained(source):
-            baseline, of_columns = _baseline(encoder, X, y)
-        slow: list[str] = []
-        if not names:
-            names, slow = sensible(*X.shape)
-        trials = Trials(new(names, encoder), X, y, folds, repeats, seed, jobs, bar)
-        found, of_models = trials.compare()
-        if not found:
-            raise CommandError(f"no classifier could learn from {source.name}: {next(iter(found.failures.values()))}")
-        if all(result.mean(by) != result.mean(by) for result in found.values()):
-            raise CommandError(f"no fold has rows of several classes, so there is no {by}; use fewer --folds")
-        shown = _shown(found, by)
-        curve, of_curve = trials.curve(shown, found)
-        recommendation = recommend(found, curve, by, baseline)
+            selection = select_model(
+                X,
+                y,
+                models=names or None,
+                encoder=columns.encoder_of(X),
+                by=by,
+                folds=folds,
+                repeats=repeats,
+                random_state=seed,
+                n_jobs=jobs,
+                progress=_with_time_left(bar),
+            )
+        classes = next(iter(selection.comparison.values())).classes
+        facts = {
+            "rows": f"{X.num_rows:,}",
+            "columns": f"{X.num_columns:,}",
+            "classes": f"{len(classes):,}",
+            "cross-validation": f"{folds} stratified folds" + (f", repeated {repeats} times" if repeats > 1 else ""),
+            "seed": str(seed),
+            "time": f"{time.monotonic() - began:.0f} s",
+            "version": f"tanbark {__version__}",
+        }
+        summary = f"{facts['rows']} rows, {facts['classes']} classes of {columns.target}"
+        notes = [*_notes(selection), *row_numbers(X), *folders_unread(source), *_skipped_note(selection.skipped)]
         words = data_words(data, database)
-        fit = f"tanbark fit {words} --target {quoted(columns.target)} --model {recommendation.chosen}"
-        report = Report(
-            source.name,
-            "a query" if database else Path(source.name).name,
-            columns.target,
-            {
-                "rows": f"{X.num_rows:,}",
-                "columns": f"{X.num_columns:,}",
-                "classes": f"{len(found[shown[0]].classes):,}",
-                "cross-validation": f"{folds} folds, stratified" + (f", {repeats} times" if repeats > 1 else ""),
-                "seed": str(seed),
-                "time": f"{time.monotonic() - began:.0f} s",
-                "version": f"tanbark {__version__}",
-            },
-            by,
-            found,
-            curve,
-            shown,
-            recommendation,
-            [*_notes(of_columns, [*of_models, *of_curve]), *row_numbers(X), *folders_unread(source), *_left_out(slow)],
-            f"tanbark compare {words}{typed_options(ctx)}",
-            f"{fit}{typed_options(ctx, SAME_FOR_FIT)}" if recommendation.chosen else None,
+        chosen = selection.recommendation.chosen
+        fit = f"tanbark fit {words} --target {quoted(columns.target)} --model {chosen}"
+        fit_command = f"{fit}{typed_options(ctx, OPTIONS_OF_FIT)}" if chosen else None
+        page = comparison_html(
+            selection,
+            f"Which classifier for {'a query' if database else Path(source.name).name}?",
+            summary=summary,
+            facts=facts,
+            notes=notes,
+            fit_command=fit_command,
+            repeat_command=f"tanbark compare {words}{typed_options(ctx)}",
         )
         with replacing(path) as file:
-            file.write(comparison_page(report).encode())
-    _print(told(as_json), report, path)
+            file.write(page.encode())
+    console = told(as_json)
+    console.print(Text.assemble((source.name, "bold"), f": {summary}"))
+    _print_ranking(console, selection, facts["cross-validation"])
+    _print_advice(console, selection, notes, path, fit_command)
     if as_json:
-        split = {"folds": folds, "repeats": repeats, "seed": seed}
-        print_json({"data": source.name, "target": columns.target, **split, **_document(report, X), "page": str(path)})
+        print_json(
+            {
+                "data": source.name,
+                "target": columns.target,
+                "folds": folds,
+                "repeats": repeats,
+                "seed": seed,
+                "rows": X.num_rows,
+                "columns": X.num_columns,
+                "classes": classes,
+                **_json_results(selection),
+                "fit": fit_command,
+                "notes": notes,
+                "page": str(path),
+            }
+        )
 
 
-def _baseline(encoder: Any, X: Any, y: Any) -> tuple[Baseline, list[str]]:
-    """Return what needs no classifier, and what there is to note of the columns."""
-    import numpy as np
-    from sklearn.base import clone
-
-    from tanbark.schema.read.class_column import read_target
-
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        clone(encoder).fit(X, y)
-    target = read_target(y)
-    counts = np.bincount(target.codes[target.codes >= 0])
-    shares = counts / counts.sum()
-    most = int(counts.argmax())
-    entropy = -float(shares @ np.log(np.maximum(shares, np.finfo(np.float64).tiny)))
-    baseline = Baseline(str(target.labels.tolist()[most]), float(shares[most]), entropy)
-    return baseline, [str(warning.message) for warning in caught]
+def _all_names() -> tuple[str, ...]:
+    """Return the names of all classifiers, without importing any of them."""
+    return (*model_names(), *SCIKIT_LEARN_MODELS)
 
 
-def _notes(of_columns: Sequence[str], of_models: Sequence[str]) -> list[str]:
-    """Return what there is to note, each once: of a column that was noted before, a classifier need not say it again.
-
-    What else could be set is left to `tanbark fit`.
-
-    >>> _notes(["column 'x' is odd"], ["rows are few", "tan: column 'x' is odder", "k2: it climbs; use search='exact'"])
-    ["column 'x' is odd", 'rows are few', 'k2: it climbs']
-    """
-    known = [re.findall(r"column '.*?'", note) for note in of_columns]
-    told = {column for columns in known for column in columns}
-    rest = [re.split(r"; (?:use )?search=", note)[0] for note in of_models if not any(c in note for c in told)]
-    return list(dict.fromkeys(map(advice, [*of_columns, *rest])))
+def _parse_names(words: Sequence[str]) -> list[str]:
+    """Return the classifiers that --models names, each once. Raise CommandError if a name is unknown."""
+    names = [name.strip() for word in words for name in word.split(",") if name.strip()]
+    choices = f"the models are {', '.join(_all_names())}, or all"
+    if words and not names:
+        raise CommandError(f"--models is empty; {choices}")
+    for name in names:
+        if name not in (*_all_names(), "all"):
+            raise CommandError(f"there is no model {name!r}; {choices}")
+    return list(_all_names()) if "all" in names else list(dict.fromkeys(names))
 
 
-def _shown(found: Comparison, by: str) -> list[str]:
-    """Return which classifiers are drawn: the best, the chosen one and naive Bayes, from best to worst."""
-    ranking = found.ranking(by)
-    wanted = {*(rank.name for rank in ranking[:MOST_DRAWN]), choose(ranking), "naive-bayes"}
-    return [rank.name for rank in ranking if rank.name in wanted]
+def _with_time_left(bar: Progress) -> ProgressCallback:
+    """Return a progress callback that also shows the estimated remaining time."""
+    line = bar.add_task("", total=None, detail="", visible=False)
+    began = time.monotonic()
+
+    def show(task: str, done: float, total: float | None) -> None:
+        nonlocal began
+        if not done:
+            began = time.monotonic()
+        left = time_left(time.monotonic() - began, done / total if total else 0.0)
+        bar.update(line, description=task, completed=done, total=total, detail=left.removeprefix(", "), visible=True)
+
+    return show
 
 
-def _document(report: Report, X: Any) -> dict[str, Any]:
-    """Return what was found, for a script."""
-    ranking = report.found.ranking(report.by)
-    return {
-        "rows": X.num_rows,
-        "columns": X.num_columns,
-        "classes": report.found[ranking[0].name].classes,
-        "by": report.by,
-        "ranking": [
-            {"name": rank.name, "p_value": rank.p_value, **scores(report.found[rank.name])} for rank in ranking
-        ],
-        "failures": report.found.failures,
-        "chosen": report.recommendation.chosen,
-        "recommendation": report.recommendation.sentences,
-        "fit": report.go_on,
-        "notes": report.notes,
-    }
+def _notes(selection: Selection) -> list[str]:
+    """Return the warnings with advice for the command line, without advice on search=, which compare does not set."""
+    notes = (re.split(r"; (?:use )?search=", note)[0] for note in selection.notes)
+    return list(dict.fromkeys(map(advice, notes)))
 
 
-def _left_out(slow: Sequence[str]) -> list[str]:
-    if not slow:
+def _skipped_note(names: Sequence[str]) -> list[str]:
+    from tanbark.evaluate.candidates import MAX_FOLD_SECONDS
+
+    if not names:
         return []
-    are = "is" if len(slow) == 1 else "are"
     return [
-        f"{', '.join(slow)} {are} left out, as more than {MOST_SECONDS:.0f} s in each fold are to be expected; "
-        "--models all tries all"
+        f"skipped {', '.join(names)}: expected to take more than {MAX_FOLD_SECONDS:.0f} s per fold; "
+        "use --models all to include them"
     ]
 
 
-def _print(console: Console, report: Report, path: Path) -> None:
-    from rich.text import Text
+def _json_results(selection: Selection) -> dict[str, Any]:
+    """Return the results of a comparison for --json."""
+    comparison = selection.comparison
+    return {
+        "by": selection.by,
+        "ranking": [
+            {"name": rank.name, "p_value": rank.p_value, **scores(comparison[rank.name])}
+            for rank in comparison.ranking(selection.by)
+        ],
+        "failures": comparison.failures,
+        "chosen": selection.recommendation.chosen,
+        "recommendation": selection.recommendation.sentences,
+    }
 
-    console.print(Text.assemble((report.data, "bold"), f": {report.summary}"))
-    shown = _ranked(report, " ±")
+
+def _print_ranking(console: Console, selection: Selection, folds: str) -> None:
+    from tanbark.evaluate.recommendation import METRIC_LABELS, TEST
+
+    table = _ranking_table(selection, " ±")
     wide = console.options.update(max_width=1000)
-    if console.measure(shown, options=wide).maximum > console.width:
-        shown = _ranked(report, "\n±")
-    console.print(shown)
-    folds = report.facts["cross-validation"]
-    console.print(f"By {METRIC_WORDS[report.by]}; {folds}; p of the difference from the best ({TEST}).", style="dim")
-    for name, why in report.found.failures.items():
-        console.print(f"{name} failed: {advice(why)}", style="red")
-    for note in report.notes:
-        console.print(f"note: {note}", style="yellow")
-    console.print()
-    for words in report.recommendation.sentences:
-        console.print(words)
-    console.print()
-    console.print(f"Written to {path}, with plots." + (" What to try next:" if report.go_on else ""), soft_wrap=True)
-    if report.go_on:
-        console.print(f"  {report.go_on}", style="cyan", soft_wrap=True)
+    if console.measure(table, options=wide).maximum > console.width:
+        table = _ranking_table(selection, "\n±")
+    console.print(table)
+    label = METRIC_LABELS[selection.by]
+    console.print(f"Ranked by {label}; {folds}; p-value of the difference from the best ({TEST}).", style="dim")
 
 
-def _ranked(report: Report, apart: str) -> Table:
-    """Return the ranked table: the best in green, what cannot be told from it plain, the others dim."""
+def _ranking_table(selection: Selection, separator: str) -> Table:
+    """Return the ranking as a table: the best in green, significantly worse classifiers dim."""
     from rich.table import Table
     from rich.text import Text
 
-    shown = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
-    for at, head in enumerate(HEADS):
-        shown.add_column("\n".join(head.replace("calibration", "calibr.").split()), justify="right" if at else "left")
+    from tanbark.evaluate.comparison_page import RANKING_COLUMNS, ranking_cells, row_styles
+
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
+    for at, head in enumerate(RANKING_COLUMNS):
+        table.add_column("\n".join(head.replace("calibration", "calibr.").split()), justify="right" if at else "left")
     styles = {"best": "bold green", "": "", "faint": "dim"}
-    for line, look in zip(cells(report.found, report.by, apart), report.looks):
-        shown.add_row(*(Text(word) for word in line), style=styles[look])
-    return shown
+    cells = ranking_cells(selection.comparison, selection.by, separator)
+    for row, style in zip(cells, row_styles(selection.comparison, selection.by), strict=True):
+        table.add_row(*(Text(cell) for cell in row), style=styles[style])
+    return table
+
+
+def _print_advice(
+    console: Console, selection: Selection, notes: Sequence[str], path: Path, fit_command: str | None
+) -> None:
+    for name, why in selection.comparison.failures.items():
+        console.print(f"{name} failed: {advice(why)}", style="red")
+    for note in notes:
+        console.print(f"note: {note}", style="yellow")
+    console.print()
+    for sentence in selection.recommendation.sentences:
+        console.print(sentence)
+    console.print()
+    console.print(f"Written to {path}, with plots." + (" What to try next:" if fit_command else ""), soft_wrap=True)
+    if fit_command:
+        console.print(f"  {fit_command}", style="cyan", soft_wrap=True)

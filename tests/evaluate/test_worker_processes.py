@@ -1,4 +1,4 @@
-"""Work that several processes do at once, and interrupts."""
+"""Parallel processes and interrupts."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import time
 import pytest
 from joblib import delayed
 
-from tanbark.evaluate.cross_validation import side_by_side
+from tanbark.evaluate.worker_processes import side_by_side
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="there is no such signal")
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT mask")
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("in_order", [True, False])
-def test_all_that_is_done_is_there(n_jobs, in_order):
+def test_all_results_are_returned(n_jobs, in_order):
     with side_by_side((delayed(abs)(-i) for i in range(7)), n_jobs, in_order) as results:
         found = list(results)
     assert sorted(found) == [*range(7)]
@@ -25,10 +25,10 @@ def test_all_that_is_done_is_there(n_jobs, in_order):
 
 
 @pytest.mark.filterwarnings("ignore:.*have been cancelled")
-# A thread of joblib's looks for the work that was taken from it.
+# A thread of joblib still looks for the cancelled tasks.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_an_interrupt_while_work_is_handed_out_ends_it_all():
-    """It had to wait, and nobody ended what was handed out: the process ended when all of it was done."""
+def test_an_interrupt_while_tasks_are_dispatched_ends_all_processes():
+    """The interrupt is pending at that time and must not wait until all tasks are done."""
 
     def tasks():
         for place in range(4):
