@@ -19,7 +19,7 @@ def shared_data() -> Path:
 
 @pytest.fixture
 def published_rows(shared_data: Path) -> Callable[[str], tuple[list[str], Counter[tuple[str, ...]]]]:
-    """Give the header and the multiset of rows of a published file, as plain text."""
+    """Return a function that gives the header and the multiset of rows of a published file, as plain text."""
 
     def read(name: str) -> tuple[list[str], Counter[tuple[str, ...]]]:
         with (shared_data / f"{name}.csv").open(newline="") as lines:
@@ -31,11 +31,11 @@ def published_rows(shared_data: Path) -> Callable[[str], tuple[list[str], Counte
 
 @pytest.fixture
 def text_rows() -> Callable[[Dataset], tuple[list[str], Counter[tuple[str, ...]]]]:
-    """Give the column names and the multiset of rows of a dataset, as plain text."""
+    """Return a function that gives the column names and the multiset of rows of a dataset, as plain text."""
 
     def rows(dataset: Dataset) -> tuple[list[str], Counter[tuple[str, ...]]]:
         frame = dataset.frame()
         columns = [[str(value) for value in column.to_pylist()] for column in frame.columns]
-        return frame.column_names, Counter(zip(*columns))
+        return frame.column_names, Counter(zip(*columns, strict=True))
 
     return rows

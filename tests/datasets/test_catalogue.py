@@ -16,12 +16,12 @@ def test_every_name_loads_the_dataset_of_that_name(name):
 
 
 def test_a_misspelt_name_is_an_error_that_suggests_the_right_one():
-    with pytest.raises(ValueError, match=r"^there is no dataset called 'lens': did you mean 'lenses'\?$"):
+    with pytest.raises(ValueError, match=r"^unknown dataset 'lens': did you mean 'lenses'\?$"):
         datasets.load("lens")
 
 
-def test_a_strange_name_is_an_error_that_lists_all_names():
-    with pytest.raises(ValueError, match="there is no dataset called '!': choose one of balance_scale, iris, led7"):
+def test_a_name_unlike_any_other_is_an_error_that_lists_all_names():
+    with pytest.raises(ValueError, match="unknown dataset '!': choose one of balance_scale, iris, led7"):
         datasets.load("!")
 
 

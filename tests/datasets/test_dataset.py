@@ -88,8 +88,8 @@ def test_the_repr_does_not_count_a_missing_label_as_a_class():
 @pytest.mark.parametrize(
     ("columns", "labels", "message"),
     [
-        ({}, [0, 1], "no column beside its class"),
-        ({"class": [1, 2]}, [0, 1], "its class 'class' among its attributes"),
+        ({}, [0, 1], "'toy' has no attributes"),
+        ({"class": [1, 2]}, [0, 1], "the class 'class' is also an attribute"),
         ({"a": [1, 2]}, [0, 1, 1], "2 rows but 3 labels"),
     ],
 )
@@ -100,10 +100,10 @@ def test_an_inconsistent_dataset_is_refused(columns, labels, message):
 
 def test_a_repeated_column_is_refused():
     table = pa.table([[1, 2], [3, 4], [0, 1]], names=["a", "a", "class"])
-    with pytest.raises(ValueError, match="more than one column called 'a'"):
+    with pytest.raises(ValueError, match="more than one column named 'a'"):
         Dataset.from_table("toy", table, target="class", source="A test.")
 
 
-def test_a_target_that_is_not_there_is_refused():
-    with pytest.raises(ValueError, match="0 columns called 'kind'"):
+def test_a_target_that_is_not_a_column_is_refused():
+    with pytest.raises(ValueError, match=r"exactly one column named 'kind' \(the class\), got 0"):
         Dataset.from_table("toy", pa.table({"a": [1]}), target="kind", source="A test.")

@@ -63,7 +63,7 @@ def test_a_string_on_the_last_line_of_a_long_file_makes_the_column_strings(tmp_p
 
 @pytest.mark.parametrize("field", ["", '""', "NA", "NaN", "null", "?"])
 def test_the_usual_marks_are_missing_values(tmp_path, field):
-    dataset = write(tmp_path, "holes.csv", f"n,s,class\n{field},{field},u\n1,x,v\n")["holes"]
+    dataset = write(tmp_path, "gaps.csv", f"n,s,class\n{field},{field},u\n1,x,v\n")["gaps"]
     assert dataset.table.to_pylist() == [{"n": None, "s": None}, {"n": 1, "s": "x"}]
 
 
@@ -72,19 +72,19 @@ def test_the_word_none_is_a_value(tmp_path):
     assert dataset.frame().to_pydict() == {"a": ["none", "some"], "class": ["none", "None"]}
 
 
-def test_a_file_is_read_only_when_it_is_asked_for(tmp_path):
+def test_a_file_is_read_only_when_it_is_looked_up(tmp_path):
     folder = write(tmp_path, "late.csv", "not,yet\n")
     (tmp_path / "late.csv").write_text("a,class\n1,2\n")
     assert folder["late"].feature_names == ("a",)
 
 
-def test_an_unknown_name_is_an_error_for_a_look_up_but_not_for_a_mapping(tmp_path):
+def test_an_unknown_name_raises_on_look_up_but_not_in_get(tmp_path):
     folder = write(tmp_path, "play.csv", "a,class\n1,2\n")
     assert "plays" not in folder
     assert folder.get("plays") is None
     with pytest.raises(KeyError) as caught:
         folder["plays"]
-    assert str(caught.value) == "there is no dataset called 'plays': did you mean 'play'?"
+    assert str(caught.value) == "unknown dataset 'plays': did you mean 'play'?"
     assert isinstance(caught.value, ValueError)
 
 
@@ -105,7 +105,7 @@ def test_two_files_of_one_name_are_an_error(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["", "a,b,class\n1,2,3\n1,2\n"])
-def test_a_file_that_is_no_table_is_an_error_that_names_it(tmp_path, text):
+def test_a_file_that_is_not_a_table_is_an_error_that_names_it(tmp_path, text):
     with pytest.raises(ValueError, match=r"broken\.csv' is not a CSV table"):
         write(tmp_path, "broken.csv", text)["broken"]
 

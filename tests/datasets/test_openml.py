@@ -1,4 +1,4 @@
-"""Everything here talks to a stand-in for OpenML on the loopback interface."""
+"""fetch_openml against a local stand-in for the OpenML server."""
 
 import io
 import json
@@ -30,7 +30,7 @@ def parquet_bytes(table):
 
 
 class StandIn:
-    """A server whose answers, by path, are bytes, values to send as JSON, or the number of an error."""
+    """A server with a response for each path: bytes, a value to send as JSON, or an error code."""
 
     def __init__(self):
         stand_in = self
@@ -94,7 +94,7 @@ def weather(openml):
     return openml
 
 
-def test_a_dataset_arrives_with_its_types_levels_and_holes(weather):
+def test_a_dataset_arrives_with_its_types_levels_and_missing_values(weather):
     dataset = fetch_openml("weather", url=weather.url)
     assert dataset.name == "weather"
     assert dataset.target == "play"
@@ -132,7 +132,7 @@ def test_a_version_is_taken_by_its_number_even_if_it_is_no_longer_active(weather
 def test_the_oldest_of_several_active_versions_is_taken_with_a_warning(openml):
     openml.add("weather", 3, 9, WEATHER.slice(0, 1), default_target_attribute="play")
     openml.add("weather", 1, 7, WEATHER, default_target_attribute="play")
-    with pytest.warns(UserWarning, match="several active versions of 'weather': took 1, not 3") as caught:
+    with pytest.warns(UserWarning, match="several active versions of 'weather': using 1, not 3") as caught:
         assert fetch_openml("weather", url=openml.url).table.num_rows == 3
     assert caught[0].filename == __file__
 
@@ -164,27 +164,27 @@ def test_a_damaged_cache_is_an_error_that_says_what_to_do(weather, tmp_path):
 
 @pytest.mark.parametrize(
     ("version", "message"),
-    [("active", "no active dataset called 'nothing'"), (3, "no version 3 of a dataset called 'nothing'")],
+    [("active", "no active dataset named 'nothing'"), (3, "no version 3 of a dataset named 'nothing'")],
 )
 def test_an_unknown_name_is_an_error_that_repeats_it(openml, version, message):
     with pytest.raises(UnknownDatasetError, match=message):
         fetch_openml("nothing", version, url=openml.url)
 
 
-def test_a_name_cannot_lead_out_of_its_place_in_the_address(openml):
+def test_a_name_is_escaped_in_the_address(openml):
     with pytest.raises(UnknownDatasetError):
         fetch_openml("../../x y", url=openml.url)
     assert openml.asked == [f"{LIST}..%2F..%2Fx%20y/status/active"]
 
 
 @pytest.mark.parametrize("target", ["", None, "play,sky", "colour"])
-def test_a_dataset_without_one_class_asks_for_a_target(openml, target):
+def test_a_dataset_without_a_default_target_asks_for_one(openml, target):
     openml.add("weather", 1, 7, WEATHER, default_target_attribute=target)
-    with pytest.raises(ValueError, match="choose target among day, sky, degrees, play"):
+    with pytest.raises(ValueError, match="target must be one of day, sky, degrees, play"):
         fetch_openml("weather", url=openml.url)
 
 
-def test_a_server_that_is_not_there_is_a_connection_error():
+def test_an_unreachable_server_is_a_connection_error():
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}"
@@ -192,23 +192,23 @@ def test_a_server_that_is_not_there_is_a_connection_error():
             fetch_openml("weather", url=url)
 
 
-def test_a_server_in_trouble_is_a_connection_error(weather):
+def test_a_server_error_is_a_connection_error(weather):
     weather.answers[f"{LIST}weather/status/active"] = 500
-    with pytest.raises(ConnectionError, match="the server answered 500"):
+    with pytest.raises(ConnectionError, match="the server responded 500"):
         fetch_openml("weather", url=weather.url)
 
 
 @pytest.mark.parametrize("answer", [b"<html>", b"\xff", [], {}, {"data": []}, {"data": {"dataset": [{"did": "x"}]}}])
-def test_a_listing_that_is_not_one_of_openml_is_an_error(weather, answer):
+def test_an_invalid_listing_is_an_error(weather, answer):
     weather.answers[f"{LIST}weather/status/active"] = answer
-    with pytest.raises(ValueError, match="is not one that OpenML gives"):
+    with pytest.raises(ValueError, match="is not a valid OpenML response"):
         fetch_openml("weather", url=weather.url)
 
 
 @pytest.mark.parametrize("answer", [412, b"", {"data_set_description": []}, {"data_set_description": {"id": 1}}])
-def test_a_description_that_is_not_one_of_openml_is_an_error(weather, answer):
+def test_an_invalid_description_is_an_error(weather, answer):
     weather.answers["/api/v1/json/data/7"] = answer
-    with pytest.raises(ValueError, match="is not one that OpenML gives"):
+    with pytest.raises(ValueError, match="is not a valid OpenML response"):
         fetch_openml("weather", url=weather.url)
 
 
@@ -220,19 +220,19 @@ def test_a_dataset_without_a_parquet_file_is_an_error(openml):
 
 def test_a_parquet_file_that_is_gone_is_an_error(weather):
     weather.answers["/7.pq"] = 404
-    with pytest.raises(ValueError, match="has lost the Parquet file of the dataset 'weather'"):
+    with pytest.raises(ValueError, match="the Parquet file of the dataset 'weather' is no longer on OpenML"):
         fetch_openml("weather", url=weather.url)
 
 
 @pytest.mark.parametrize("link", ["file:///etc/hostname", "7.pq"])
-def test_only_addresses_of_the_web_are_followed(openml, link):
+def test_only_http_and_https_addresses_are_downloaded(openml, link):
     openml.add("weather", 1, 7, WEATHER, parquet_url=link)
     with pytest.raises(ValueError, match="is not an http or https address"):
         fetch_openml("weather", url=openml.url)
 
 
 @pytest.mark.parametrize("version", ["newest", 0, True, 1.5])
-def test_a_strange_version_is_refused_before_anything_is_asked(openml, version):
+def test_an_invalid_version_is_refused_before_any_request(openml, version):
     with pytest.raises(ValueError, match="version must be 'active' or a positive integer"):
         fetch_openml("weather", version, url=openml.url)
     assert openml.asked == []

@@ -1,4 +1,4 @@
-"""Networks of every kind that a file must hold."""
+"""Networks of every kind that files must represent."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ HOSTILE = (
 
 
 def with_random_tables(schema, parents, seed=0):
-    """Return a network whose tables are random."""
+    """Return a network with random tables."""
     rng = np.random.default_rng(seed)
     arity = [*schema.arity.tolist(), len(schema.classes)]
     sizes = [(tuple(arity[p] for p in above), arity[node]) for node, above in enumerate(parents)]
@@ -35,7 +35,7 @@ def with_random_tables(schema, parents, seed=0):
 
 
 def make_networks():
-    """Return some networks by name."""
+    """Return networks by name."""
     middle = Schema(
         [
             Category("season", ("dry", "wet")),

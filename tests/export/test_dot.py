@@ -15,7 +15,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 @pytest.fixture(scope="module")
 def render():
-    """Return a function from DOT to the texts of the nodes and the number of edges that graphviz draws."""
+    """Return a function from DOT to the labels of the nodes and the number of edges in the output of Graphviz."""
     if GRAPHVIZ is None:
         pytest.skip("graphviz is not installed")
 
@@ -41,7 +41,7 @@ def test_graphviz_draws_every_node_by_its_name_and_every_edge(networks, render):
         assert edges == sum(map(len, network.structure.parents))
 
 
-def test_nothing_in_a_name_is_run_or_breaks_the_drawing(networks, render):
+def test_names_cannot_inject_scripts_or_break_the_graph(networks, render):
     _, _, root = render(export.dot(networks["hostile"]))
     assert not [element.tag for element in root.iter() if "script" in element.tag]
 
@@ -57,13 +57,13 @@ def test_control_characters_are_shown_as_pictures(render):
     assert render(export.dot(strange))[0][-1] == "␀bell␇���"
 
 
-def test_the_edges_of_a_class_above_everything_are_pale_and_others_are_not(networks):
+def test_only_the_edges_of_a_class_that_is_the_common_root_are_pale(networks):
     pale = re.findall(r"n(\d+) -> n\d+ \[color", export.dot(networks["KDB"]))
     assert pale == ["4"] * 4
     assert "color=" not in export.dot(networks["class with parents"]).replace("fillcolor", "")
 
 
-def test_an_average_is_drawn_with_its_probable_edges_and_says_what_is_left_out(render):
+def test_the_graph_of_an_average_has_the_probable_edges_and_states_the_threshold(render):
     X, y = lenses()
     model = AveragedTAN().fit(X, y)
     text = export.dot(model, threshold=0.3)
@@ -78,25 +78,25 @@ def test_an_average_is_drawn_with_its_probable_edges_and_says_what_is_left_out(r
     assert edges == 3 * (4 + 6)
 
 
-def test_what_has_no_one_graph_is_refused(tmp_path):
+def test_a_model_without_a_single_graph_is_refused(tmp_path):
     X, y = lenses()
-    with pytest.raises(ValueError, match="AODE pools many networks, and DOT can hold one"):
+    with pytest.raises(ValueError, match="AODE combines many networks, but DOT can hold only one"):
         export.dot(AODE().fit(X, y), tmp_path / "x.dot")
     assert not (tmp_path / "x.dot").exists()
-    with pytest.raises(ValueError, match="threshold must be a probability, got 2"):
+    with pytest.raises(ValueError, match="threshold must be a probability from 0 to 1, got 2"):
         export.dot(AveragedTAN().fit(X, y), threshold=2)
 
 
-def test_a_class_prior_does_not_matter_to_a_drawing():
+def test_a_class_prior_does_not_change_the_graph():
     X, y = lenses()
     model = BayesNet(class_prior=[0.2, 0.3, 0.5], required=[("x3", "class")]).fit(X, y)
     assert export.dot(model) == export.dot(model.network_)
 
 
 @pytest.mark.parametrize("multinet", [False, True])
-def test_an_average_is_drawn_as_it_was_learned_whatever_was_set_since(multinet):
+def test_the_graph_of_an_average_shows_the_fitted_model_not_later_parameters(multinet):
     model = AveragedTAN(multinet=multinet).fit(*lenses())
     drawn = export.dot(model)
     assert export.dot(model.set_params(multinet=not multinet)) == drawn
-    with pytest.raises(ValueError, match="a tree for each class" if multinet else "all trees"):
+    with pytest.raises(ValueError, match="all trees for each class" if multinet else "all trees"):
         export.bif(model)

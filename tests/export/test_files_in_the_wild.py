@@ -1,4 +1,4 @@
-"""Files as other programs write them."""
+"""Files as other programs and people write them."""
 
 import io
 
@@ -117,7 +117,7 @@ def test_xmlbif_may_be_in_another_encoding(tmp_path):
 
 
 @pytest.mark.parametrize("place", ["start", "end"])
-def test_rounded_probabilities_are_scaled(place):
+def test_rounded_probabilities_are_normalised(place):
     thirds = "0.33, 0.33, 0.33" if place == "start" else "0.333, 0.333, 0.333"
     text = ALARM.replace("0.3, 0.3, 0.4", thirds)
     network = export.read_bif(io.StringIO(text), class_name="Alarm")
@@ -146,7 +146,7 @@ probability ( light | my dog ) {
     np.testing.assert_allclose(network.table("light"), [[0.9, 0.1], [0.2, 0.8]])
 
 
-def test_where_another_program_changed_the_labels_they_are_text(networks):
+def test_labels_that_another_program_changed_are_strings(networks):
     text = export.bif(networks["class with parents"])
     changed = text.replace("_x0033_8.5, _x0034_1.0", "EU_39, EU_41").replace("up_to_0.25, ", "up_to_0.25, more, ")
     changed = changed.replace("[ 4 ] { up_to", "[ 5 ] { up_to")

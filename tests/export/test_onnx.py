@@ -1,4 +1,4 @@
-"""onnxruntime gives the probabilities that Python gives."""
+"""onnxruntime computes the same probabilities as Python."""
 
 import sys
 import time
@@ -19,8 +19,8 @@ onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not inst
 REFUSED = {"averaged-tan", "additive-bn", "boosted-bn"}
 
 
-def table(seed, rows, holes):
-    """Return a table of text, numbers and whole numbers, and classes that depend on it; some values are missing."""
+def table(seed, rows, missing):
+    """Return a table of mixed types with a share of missing values, and classes that depend on it."""
     rng = np.random.default_rng(seed)
     cells = np.empty((rows, 5), object)
     y = rng.integers(0, 3, rows)
@@ -29,7 +29,7 @@ def table(seed, rows, holes):
     cells[:, 2] = rng.integers(0, 5, rows) * (y > 0)
     cells[:, 3] = rng.random(rows) < 0.2 + 0.3 * y
     cells[:, 4] = np.array(["a", "b"])[rng.integers(0, 2, rows)]
-    cells[rng.random(cells.shape) < holes] = None
+    cells[rng.random(cells.shape) < missing] = None
     return cells, y
 
 
@@ -39,9 +39,9 @@ def session(made):
 
 
 def fed(running, X):
-    """Return what each input gets of a table."""
+    """Return the inputs for a table."""
     feed = {}
-    for node, values in zip(running.get_inputs(), np.asarray(X, object).T):
+    for node, values in zip(running.get_inputs(), np.asarray(X, object).T, strict=True):
         if node.type == "tensor(string)":
             feed[node.name] = np.array(["" if v is None else v for v in values], object).reshape(-1, 1)
         else:
@@ -61,12 +61,12 @@ def same_answers(model, X):
 
 
 @pytest.mark.parametrize("name", sorted(set(REGISTRY) - REFUSED))
-def test_every_model_gives_the_probabilities_that_it_gives_in_python(name):
+def test_every_model_predicts_as_in_python(name):
     X, y = table(0, 300, 0.1)
     model = REGISTRY[name].classifier().fit(X, y)
-    holes = 0.0 if needs_complete_rows(model) else 0.3
-    further, _ = table(1, 100, holes)
-    if holes:
+    missing = 0.0 if needs_complete_rows(model) else 0.3
+    further, _ = table(1, 100, missing)
+    if missing:
         further[:5, 0] = "never seen"
         further[5:10, 2] = 77
         further[10] = None
@@ -75,7 +75,7 @@ def test_every_model_gives_the_probabilities_that_it_gives_in_python(name):
 
 @pytest.mark.parametrize("name", ["naive-bayes", "tan", "forest-an", "super-parent", "aode"])
 @pytest.mark.parametrize("settings", ["ml", "prior", "state", "few levels"])
-def test_other_settings_do_so_too(name, settings):
+def test_other_settings_predict_as_in_python(name, settings):
     X, y = table(2, 40, 0.2)
     given = {
         "ml": {"parameters": "ml"},
@@ -90,7 +90,7 @@ def test_other_settings_do_so_too(name, settings):
     same_answers(model, further)
 
 
-def test_a_row_that_no_class_can_have_made_gets_the_prior():
+def test_a_row_that_is_impossible_under_every_class_gets_the_prior():
     X = np.array([["a", "p"], ["b", "q"], ["a", "p"]], object)
     model = TAN(parameters="ml").fit(X, ["no", "yes", "no"])
     _, probabilities = answers(model, [["a", "q"], ["b", "p"], ["b", "q"]])
@@ -112,7 +112,7 @@ def test_numbers_lie_on_the_same_side_of_a_cut():
 
 
 @pytest.mark.parametrize("model", [KDB(k=2), BayesNet(required=[("x0", "x1"), ("x2", "x1")])])
-def test_a_network_of_another_shape_refuses_rows_that_lack_a_value(model):
+def test_a_network_that_is_not_a_tree_refuses_rows_with_missing_values(model):
     X, y = lenses()
     model.fit(X, y)
     assert needs_complete_rows(model)
@@ -121,12 +121,14 @@ def test_a_network_of_another_shape_refuses_rows_that_lack_a_value(model):
     for strange in (None, "never seen"):
         row = X[:3].copy()
         row[1, 2] = strange
-        with pytest.raises(Exception, match="column 'x2' has no value, and this network needs complete rows"):
+        with pytest.raises(
+            Exception, match="column 'x2' has a missing or unseen value; this network needs complete rows"
+        ):
             running.run(None, fed(running, row))
 
 
 @pytest.mark.parametrize("model", [TAN(encoder=Encoder(unseen="error")), AODE(encoder=Encoder(unseen="error"))])
-def test_what_was_never_seen_is_refused_where_the_encoder_says_so(model):
+def test_unseen_values_are_refused_if_the_encoder_raises_on_them(model):
     X, y = table(4, 100, 0.0)
     running = session(export.onnx(model.fit(X, y)))
     lacking, _ = table(5, 20, 0.3)
@@ -135,11 +137,11 @@ def test_what_was_never_seen_is_refused_where_the_encoder_says_so(model):
     for column, value in ((0, "never seen"), (2, 77)):
         strange = X[:2].copy()
         strange[1, column] = value
-        with pytest.raises(Exception, match=f"column 'x{column}' holds what was not seen in training"):
+        with pytest.raises(Exception, match=f"column 'x{column}' has a value that was not seen in training"):
             running.run(None, fed(running, strange))
 
 
-def test_a_class_prior_beside_a_network_whose_class_has_parents_is_used():
+def test_a_class_prior_is_used_for_a_network_whose_class_has_parents():
     X, y = lenses()
     model = BayesNet(class_prior=[0.2, 0.3, 0.5], required=[("x3", "class")]).fit(X, y)
     same_answers(model, X)
@@ -155,7 +157,7 @@ def test_a_class_prior_beside_a_network_whose_class_has_parents_is_used():
         ([2**70, 1], "tensor(double)"),
     ],
 )
-def test_labels_are_of_the_classes_type(classes, kind):
+def test_labels_have_the_type_of_the_classes(classes, kind):
     schema = Schema([Category("x", ("a", "b"))], tuple(classes))
     tables = (np.log([[0.9, 0.1], [0.2, 0.8]]), np.log([0.5, 0.5]))
     running = session(export.onnx(Network(schema, Structure.augmented((-1,)), tables)))
@@ -164,7 +166,7 @@ def test_labels_are_of_the_classes_type(classes, kind):
     assert label.tolist() == classes
 
 
-def test_names_of_any_kind_are_inputs(networks):
+def test_any_name_can_be_an_input(networks):
     network = networks["hostile"]
     running = session(export.onnx(network))
     names = [node.name for node in running.get_inputs()]
@@ -176,7 +178,7 @@ def test_names_of_any_kind_are_inputs(networks):
     assert running.run(None, fed(running, [["a"] * 5]))[0].tolist() == ["p"]
 
 
-def test_a_batch_is_the_rows_one_by_one_and_may_be_empty():
+def test_a_batch_equals_its_rows_one_by_one_and_may_be_empty():
     X, y = table(6, 50, 0.2)
     running = session(export.onnx(AODE().fit(X, y)))
     _, together = running.run(None, fed(running, X))
@@ -186,7 +188,7 @@ def test_a_batch_is_the_rows_one_by_one_and_may_be_empty():
 
 
 @pytest.mark.parametrize("name", sorted(REFUSED))
-def test_models_that_no_graph_expresses_are_refused_with_the_reason(name, tmp_path):
+def test_models_that_onnx_cannot_express_are_refused_with_the_reason(name, tmp_path):
     X, y = lenses()
     model = REGISTRY[name].classifier().fit(X, y)
     with pytest.raises(ValueError, match=type(model).__name__):
@@ -194,16 +196,16 @@ def test_models_that_no_graph_expresses_are_refused_with_the_reason(name, tmp_pa
     assert not (tmp_path / "x.onnx").exists()
 
 
-def test_levels_that_a_graph_cannot_tell_apart_are_refused():
-    for levels, sentence in (
-        ((1, "a"), "column 'x' has text and numbers"),
-        (("\ud800", "a"), "half a character"),
-        (("", "a"), "column 'x' has the empty text among its levels, which is a missing value in ONNX"),
-        ((2**53, 2**53 + 1), "column 'x' has whole numbers so large that two are the same double"),
+def test_levels_that_onnx_cannot_distinguish_are_refused():
+    for levels, message in (
+        ((1, "a"), "column 'x' has both text and numbers"),
+        (("\ud800", "a"), "a lone surrogate"),
+        (("", "a"), "column 'x' has the empty string as a level, which is a missing value in ONNX"),
+        ((2**53, 2**53 + 1), "column 'x' has integers so large that two of them become the same double"),
     ):
         schema = Schema([Category("x", levels)], (0, 1))
         tables = (np.log([[0.9, 0.1], [0.2, 0.8]]), np.log([0.5, 0.5]))
-        with pytest.raises(ValueError, match=sentence):
+        with pytest.raises(ValueError, match=message):
             export.onnx(Network(schema, Structure.augmented((-1,)), tables))
 
 
@@ -221,5 +223,7 @@ def test_sixty_columns_of_ten_levels_are_exported_within_two_seconds(model, tmp_
 
 def test_without_onnx_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(ImportError, match=r"exporting to ONNX needs onnx: pip install 'tanbark\[onnx\]'"):
+    with pytest.raises(
+        ImportError, match=r"exporting to ONNX requires the package onnx: pip install 'tanbark\[onnx\]'"
+    ):
         export.onnx(TAN().fit(*lenses()))

@@ -1,4 +1,4 @@
-"""pgmpy and pyAgrum read what is exported, and answer as tanbark does; what they write is read here."""
+"""pgmpy and pyAgrum read exported files and give the same answers; tanbark reads the files that they write."""
 
 import io
 import re
@@ -15,7 +15,7 @@ forms = pytest.mark.parametrize("form", READ)
 
 
 @forms
-def test_the_text_is_still_the_one_that_peers_read(form, networks, reference):
+def test_the_text_equals_the_recorded_one_that_peers_read(form, networks, reference):
     recorded = reference("exported_networks")["networks"]
     for name, network in networks.items():
         text, expected = getattr(export, form)(network), recorded[name][form]
@@ -26,18 +26,18 @@ def test_the_text_is_still_the_one_that_peers_read(form, networks, reference):
 
 @peers
 @forms
-def test_peers_answer_from_our_files_as_we_do(peer, form, networks, reference):
+def test_peers_give_the_same_answers_from_exported_files(peer, form, networks, reference):
     asked = reference("exported_networks")["networks"]
     for name, network in networks.items():
         recorded = reference(f"{peer}_exports")["networks"][name][form]["answers"]
         # pyAgrum reads BIF in single precision.
         slack = 1e-7 if (peer, form) == ("pyagrum", "bif") else 1e-9
-        for question, expected in zip(asked[name]["questions"], recorded):
+        for question, expected in zip(asked[name]["questions"], recorded, strict=True):
             np.testing.assert_allclose(queried(network, question), expected, rtol=0, atol=slack)
 
 
 def queried(network, question):
-    """Return what the network says to a question of numbered nodes and values."""
+    """Return the answer of the network to a question with numbered nodes and values."""
     codes = np.full((len(network.names) - 1, 1), network.schema.missing_code, network.schema.dtype)
     classes = np.arange(len(network.schema.classes))
     of_class = len(network.names) - 1
@@ -56,18 +56,20 @@ def queried(network, question):
 
 
 @peers
-def test_peers_find_the_names_as_they_were_in_xmlbif_and_as_words_in_bif(peer, networks, reference):
+def test_peers_read_original_names_from_xmlbif_and_words_from_bif(peer, networks, reference):
     found = {form: one["names"] for form, one in reference(f"{peer}_exports")["networks"]["hostile"].items()}
     hostile = networks["hostile"].names
     special = {"", "_x0041_", "  two  spaces "}
-    assert [a for a, b in zip(found["xmlbif"], hostile) if b not in special] == [b for b in hostile if b not in special]
+    assert [a for a, b in zip(found["xmlbif"], hostile, strict=True) if b not in special] == [
+        b for b in hostile if b not in special
+    ]
     assert all(re.fullmatch("[A-Za-z_][A-Za-z0-9_.-]*", name) for name in found["bif"])
 
 
 @peers
 @forms
 @pytest.mark.parametrize("name", ["naive Bayes", "class with parents"])
-def test_what_peers_write_is_read(peer, form, name, networks, reference):
+def test_files_written_by_peers_are_read(peer, form, name, networks, reference):
     recorded = reference(f"{peer}_exports")["networks"][name][form]
     names = networks[name].names
     network = READ[form](io.StringIO(recorded["written"]), class_name=names[-1])
@@ -75,7 +77,7 @@ def test_what_peers_write_is_read(peer, form, name, networks, reference):
     questions = reference("exported_networks")["networks"][name]["questions"]
     # pyAgrum writes six digits.
     slack = 1e-6 if peer == "pyagrum" else 1e-9
-    for question, expected in zip(questions, recorded["answers again"]):
+    for question, expected in zip(questions, recorded["answers again"], strict=True):
         moved = {
             "target": int(place[str(question["target"])]),
             "evidence": {place[v]: at for v, at in question["evidence"].items()},

@@ -3,9 +3,9 @@ import re
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tanbark.export.variables import KEYWORDS, bif_label, bif_name, distinct, text_of, xml_text
+from tanbark.export.variables import KEYWORDS, bif_label, bif_name, distinct_words, unescape, xml_text
 
-# Any text, and texts that are likely to look like what they become.
+# Any text, and texts that are likely to look like escaped ones.
 texts = st.text() | st.text("_xX0041AFaf 日", max_size=12) | st.sampled_from(sorted(KEYWORDS))
 PLAIN = re.compile("[A-Za-z][A-Za-z0-9_.-]*")
 
@@ -14,13 +14,13 @@ PLAIN = re.compile("[A-Za-z][A-Za-z0-9_.-]*")
 @example("_x")
 @example("_x0041 ")
 @example("\ud800")
-def test_every_text_comes_back_from_its_word(text):
+def test_unescape_restores_every_text(text):
     for word in (bif_name, bif_label, xml_text):
-        assert text_of(word(text)) == text
+        assert unescape(word(text)) == text
 
 
 @given(texts)
-def test_a_word_of_bif_is_one_and_no_keyword(text):
+def test_an_escaped_name_is_a_bif_word_and_not_a_keyword(text):
     assert re.fullmatch("[A-Za-z_][A-Za-z0-9_.-]*", bif_name(text))
     assert re.fullmatch("[A-Za-z_][A-Za-z0-9_.-]*|[0-9]+", bif_label(text))
     assert bif_name(text) not in KEYWORDS
@@ -34,16 +34,16 @@ def test_a_plain_word_stays_as_it_is(text):
 
 
 @given(texts)
-def test_xml_can_hold_the_text_and_no_reader_strips_it(text):
-    held = xml_text(text)
-    assert held
-    assert held.strip(" \t\r\n") == held
-    assert all(c in "\t\n\r" or " " <= c < "\ud800" or "\ue000" <= c < "\ufffe" or c > "\uffff" for c in held)
+def test_escaped_xml_text_is_valid_and_has_no_white_space_to_strip(text):
+    escaped = xml_text(text)
+    assert escaped
+    assert escaped.strip(" \t\r\n") == escaped
+    assert all(c in "\t\n\r" or " " <= c < "\ud800" or "\ue000" <= c < "\ufffe" or c > "\uffff" for c in escaped)
 
 
 @given(st.lists(texts | st.text("aAbB", max_size=3), unique=True))
 @example(["a", "A", "_X0041_", "_x0041_", "_X0061_"])
-def test_names_differ_even_for_readers_that_do_not_tell_capitals(names):
-    words = distinct(names, bif_name, str.lower)
+def test_names_differ_even_for_case_insensitive_readers(names):
+    words = distinct_words(names, bif_name, str.lower)
     assert len({word.lower() for word in words}) == len(names)
-    assert [text_of(word) for word in words] == names
+    assert [unescape(word) for word in words] == names

@@ -1,4 +1,4 @@
-"""Counts of significant differences, and what is done in a cell."""
+"""Counts of significant differences, and the records of a cell."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from tanbark.papers.samples import labelled
 
 
 def made_up(file, rows, errors):
-    """Return results in which each method has these errors in its folds, whatever the share."""
+    """Return results with these errors of each method in the folds, for every share."""
     size = {"rows": rows, "attributes": 4, "classes": 3}
     return [
         Done(
@@ -63,7 +63,7 @@ def test_a_cell_has_the_error_and_the_log_score_of_every_method_and_share(folder
     assert len(records) == 9
 
 
-def test_what_failed_says_why(folder):
+def test_failures_are_reported_with_the_reason(folder):
     data = datasets.read_folder(folder)["iris"]
     done = [Done(cell, cerquides2003.run(data, cell), 0.0) for cell in cerquides2003.EXPERIMENT.cells("iris", True)]
     for one in done:

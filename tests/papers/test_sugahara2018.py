@@ -1,4 +1,4 @@
-"""The paper's figures as transcribed, and what is done in a cell."""
+"""The transcribed figures of the paper, the records of a cell, and the report."""
 
 import numpy as np
 import pytest
@@ -24,9 +24,9 @@ AVERAGES = {
     "MgGBN-BDeu": 0.7961,
     "MANB-BDeu": 0.8074,
 }
-"""The last lines of the paper's Tables 1 and 3."""
+"""The last rows of the paper's Tables 1 and 3."""
 OFF = {"GBN-CMDL": 1e-3, "gGBN-BDeu": 1e-3, "MGBN-CMDL": 2e-3}
-"""The columns of three methods, as they can be read, do not quite have the averages that are printed."""
+"""Tolerances for three methods whose columns, as far as legible, do not quite have the printed averages."""
 
 
 @pytest.mark.parametrize("method", AVERAGES)
@@ -37,14 +37,14 @@ def test_the_transcribed_accuracies_have_the_averages_that_the_paper_prints(meth
 
 def test_most_printed_p_values_are_wilcoxons_without_adjustment():
     accuracies = {m: [float(paper[m]) for paper in sugahara2018.printed().values()] for m in AVERAGES}
-    for method, printed in zip(AVERAGES, sugahara2018.P_VALUES["ANB-BDeu"]):
+    for method, printed in zip(AVERAGES, sugahara2018.P_VALUES["ANB-BDeu"], strict=False):
         plain = stats.wilcoxon(accuracies[method], accuracies["ANB-BDeu"]).pvalue
         assert plain == pytest.approx(printed, rel=0.08)
     restricted = ["MNaive Bayes", "MGBN-CMDL", "MBNC2P", "MTAN-aCLL", "MgGBN-BDeu", "GBN-BDeu"]
     near = [
         stats.wilcoxon(accuracies["MANB-BDeu"], accuracies[method], alternative="greater").pvalue
         == pytest.approx(printed, rel=0.02)
-        for method, printed in zip(restricted, sugahara2018.P_VALUES["MANB-BDeu"])
+        for method, printed in zip(restricted, sugahara2018.P_VALUES["MANB-BDeu"], strict=True)
     ]
     assert near == [True, False, True, True, True, False]
 
@@ -56,7 +56,7 @@ def results(folder):
     return {"iris": [Done(cell, sugahara2018.run(data["iris"], cell), 0.0) for cell in cells]}
 
 
-def test_a_fold_is_what_a_pipeline_of_blanket_and_classifier_gives(folder, results):
+def test_a_fold_equals_a_pipeline_of_blanket_selector_and_classifier(folder, results):
     train, test = complete(datasets.read_folder(folder)["iris"]).fold(0, 3)
     encoder = Encoder(n_bins=2)
     selector = MarkovBlanketSelector(search="exact", encoder=encoder).fit(train.table, train.classes)
@@ -69,7 +69,7 @@ def test_a_fold_is_what_a_pipeline_of_blanket_and_classifier_gives(folder, resul
     assert exact["blanket_members"] == selector.get_support(indices=True).tolist()
 
 
-def test_rows_with_holes_and_constant_columns_are_left_out(folder):
+def test_rows_with_missing_values_and_constant_columns_are_removed(folder):
     data = datasets.read_folder(folder)["iris"]
     frame = data.frame().to_pandas()
     assert len(complete(data).classes) == len(frame.dropna()) < len(frame)
@@ -77,7 +77,7 @@ def test_rows_with_holes_and_constant_columns_are_left_out(folder):
     assert complete(flat).table.column_names == ["b"]
 
 
-def test_the_tables_stand_side_by_side(results):
+def test_the_report_has_the_papers_tables_next_to_ours(results):
     first, third, second, sizes = sugahara2018.report(results)
     assert first.rows[0] == ["iris (variant)", "paper", "71.33", "78.00", "82.00", "82.00", "81.33", "82.67", "82.00"]
     values = [r["accuracy"] for one in results["iris"] for r in one.records if r.get("method") == "Naive Bayes"]
@@ -89,18 +89,18 @@ def test_the_tables_stand_side_by_side(results):
     assert sizes.rows[0][-3:] == ["150", "4", "3"]
 
 
-def test_a_method_that_fails_says_why_and_the_table_goes_on(folder, monkeypatch):
-    def broken(**to):
-        raise ValueError("it cannot be")
+def test_a_failed_method_is_reported_with_the_reason(folder, monkeypatch):
+    def broken(**_settings):
+        raise ValueError("out of range")
 
     monkeypatch.setitem(sugahara2018.METHODS, "BNC2P", broken)
     monkeypatch.setitem(sugahara2018.METHODS, "GBN-BDeu", broken)
     data = datasets.read_folder(folder)["iris"]
     done = [Done(cell, sugahara2018.run(data, cell), 0.0) for cell in (Cell("iris", part, 2) for part in range(2))]
     whole = Done(Cell("iris", 2, 2), sugahara2018.run(data, Cell("iris", 2, 2)), 0.0)
-    assert whole.records[0]["failed"] == "ValueError: it cannot be"
+    assert whole.records[0]["failed"] == "ValueError: out of range"
     first, third, second, _ = sugahara2018.report({"iris": [*done, whole]})
-    assert first.rows[1][4] == "failed: ValueError: it cannot be"
+    assert first.rows[1][4] == "failed: ValueError: out of range"
     assert "±" in first.rows[1][2]
-    assert third.rows[1][2] == "failed: ValueError: it cannot be"
+    assert third.rows[1][2] == "failed: ValueError: out of range"
     assert second.rows[1][2] == "failed"

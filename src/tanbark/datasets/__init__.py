@@ -1,4 +1,4 @@
-"""Bundled tables, folders of CSV files, and OpenML.
+"""Datasets: bundled tables, folders of CSV files, and OpenML.
 
 >>> from tanbark import datasets
 >>> X, y = datasets.tic_tac_toe()

@@ -1,4 +1,4 @@
-"""Datasets that need no file, by name."""
+"""Bundled datasets, which need no download, and their registry."""
 
 from __future__ import annotations
 
@@ -11,24 +11,43 @@ from tanbark.datasets.generated import balance_scale, led7, lenses, monks, mux6,
 
 
 class UnknownDatasetError(ValueError, KeyError):
-    """No dataset has this name; it is a `KeyError` too, so that mappings of datasets behave as mappings do."""
+    """Error for an unknown dataset name.
+
+    It is also a `KeyError`, as expected of the mapping that `read_folder` returns.
+    """
 
     @classmethod
     def of(cls, name: object, known: Iterable[str]) -> UnknownDatasetError:
-        """Return the error for `name`, with the nearest known name, or all of them if none is near."""
+        """Return the error for `name`, which suggests the closest known name or else lists all of them.
+
+        Parameters
+        ----------
+        name : object
+            The unknown name.
+        known : iterable of str
+            The known names.
+
+        Returns
+        -------
+        UnknownDatasetError
+        """
         names = sorted(known)
         near = get_close_matches(str(name), names, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"choose one of {', '.join(names)}"
-        return cls(f"there is no dataset called {name!r}: {hint}")
+        return cls(f"unknown dataset {name!r}: {hint}")
 
     def __str__(self) -> str:
         return str(self.args[0])
 
 
 def iris() -> Dataset:
-    """Return Fisher's irises: 150 rows, four lengths in centimetres, class the species.
+    """Return the iris dataset: 150 rows, four lengths in centimetres; the class is the species.
 
-    The values are those of Fisher's paper; the widespread UCI copy differs in rows 35 and 38.
+    The values are those of Fisher's paper. The widespread UCI copy differs in rows 35 and 38.
+
+    Returns
+    -------
+    Dataset
 
     References
     ----------
@@ -45,11 +64,15 @@ def iris() -> Dataset:
     names = ("sepal_length", "sepal_width", "petal_length", "petal_width")
     species = [str(bunch.target_names[code]) for code in bunch.target]
     source = "Fisher (1936), The use of multiple measurements in taxonomic problems, Annals of Eugenics 7, 179-188."
-    return Dataset.from_columns("iris", dict(zip(names, bunch.data.T)), species, source=source)
+    return Dataset.from_columns("iris", dict(zip(names, bunch.data.T, strict=True)), species, source=source)
 
 
 def wine() -> Dataset:
-    """Return the wines: 178 rows, 13 chemical measurements, class the cultivar 1, 2 or 3.
+    """Return the wine dataset: 178 rows, 13 chemical measurements; the class is the cultivar 1, 2 or 3.
+
+    Returns
+    -------
+    Dataset
 
     References
     ----------
@@ -68,7 +91,7 @@ def wine() -> Dataset:
     source = (
         "Aeberhard, Coomans and de Vel (1992), Comparison of classifiers in high dimensional settings, report 92-02."
     )
-    return Dataset.from_columns("wine", dict(zip(names, bunch.data.T)), bunch.target + 1, source=source)
+    return Dataset.from_columns("wine", dict(zip(names, bunch.data.T, strict=True)), bunch.target + 1, source=source)
 
 
 NAMES: Mapping[str, Callable[[], Dataset]] = {
@@ -85,15 +108,25 @@ NAMES: Mapping[str, Callable[[], Dataset]] = {
     "waveform21": waveform21,
     "wine": wine,
 }
+"""The bundled datasets: a mapping from each name to the function that loads it."""
 
 
 def load(name: str) -> Dataset:
-    """Return the bundled dataset of this name, as its function gives it by default.
+    """Return a bundled dataset by name, with the default arguments of its function.
 
     Parameters
     ----------
     name : str
-        One of `NAMES`.
+        A key of `NAMES`.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    UnknownDatasetError
+        If there is no bundled dataset of this name.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A named table with a class: the value that every loader returns."""
+"""The `Dataset` class, which every loader returns."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Dataset:
-    """A table of attributes, a class for each of its rows, and where they come from.
+    """A table of attributes, the class of each row, and the source of the data.
 
-    The attributes are kept as an Arrow table, so every column keeps its own type and a missing value is null.
-    `X` and `y` are numpy arrays made from it; ``X, y = dataset`` gives both.
+    The attributes are an Arrow table: each column keeps its own type, and missing values are null. `X` and `y` convert
+    them to numpy arrays, and ``X, y = dataset`` unpacks both.
 
     Parameters
     ----------
@@ -31,7 +31,21 @@ class Dataset:
     target : str
         The name of the class.
     source : str
-        One sentence that says where the data come from.
+        The source of the data, as one sentence.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+        The attributes.
+    y : ndarray of shape (n_rows,)
+        The labels.
+    feature_names : tuple of str
+        The names of the attributes.
+
+    Raises
+    ------
+    ValueError
+        If there are no attributes, two columns share a name, or the number of labels is not the number of rows.
 
     Examples
     --------
@@ -58,11 +72,11 @@ class Dataset:
     def __post_init__(self) -> None:
         names = self.table.column_names
         if not names:
-            raise ValueError(f"dataset {self.name!r} has no column beside its class")
+            raise ValueError(f"dataset {self.name!r} has no attributes")
         if repeated := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"dataset {self.name!r} has more than one column called {repeated[0]!r}")
+            raise ValueError(f"dataset {self.name!r} has more than one column named {repeated[0]!r}")
         if self.target in names:
-            raise ValueError(f"dataset {self.name!r} has its class {self.target!r} among its attributes")
+            raise ValueError(f"dataset {self.name!r}: the class {self.target!r} is also an attribute")
         if len(self.labels) != self.table.num_rows:
             raise ValueError(f"dataset {self.name!r} has {self.table.num_rows} rows but {len(self.labels)} labels")
 
@@ -70,20 +84,24 @@ class Dataset:
     def from_columns(
         cls, name: str, columns: Mapping[str, ArrayLike], labels: ArrayLike, *, source: str, target: str = "class"
     ) -> Dataset:
-        """Return the dataset of these columns, in which None and NaN are missing.
+        """Create a dataset from columns. None and NaN are missing values.
 
         Parameters
         ----------
         name : str
             A short name.
         columns : mapping of str to array-like
-            The attributes in order, each a sequence of numbers, strings or bools.
+            The attributes in order. Each is a sequence of numbers, strings or bools.
         labels : array-like
             The class of each row.
         source : str
-            One sentence that says where the data come from.
-        target : str
+            The source of the data, as one sentence.
+        target : str, default="class"
             The name of the class.
+
+        Returns
+        -------
+        Dataset
 
         Examples
         --------
@@ -97,7 +115,7 @@ class Dataset:
 
     @classmethod
     def from_table(cls, name: str, table: pa.Table, *, target: str, source: str) -> Dataset:
-        """Return the dataset of an Arrow table in which one column is the class.
+        """Create a dataset from an Arrow table that includes the class.
 
         Parameters
         ----------
@@ -106,9 +124,13 @@ class Dataset:
         table : pyarrow.Table
             The attributes and the class.
         target : str
-            The column that is the class.
+            The name of the column that is the class.
         source : str
-            One sentence that says where the data come from.
+            The source of the data, as one sentence.
+
+        Returns
+        -------
+        Dataset
 
         Examples
         --------
@@ -117,16 +139,16 @@ class Dataset:
         >>> Dataset.from_table("play", table, target="class", source="Made up.")
         <Dataset play: 2 rows, 1 features, 2 classes>
         """
-        found = table.column_names.count(target)
-        if found != 1:
-            raise ValueError(f"dataset {name!r} has {found} columns called {target!r}, where its class needs one")
+        n_targets = table.column_names.count(target)
+        if n_targets != 1:
+            raise ValueError(f"dataset {name!r} needs exactly one column named {target!r} (the class), got {n_targets}")
         return cls(name, table.drop_columns([target]), table.column(target), target, source)
 
     @property
     def X(self) -> NDArray[Any]:
-        """A fresh matrix of the attributes: int64 or float64 if all are numbers, else objects.
+        """A new matrix of the attributes: int64 or float64 if all are numeric, otherwise object.
 
-        Integers with missing values count as floats. A missing value is NaN among floats and None among objects.
+        Integers with missing values become floats. A missing value is NaN in a float matrix and None in an object one.
         """
         columns = [_to_numpy(column) for column in self.table.columns]
         if all(column.dtype != object for column in columns):
@@ -138,7 +160,7 @@ class Dataset:
 
     @property
     def y(self) -> NDArray[Any]:
-        """A fresh array of the labels: int64 or float64 if they are numbers, else objects."""
+        """A new array of the labels: int64 or float64 if they are numeric, otherwise object."""
         return _to_numpy(self.labels)
 
     @property
@@ -147,7 +169,12 @@ class Dataset:
         return tuple(self.table.column_names)
 
     def frame(self) -> pa.Table:
-        """Return the attributes and, as the last column, the class."""
+        """Return the attributes with the class as the last column.
+
+        Returns
+        -------
+        pyarrow.Table
+        """
         return self.table.append_column(self.target, self.labels)
 
     def __iter__(self) -> Iterator[NDArray[Any]]:
@@ -161,7 +188,7 @@ class Dataset:
 
 
 def _to_numpy(column: pa.ChunkedArray) -> NDArray[Any]:
-    """Return a column as int64, float64 (missing is NaN) or objects (missing is None)."""
+    """Convert a column to int64, float64 (missing values are NaN) or object (missing values are None)."""
     import pyarrow as pa
 
     if pa.types.is_integer(column.type) and column.null_count == 0:

@@ -1,4 +1,4 @@
-"""A folder of CSV files, read when they are asked for."""
+"""Datasets in a folder of CSV files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from tanbark.datasets.bundled import UnknownDatasetError
 from tanbark.datasets.dataset import Dataset
-from tanbark.sources.text_files import MISSING
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,7 +18,15 @@ _SUFFIXES = (".csv", ".csv.gz")
 
 
 class Folder(Mapping[str, Dataset]):
-    """The datasets of a folder by name; each look-up reads the file anew."""
+    """A read-only mapping from names to the datasets of a folder; each look-up reads the file again.
+
+    Parameters
+    ----------
+    files : mapping of str to Path
+        The file of each dataset.
+    sources : mapping of str to str
+        The `source` of each dataset, by the name of its file. It may be incomplete.
+    """
 
     def __init__(self, files: Mapping[str, Path], sources: Mapping[str, str]) -> None:
         self._files = dict(files)
@@ -49,17 +56,30 @@ class Folder(Mapping[str, Dataset]):
 def read_folder(path: str | Path) -> Folder:
     r"""Return the datasets of a folder of CSV files, as a mapping from names to datasets.
 
-    Every ``.csv`` or ``.csv.gz`` file is a dataset named after the file. Its first line has the column names, and its
-    last column is the class. Fields that are empty or ``NA``, ``NaN``, ``null`` or ``?`` are missing. A column is of
-    integers, floats, bools or strings, whichever all of its fields allow; a column without any value is of floats.
+    Each ``.csv`` or ``.csv.gz`` file is a dataset named after the file. The first line contains the column names, and
+    the last column is the class. Fields that are empty or ``NA``, ``NaN``, ``null`` or ``?`` are missing values. A
+    column has type integer, float, bool or string, whichever fits all of its fields. A column without any value has
+    type float.
 
-    If there is a ``MANIFEST.csv`` with the columns ``file``, ``name`` and ``provenance``, the datasets' `source` comes
-    from it.
+    If there is a ``MANIFEST.csv`` with the columns ``file``, ``name`` and ``provenance``, it provides the `source` of
+    the datasets.
 
     Parameters
     ----------
     path : str or Path
         The folder.
+
+    Returns
+    -------
+    Folder
+        A mapping from names to datasets. Files are read when they are looked up.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the folder does not exist.
+    ValueError
+        If it has no CSV file, two files for one name, or an incomplete manifest.
 
     Examples
     --------
@@ -91,7 +111,7 @@ def read_folder(path: str | Path) -> Folder:
 
 
 def _read_sources(manifest: Path) -> dict[str, str]:
-    """Return the source of each file that the manifest describes; there may be no manifest."""
+    """Return the source of each file in the manifest, or nothing if there is no manifest."""
     if not manifest.exists():
         return {}
     with manifest.open(encoding="utf-8", newline="") as lines:
@@ -102,9 +122,11 @@ def _read_sources(manifest: Path) -> dict[str, str]:
 
 
 def _read_csv(file: Path) -> pa.Table:
-    """Return the table in a CSV file; pyarrow settles a column's type over the whole file."""
+    """Read a CSV file; pyarrow infers the type of a column from the whole file."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
+
+    from tanbark.sources.text_files import MISSING
 
     options = arrow_csv.ConvertOptions(
         null_values=MISSING, strings_can_be_null=True, true_values=_spellings("true"), false_values=_spellings("false")
@@ -120,5 +142,5 @@ def _read_csv(file: Path) -> pa.Table:
 
 
 def _spellings(word: str) -> list[str]:
-    """Return the usual spellings of a truth value; 0 and 1 stay numbers."""
+    """Return the usual spellings of a bool; 0 and 1 remain numbers."""
     return [word, word.capitalize(), word.upper()]

@@ -1,4 +1,4 @@
-"""Datasets from OpenML, over its JSON interface."""
+"""Datasets from OpenML, through its JSON API."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from tanbark.datasets.dataset import Dataset
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_TIMEOUT = 60.0  # seconds without a byte
-_NOT_FOUND = (404, 412)  # OpenML says 412 where others say 404
+_TIMEOUT_SECONDS = 60.0  # without receiving a byte
+_NOT_FOUND_CODES = (404, 412)  # OpenML returns 412 for unknown datasets
 _CITATION = "Vanschoren et al. (2013), OpenML: networked science in machine learning, SIGKDD Explorations 15, 49-60"
 
 
@@ -31,32 +31,37 @@ def fetch_openml(
     cache: str | Path | None = None,
     url: str = "https://www.openml.org",
 ) -> Dataset:
-    """Return a dataset from OpenML.
+    """Download a dataset from OpenML.
 
-    The dataset's Parquet file is downloaded. Nominal columns are Arrow dictionaries; identifiers and other columns that
-    OpenML says to ignore are left out.
+    The function downloads the Parquet file of the dataset. Nominal columns are Arrow dictionaries. Row identifiers and
+    other columns that OpenML marks as ignored are dropped.
 
     Parameters
     ----------
     name : str
-        The name at OpenML, in upper or lower case.
-    version : int or "active"
-        The version; "active" takes the oldest active one and warns if there are several.
-    target : str, optional
-        The column that is the class, if not the one that OpenML proposes.
-    cache : str or Path, optional
-        A folder to keep what was downloaded. A later call finds it there and needs no network.
-    url : str
-        Where OpenML is.
+        The name of the dataset on OpenML. Case is ignored.
+    version : int or "active", default="active"
+        The version. "active" selects the oldest active version and warns if there are several.
+    target : str, default=None
+        The column that is the class. If None, the default target of the dataset on OpenML.
+    cache : str or Path, default=None
+        A folder for downloaded datasets. A later call reads the dataset from there, without network access. If None,
+        nothing is cached.
+    url : str, default="https://www.openml.org"
+        The address of the OpenML server.
+
+    Returns
+    -------
+    Dataset
 
     Raises
     ------
     UnknownDatasetError
         If OpenML has no such dataset.
     ConnectionError
-        If OpenML cannot be reached.
+        If the server cannot be reached.
     ValueError
-        If its answer makes no sense, or has no usable class.
+        If the response is invalid, or the dataset has no usable class.
 
     References
     ----------
@@ -65,12 +70,12 @@ def fetch_openml(
 
     Examples
     --------
-    This needs the network::
+    This example needs network access::
 
         X, y = fetch_openml("car", version=1)
     """
     if version != "active" and (isinstance(version, bool) or not isinstance(version, int) or version < 1):
-        raise ValueError(f"version must be 'active' or a positive integer, not {version!r}")
+        raise ValueError(f"version must be 'active' or a positive integer, got {version!r}")
     url = url.rstrip("/")
     file = None if cache is None else _cache_file(Path(cache), url, name.lower(), version)
     if file is not None and file.exists():
@@ -82,7 +87,7 @@ def fetch_openml(
 
 
 def _download(url: str, name: str, version: int | str) -> tuple[dict[str, Any], pa.Table]:
-    """Return OpenML's description of a dataset and its complete table."""
+    """Return the description of a dataset on OpenML and its complete table."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -90,12 +95,12 @@ def _download(url: str, name: str, version: int | str) -> tuple[dict[str, Any], 
     where = f"{url}/api/v1/json/data/{number}"
     description = _get_json(where, "data_set_description")
     if not isinstance(description, dict) or not {"id", "name", "version"} <= description.keys():
-        raise _strange(where)
+        raise _invalid_response(where)
     if not (link := description.get("parquet_url")):
         raise ValueError(f"OpenML has no Parquet file for the dataset {name!r}")
     content = _get(str(link))
     if content is None:
-        raise ValueError(f"OpenML has lost the Parquet file of the dataset {name!r}: nothing is at {link}")
+        raise ValueError(f"the Parquet file of the dataset {name!r} is no longer on OpenML: {link} was not found")
     try:
         table = parquet.read_table(pa.BufferReader(content))
     except pa.ArrowException as error:
@@ -104,34 +109,36 @@ def _download(url: str, name: str, version: int | str) -> tuple[dict[str, Any], 
 
 
 def _find(url: str, name: str, version: int | str) -> int:
-    """Return the number of a dataset at OpenML."""
+    """Return the number of a dataset on OpenML."""
     listed = f"{url}/api/v1/json/data/list/data_name/{quote(name, safe='')}"
     if version == "active":
         found = _list(f"{listed}/status/active")
     else:
-        # OpenML lists only active datasets unless asked for others.
+        # By default, OpenML lists only active datasets.
         one = f"{listed}/data_version/{version}"
         found = _list(one) or _list(f"{one}/status/deactivated")
     if not found:
         kind = "active dataset" if version == "active" else f"version {version} of a dataset"
-        raise UnknownDatasetError(f"OpenML has no {kind} called {name!r}")
+        raise UnknownDatasetError(f"OpenML has no {kind} named {name!r}")
     if len(found) > 1:
         others = ", ".join(str(other) for other, _ in found[1:])
-        warnings.warn(f"OpenML has several active versions of {name!r}: took {found[0][0]}, not {others}", stacklevel=4)
+        warnings.warn(
+            f"OpenML has several active versions of {name!r}: using {found[0][0]}, not {others}", stacklevel=4
+        )
     return found[0][1]
 
 
 def _list(where: str) -> list[tuple[int, int]]:
-    """Return the version and the number of each dataset that OpenML lists, the oldest version first."""
+    """Return the version and the number of each listed dataset, the oldest version first."""
     listed = _get_json(where, "data", "dataset")
     try:
         return sorted((int(dataset["version"]), int(dataset["did"])) for dataset in listed or [])
     except (KeyError, TypeError, ValueError) as error:
-        raise _strange(where) from error
+        raise _invalid_response(where) from error
 
 
 def _get_json(where: str, *keys: str) -> Any:
-    """Return what a JSON answer holds under nested keys, or None if OpenML has nothing there."""
+    """Return the value under nested keys of a JSON response, or None if the address is not found."""
     content = _get(where)
     if content is None:
         return None
@@ -140,39 +147,39 @@ def _get_json(where: str, *keys: str) -> Any:
         for key in keys:
             answer = answer[key]
     except (ValueError, KeyError, TypeError) as error:
-        raise _strange(where) from error
+        raise _invalid_response(where) from error
     return answer
 
 
 def _get(where: str) -> bytes | None:
-    """Return the bytes at an address, or None if there are none."""
+    """Return the bytes at an address, or None if it is not found."""
     if urlsplit(where).scheme not in ("http", "https"):
         raise ValueError(f"{where!r} is not an http or https address")
     try:
-        with urlopen(Request(where, headers={"User-Agent": "tanbark"}), timeout=_TIMEOUT) as answer:
+        with urlopen(Request(where, headers={"User-Agent": "tanbark"}), timeout=_TIMEOUT_SECONDS) as answer:
             content: bytes = answer.read()
             return content
     except HTTPError as error:
         error.close()
-        if error.code in _NOT_FOUND:
+        if error.code in _NOT_FOUND_CODES:
             return None
-        raise ConnectionError(f"cannot get {where}: the server answered {error.code} {error.reason}") from error
+        raise ConnectionError(f"cannot get {where}: the server responded {error.code} {error.reason}") from error
     except (OSError, HTTPException) as error:
         raise ConnectionError(f"cannot get {where}: {getattr(error, 'reason', error)}") from error
 
 
-def _strange(where: str) -> ValueError:
-    """Return the error for an answer that OpenML would not give."""
-    return ValueError(f"the answer of {where} is not one that OpenML gives")
+def _invalid_response(where: str) -> ValueError:
+    """Return the error for a response that does not follow the OpenML API."""
+    return ValueError(f"the response of {where} is not a valid OpenML response")
 
 
 def _to_dataset(description: dict[str, Any], table: pa.Table, target: str | None, url: str) -> Dataset:
-    """Return the dataset without the columns to ignore, with the class that was asked for or is proposed."""
+    """Drop the ignored columns and separate the class: `target`, or by default the target on OpenML."""
     name = str(description["name"])
     target = target or description.get("default_target_attribute") or None
     if target is None or target not in table.column_names:
-        problem = f"has no column {target!r}" if target else "has no class of its own"
-        raise ValueError(f"{name!r} {problem}: choose target among {', '.join(table.column_names)}")
+        problem = f"has no column {target!r}" if target else "has no default target"
+        raise ValueError(f"dataset {name!r} {problem}; target must be one of {', '.join(table.column_names)}")
     ignored = {*_names(description.get("row_id_attribute")), *_names(description.get("ignore_attribute"))} - {target}
     table = table.drop_columns([column for column in table.column_names if column in ignored])
     source = f"{name} version {description['version']}, {url}/d/{description['id']}; {_CITATION}."
@@ -180,17 +187,17 @@ def _to_dataset(description: dict[str, Any], table: pa.Table, target: str | None
 
 
 def _names(value: str | list[str] | None) -> list[str]:
-    """Return the column names in a field of a description: a list, names between commas, or nothing."""
+    """Return the column names in a description field: a list, comma-separated names, or None."""
     return [name.strip() for name in value.split(",")] if isinstance(value, str) else list(value or [])
 
 
 def _cache_file(cache: Path, url: str, name: str, version: int | str) -> Path:
-    """Return where the cache keeps a dataset."""
+    """Return the path of a dataset in the cache."""
     return cache / quote(urlsplit(url).netloc, safe="") / f"{quote(name, safe='')}-{version}.arrow"
 
 
 def _read_cache(file: Path) -> tuple[dict[str, Any], pa.Table]:
-    """Return the description and the table in a cached file."""
+    """Read the description and the table from a cached file."""
     import pyarrow as pa
 
     try:
@@ -203,7 +210,7 @@ def _read_cache(file: Path) -> tuple[dict[str, Any], pa.Table]:
 
 
 def _write_cache(file: Path, description: dict[str, Any], table: pa.Table) -> None:
-    """Keep a description and a table in one file, which appears only once it is complete."""
+    """Write a description and a table to the cache; the file is moved into place when it is complete."""
     import pyarrow as pa
 
     file.parent.mkdir(parents=True, exist_ok=True)

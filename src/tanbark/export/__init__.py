@@ -1,4 +1,4 @@
-"""Networks and classifiers for other programs: BIF, XMLBIF, DOT and ONNX."""
+"""Export networks and classifiers to BIF, XMLBIF, DOT and ONNX; read BIF and XMLBIF."""
 
 from tanbark.export.bif import bif, read_bif
 from tanbark.export.dot import dot

@@ -1,4 +1,4 @@
-"""DOT graphs for Graphviz."""
+"""Export networks to DOT, the graph language of Graphviz."""
 
 from __future__ import annotations
 
@@ -12,32 +12,46 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from tanbark.classifiers.averaged_tan import AveragedTAN
-from tanbark.export.network_description import Path_, written
+from tanbark.export.network_description import PathLike, write_text
 from tanbark.export.single_network import drawn_network
 from tanbark.network import Network
 from tanbark.network.edge_strengths import edge_strengths
 
-_THINNEST, _WIDEST = 0.75, 4.0
+_MIN_PENWIDTH, _MAX_PENWIDTH = 0.75, 4.0
 _PALE = 'color="#c8c8c8"'
 _UNPRINTABLE = re.compile("[\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _CONTROL = {code: chr(0x2400 + code) for code in range(32)}
 
 
-def dot(model: Any, path: Path_ | None = None, threshold: float = 0.05) -> str:
-    r"""Return a drawing of a network in the language of graphviz, and write it to a file if there is a path.
+def dot(model: Any, path: PathLike | None = None, threshold: float = 0.05) -> str:
+    r"""Export the graph of a network to DOT.
 
-    The class is a filled box. An edge is the wider the more the parent tells about the child beyond the child's other
-    parents; its tooltip says it in nats. Where the class is above everything its edges are pale.
+    The class is a filled box. The width of an edge shows its strength: the mutual information, in nats, of parent and
+    child given the other parents of the child. The tooltip contains the value. If the class is a root and a parent of
+    all attributes, its edges are pale.
 
-    An `AveragedTAN` is drawn with all edges between attributes that are at least as probable as `threshold`, the wider
-    the more probable, one graph for each class if it is a multinet. The drawing says what is left out.
+    For an `AveragedTAN`, the graph has every edge between attributes whose posterior probability is at least
+    `threshold`. The width of an edge shows its probability. A multinet has one graph for each class. The label of the
+    graph states the threshold.
 
     Parameters
     ----------
-    model : Network, a classifier that is one network, or AveragedTAN
-    path : path, optional
-    threshold : float
-        The probability below which an edge of `AveragedTAN` is left out.
+    model : Network, AveragedTAN or classifier
+        A network, a fitted `AveragedTAN`, or a fitted classifier that consists of one network.
+    path : path-like, default=None
+        The file to write. If None, no file is written.
+    threshold : float, default=0.05
+        The probability below which an edge of an `AveragedTAN` is omitted.
+
+    Returns
+    -------
+    str
+        The text of the file.
+
+    Raises
+    ------
+    ValueError
+        If the classifier is not a single network, or `threshold` is not a probability.
 
     Examples
     --------
@@ -54,42 +68,43 @@ def dot(model: Any, path: Path_ | None = None, threshold: float = 0.05) -> str:
       n4 [label="class", shape=box, style=filled, fillcolor="#ffe2a8"];
     """
     if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold <= 1:
-        raise ValueError(f"threshold must be a probability, got {threshold!r}")
+        raise ValueError(f"threshold must be a probability from 0 to 1, got {threshold!r}")
     lines = _average(model, threshold) if isinstance(model, AveragedTAN) else _network(drawn_network(model, "DOT"))
-    return written("\n".join(["digraph tanbark {", *(f"  {line}" for line in lines), "}", ""]), path)
+    return write_text("\n".join(["digraph tanbark {", *(f"  {line}" for line in lines), "}", ""]), path)
 
 
 def _network(network: Network) -> Iterator[str]:
     yield 'node [fontname="Helvetica,sans-serif"];'
     yield from _nodes(network.names, "n")
-    of_class = network.schema.class_name
+    class_name = network.schema.class_name
     strengths = edge_strengths(network)
-    most = max((s for s in strengths.values() if not math.isnan(s)), default=0.0)
-    above_all = not network.parents[of_class] and all(of_class in above for above in [*network.parents.values()][:-1])
-    place = {name: node for node, name in enumerate(network.names)}
+    strongest = max((s for s in strengths.values() if not math.isnan(s)), default=0.0)
+    attribute_parents = [*network.parents.values()][:-1]
+    class_is_common_root = not network.parents[class_name] and all(class_name in p for p in attribute_parents)
+    index = {name: node for node, name in enumerate(network.names)}
     for (parent, child), strength in strengths.items():
-        looks = [_PALE] if above_all and parent == of_class else []
+        attributes = [_PALE] if class_is_common_root and parent == class_name else []
         measured = not math.isnan(strength)
-        looks.append(f"penwidth={_width(strength / most if measured and most else 0.0)}")
-        looks.append(f'tooltip="{f"{strength:.3f} nats" if measured else "not measured"}"')
-        yield f"n{place[parent]} -> n{place[child]} [{', '.join(looks)}];"
+        attributes.append(f"penwidth={_penwidth(strength / strongest if measured and strongest else 0.0)}")
+        attributes.append(f'tooltip="{f"{strength:.3f} nats" if measured else "not measured"}"')
+        yield f"n{index[parent]} -> n{index[child]} [{', '.join(attributes)}];"
 
 
 def _average(model: AveragedTAN, threshold: float) -> Iterator[str]:
-    """Yield the lines of a graph, or of one for each class."""
+    """Yield the lines of one graph, or of one graph for each class of a multinet."""
     check_is_fitted(model)
     names = (*model.schema_.names, model.schema_.class_name)
-    said = f"edges with a probability below {threshold:g} are left out"
-    yield f'graph [label="{said}", fontname="Helvetica,sans-serif"];'
+    label = f"edges with a probability below {threshold:g} are left out"
+    yield f'graph [label="{label}", fontname="Helvetica,sans-serif"];'
     yield 'node [fontname="Helvetica,sans-serif"];'
     matrices = model.edge_probabilities_
-    # What was learned, whatever `multinet` has been set to since.
+    # The shape shows what was fitted; the parameter `multinet` may have been set since.
     if matrices.ndim == 2:
         yield from _average_graph(names, matrices, threshold, "n")
         return
-    for k, (label, matrix) in enumerate(zip(model.schema_.classes, matrices)):
+    for k, (class_label, matrix) in enumerate(zip(model.schema_.classes, matrices, strict=True)):
         yield f"subgraph cluster_{k} {{"
-        yield f'  label="{_quoted(f"{names[-1]} = {label}")}";'
+        yield f'  label="{_escape(f"{names[-1]} = {class_label}")}";'
         for line in _average_graph(names, matrix, threshold, f"c{k}_"):
             yield f"  {line}"
         yield "}"
@@ -97,31 +112,31 @@ def _average(model: AveragedTAN, threshold: float) -> Iterator[str]:
 
 def _average_graph(names: Sequence[str], matrix: NDArray[np.float64], threshold: float, prefix: str) -> Iterator[str]:
     yield from _nodes(names, prefix)
-    of_class = len(names) - 1
-    for u in range(of_class):
-        yield f"{prefix}{of_class} -> {prefix}{u} [{_PALE}, penwidth={_width(0.0)}];"
-    for u in range(of_class):
-        for v in range(u + 1, of_class):
+    class_node = len(names) - 1
+    for u in range(class_node):
+        yield f"{prefix}{class_node} -> {prefix}{u} [{_PALE}, penwidth={_penwidth(0.0)}];"
+    for u in range(class_node):
+        for v in range(u + 1, class_node):
             if matrix[u, v] >= threshold and matrix[u, v] > 0:
-                shown = f'penwidth={_width(matrix[u, v])}, tooltip="probability {matrix[u, v]:.3f}"'
-                yield f"{prefix}{u} -> {prefix}{v} [dir=none, {shown}];"
+                attributes = f'penwidth={_penwidth(matrix[u, v])}, tooltip="probability {matrix[u, v]:.3f}"'
+                yield f"{prefix}{u} -> {prefix}{v} [dir=none, {attributes}];"
 
 
 def _nodes(names: Sequence[str], prefix: str) -> Iterator[str]:
     """Yield a line for each node, the class last."""
     for node, name in enumerate(names):
-        looks = ', shape=box, style=filled, fillcolor="#ffe2a8"' if node == len(names) - 1 else ""
-        yield f'{prefix}{node} [label="{_quoted(name)}"{looks}];'
+        style = ', shape=box, style=filled, fillcolor="#ffe2a8"' if node == len(names) - 1 else ""
+        yield f'{prefix}{node} [label="{_escape(name)}"{style}];'
 
 
-def _width(share: float) -> str:
-    return f"{_THINNEST + (_WIDEST - _THINNEST) * share:.2f}"
+def _penwidth(share: float) -> str:
+    return f"{_MIN_PENWIDTH + (_MAX_PENWIDTH - _MIN_PENWIDTH) * share:.2f}"
 
 
-def _quoted(text: str) -> str:
-    r"""Return text for a quoted string of DOT; what cannot be printed is shown as its picture.
+def _escape(text: str) -> str:
+    r"""Escape text for a quoted DOT string; control characters become their Unicode pictures.
 
-    >>> print(_quoted('a "b" \\N &lt; \x07'))
+    >>> print(_escape('a "b" \\N &lt; \x07'))
     a \"b\" \\N &amp;lt; ␇
     """
     plain = text.replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;").replace("\n", "\\n")

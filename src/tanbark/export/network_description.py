@@ -1,4 +1,7 @@
-"""Networks as described in files: variables, parents and probability tables."""
+"""Networks in text files: what readers and writers of BIF and XMLBIF share.
+
+A reader collects variables and probability tables in a `Description`, which checks them and builds the `Network`.
+"""
 
 from __future__ import annotations
 
@@ -15,55 +18,70 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.atomic_write import replacing
-from tanbark.export.variables import NetworkFileError, Variable, class_name_of, schema_of
+from tanbark.export.variables import NetworkFileError, Variable, find_class_name, make_schema
 from tanbark.network import Network, SparseTable, Structure
 from tanbark.schema.encode.columns import first_repeated
 
-MOST_BYTES = 2**28
-MOST_SAID = 500
+Array = NDArray[np.float64]
+PathLike = str | os.PathLike[str]
 
-Path_ = str | os.PathLike[str]
+MAX_FILE_BYTES = 2**28
+MAX_MESSAGE_CHARS = 500
+"""The maximum length of an error message: a name can be as long as the file."""
+MAX_CELLS = 2**22
+"""The maximum number of probabilities in a file, about 80 MB of text."""
+SUM_TOLERANCE = 0.01
+"""The maximum deviation from 1 of the sum of rounded probabilities."""
+
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
 
-def written(text: str, path: Path_ | None) -> str:
-    """Return a text, having written it to a file if there is a path."""
+def write_text(text: str, path: PathLike | None) -> str:
+    """Write a text to a file if a path is given, and return the text."""
     if path is not None:
         with replacing(Path(path)) as file:
             file.write(text.encode())
     return text
 
 
-def read(source: Path_ | IO[bytes] | IO[str], parse: Callable[[bytes], Network]) -> Network:
-    """Return what a file describes; an error names the file and the line."""
+def read_network(source: PathLike | IO[bytes] | IO[str], parse: Callable[[bytes], Network]) -> Network:
+    """Read a file and parse it; errors name the file and the line."""
     if isinstance(source, str | os.PathLike):
-        with open(source, "rb") as file:
-            content: bytes | str = file.read(MOST_BYTES + 1)
+        with Path(source).open("rb") as file:
+            content: bytes | str = file.read(MAX_FILE_BYTES + 1)
         name = os.fspath(source)
     else:
-        content, name = source.read(MOST_BYTES + 1), getattr(source, "name", "the file")
+        content, name = source.read(MAX_FILE_BYTES + 1), getattr(source, "name", "the file")
     try:
-        if len(content) > MOST_BYTES:
-            raise NetworkFileError(f"the file is larger than {MOST_BYTES // 2**20} MB")
+        if len(content) > MAX_FILE_BYTES:
+            raise NetworkFileError(f"the file is larger than {MAX_FILE_BYTES // 2**20} MB")
         return parse(content.encode() if isinstance(content, str) else content)
     except NetworkFileError as error:
         where = f"{name}, line {error.line}" if error.line else name
-        # A name may be as long as the file.
-        raise NetworkFileError(f"{where}: {str(error)[:MOST_SAID]}", error.line) from error.__cause__
+        raise NetworkFileError(f"{where}: {str(error)[:MAX_MESSAGE_CHARS]}", error.line) from error.__cause__
 
 
-Array = NDArray[np.float64]
+def parse_number(word: str, line: int) -> float:
+    """Return a decimal number; other notations that Python accepts, such as ``nan`` and ``1_0``, are errors."""
+    if not _NUMBER.fullmatch(word):
+        raise NetworkFileError(f"expected a number, found {word[:40]!r}", line)
+    return float(word)
 
-MOST_CELLS = 2**22
-"""So many probabilities a file may hold: about 80 MB of text."""
-TOLERANCE = 0.01
-"""How far probabilities that someone rounded may sum from 1."""
 
-_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+def probability_tables(network: Network) -> list[Array]:
+    """Return the probability tables of a network, all of them dense."""
+    cells = sum(math.prod(table.shape) for table in network.log_tables)
+    if cells > MAX_CELLS:
+        raise ValueError(
+            f"the network has {cells:,} probabilities, but a file can hold at most {MAX_CELLS:,}; use fewer parents "
+            "per node"
+        )
+    return [np.exp(t.dense() if isinstance(t, SparseTable) else t) for t in network.log_tables]
 
 
 @dataclass(frozen=True)
 class Definition:
-    """A node's parents, and its probabilities: one axis for each parent, the node's own values last."""
+    """The parents of a node and its probability table: one axis for each parent, then one for the node."""
 
     parents: tuple[str, ...]
     table: Array
@@ -71,12 +89,12 @@ class Definition:
 
 
 class Description:
-    """What has been read of a file: each variable once, and a definition for each."""
+    """The variables and definitions that have been read from a file."""
 
     def __init__(self) -> None:
         self.variables: dict[str, Variable] = {}
         self.definitions: dict[str, Definition] = {}
-        self._cells = 0
+        self._n_cells = 0
 
     def declare(self, variable: Variable) -> None:
         """Add a variable."""
@@ -85,94 +103,75 @@ class Description:
             raise NetworkFileError(f"{name!r} is declared twice", line)
         if not labels:
             raise NetworkFileError(f"{name!r} has no values", line)
-        twice = first_repeated(labels)
-        if twice is not None and "tanbark_kinds" not in variable.properties:
-            raise NetworkFileError(f"{name!r} has the value {twice!r} twice", line)
+        repeated = first_repeated(labels)
+        if repeated is not None and "tanbark_kinds" not in variable.properties:
+            raise NetworkFileError(f"{name!r} has the value {repeated!r} twice", line)
         self.variables[name] = variable
 
     def shape(self, name: str, parents: Sequence[str], line: int) -> tuple[int, ...]:
-        """Return the shape of the table of a node with these parents, all of which must have been declared."""
-        for one in (name, *parents):
-            if one not in self.variables:
-                raise NetworkFileError(f"{one!r} is no variable", line)
+        """Return the shape of a node's table, or raise NetworkFileError if the node or a parent is invalid."""
+        for variable in (name, *parents):
+            if variable not in self.variables:
+                raise NetworkFileError(f"unknown variable {variable!r}", line)
         if name in self.definitions:
             raise NetworkFileError(f"the probabilities of {name!r} are given twice", line)
         if len({name, *parents}) <= len(parents):
-            raise NetworkFileError(f"{name!r} has a parent twice, or is its own", line)
-        shape = tuple(len(self.variables[one].labels) for one in (*parents, name))
-        self._cells += math.prod(shape)
-        if self._cells > MOST_CELLS:
-            raise NetworkFileError(f"there are more than {MOST_CELLS:,} probabilities, too many to read", line)
+            raise NetworkFileError(f"{name!r} has a repeated parent or is its own parent", line)
+        shape = tuple(len(self.variables[variable].labels) for variable in (*parents, name))
+        self._n_cells += math.prod(shape)
+        if self._n_cells > MAX_CELLS:
+            raise NetworkFileError(f"the file describes more than {MAX_CELLS:,} probabilities, the maximum", line)
         return shape
 
     def define(self, name: str, parents: Sequence[str], values: Array, shape: tuple[int, ...], line: int) -> None:
-        """Add a node's parents and its probabilities, in the order of the axes of its table."""
+        """Add the parents of a node and its probabilities, in C order of its table."""
         if values.size != math.prod(shape):
             raise NetworkFileError(f"{name!r} needs {math.prod(shape):,} probabilities, found {values.size:,}", line)
         self.definitions[name] = Definition(tuple(parents), values.reshape(shape), line)
 
     def network(self, class_name: str | None) -> Network:
-        """Return the network that has been read."""
+        """Build the network."""
         if not self.variables:
-            raise NetworkFileError("no variable is declared")
+            raise NetworkFileError("the file declares no variables")
         for name, variable in self.variables.items():
             if name not in self.definitions:
-                raise NetworkFileError(f"the probabilities of {name!r} are not given", variable.line)
-        of_class = self.variables[class_name_of([*self.variables.values()], class_name)]
-        columns = [v for v in self.variables.values() if v is not of_class]
-        defined = [self.definitions[v.name] for v in (*columns, of_class)]
-        place = {v.name: at for at, v in enumerate((*columns, of_class))}
-        self._refuse_cycle()
-        structure = Structure(tuple(tuple(place[p] for p in one.parents) for one in defined))
+                raise NetworkFileError(f"the probabilities of {name!r} are missing", variable.line)
+        class_variable = self.variables[find_class_name([*self.variables.values()], class_name)]
+        attributes = [v for v in self.variables.values() if v is not class_variable]
+        definitions = [self.definitions[v.name] for v in (*attributes, class_variable)]
+        index = {v.name: at for at, v in enumerate((*attributes, class_variable))}
+        self._check_acyclic()
+        structure = Structure(tuple(tuple(index[p] for p in definition.parents) for definition in definitions))
         try:
-            schema = schema_of(columns, of_class)
+            schema = make_schema(attributes, class_variable)
         except ValueError as error:
             raise NetworkFileError(str(error)) from None
-        return Network(schema, structure, tuple(map(_log_table, place, defined)))
+        return Network(schema, structure, tuple(map(_log_table, index, definitions)))
 
-    def _refuse_cycle(self) -> None:
+    def _check_acyclic(self) -> None:
         try:
-            TopologicalSorter({name: one.parents for name, one in self.definitions.items()}).prepare()
+            TopologicalSorter({name: definition.parents for name, definition in self.definitions.items()}).prepare()
         except CycleError as error:
             name = error.args[1][0]
-            raise NetworkFileError(
-                f"{name!r} depends on itself by way of others", self.definitions[name].line
-            ) from None
-
-
-def number(word: str, line: int) -> float:
-    """Return a number that a file has; what Python or C also take for one is none."""
-    if not _NUMBER.fullmatch(word):
-        raise NetworkFileError(f"expected a number, found {word[:40]!r}", line)
-    return float(word)
-
-
-def probabilities(network: Network) -> list[Array]:
-    """Return the tables of a network, those that are sparse written out."""
-    cells = sum(math.prod(table.shape) for table in network.log_tables)
-    if cells > MOST_CELLS:
-        raise ValueError(
-            f"the network has {cells:,} probabilities, and a file may hold {MOST_CELLS:,}; give nodes fewer parents"
-        )
-    return [np.exp(t.dense() if isinstance(t, SparseTable) else t) for t in network.log_tables]
+            raise NetworkFileError(f"the network has a cycle through {name!r}", self.definitions[name].line) from None
 
 
 def _log_table(name: str, definition: Definition) -> Array:
-    """Return the logarithms of probabilities, scaled where whoever wrote them had rounded them."""
+    """Return the log probabilities of a node; probabilities that were rounded are normalised."""
     table, line = definition.table, definition.line
     if not (np.isfinite(table).all() and (table >= 0).all()):
-        raise NetworkFileError(f"{name!r} has a probability that is negative or no finite number", line)
+        raise NetworkFileError(f"{name!r} has a probability that is negative or not finite", line)
     sums = table.sum(axis=-1, keepdims=True)
     worst = float(sums.flat[np.abs(sums - 1.0).argmax()])
-    if abs(worst - 1.0) > TOLERANCE + 1e-9:
+    if abs(worst - 1.0) > SUM_TOLERANCE + 1e-9:
         raise NetworkFileError(f"{name!r} has probabilities that sum to {worst:.6g} instead of 1", line)
-    return exact_log(np.where(np.abs(sums - 1.0) > 1e-9, table / sums, table))
+    return _exact_log(np.where(np.abs(sums - 1.0) > 1e-9, table / sums, table))
 
 
-def exact_log(probability: Array) -> Array:
-    """Return the logarithms whose exponentials are these probabilities to the last bit, where there are such."""
+def _exact_log(probability: Array) -> Array:
+    """Return logarithms whose exponentials equal the probabilities bit for bit, where such logarithms exist."""
     with np.errstate(divide="ignore"):
         log: Array = np.log(probability)
-        for nudged in (np.nextafter(log, -np.inf), np.nextafter(log, np.inf)):
-            log = np.where((np.exp(log) != probability) & (np.exp(nudged) == probability), nudged, log)
+        for neighbour in (np.nextafter(log, -np.inf), np.nextafter(log, np.inf)):
+            log = np.where((np.exp(log) != probability) & (np.exp(neighbour) == probability), neighbour, log)
     return log

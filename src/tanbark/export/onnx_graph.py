@@ -1,4 +1,4 @@
-"""Build ONNX graphs that compute log joints."""
+"""Build ONNX graphs that compute the log joint of each class: for trees, for other networks and for AODE."""
 
 from __future__ import annotations
 
@@ -12,36 +12,46 @@ from numpy.typing import NDArray
 from tanbark.models import SuperParentAverage
 from tanbark.network import Network, SparseTable
 
+Array = NDArray[np.float64]
+
 OPSET, ML_OPSET, IR_VERSION = 17, 3, 8
-"""Old enough for every onnxruntime since 1.12."""
-MOST_BYTES = 2**30
-"""How much the tables of a graph may take; a file of ONNX ends at twice that."""
+"""Versions that onnxruntime supports since 1.12."""
+MAX_CONSTANT_BYTES = 2**30
+"""The maximum size of the constants of a graph; ONNX files are limited to twice that."""
+MAX_DENSE_CELLS = 2**26
+"""The maximum number of cells of a sparse table that is converted to a dense one."""
 
 
 class Graph:
-    """Nodes and constants; each method that adds some returns the name of what comes out."""
+    """The nodes and constants of an ONNX graph. Each method adds some of them and returns the name of its result.
 
-    def __init__(self, taken: Iterable[str]) -> None:
+    Parameters
+    ----------
+    reserved : iterable of str
+        Names of inputs and outputs, which differ from all generated names.
+    """
+
+    def __init__(self, reserved: Iterable[str]) -> None:
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
-        self.size = 0
+        self._n_bytes = 0
         self._prefix = "t"
-        while any(name.startswith(self._prefix) for name in taken):
+        while any(name.startswith(self._prefix) for name in reserved):
             self._prefix += "_"
 
     def constant(self, array: NDArray[Any]) -> str:
-        """Add an array."""
+        """Add a constant array."""
         from onnx import numpy_helper
 
-        self.size += array.nbytes
-        if self.size > MOST_BYTES:
-            raise ValueError("the tables of the model take more than 1 GB, too much for ONNX; use fewer levels")
+        self._n_bytes += array.nbytes
+        if self._n_bytes > MAX_CONSTANT_BYTES:
+            raise ValueError("the tables of the model take more than 1 GB, the maximum for ONNX; use fewer levels")
         name = f"{self._prefix}{len(self.nodes)}_{len(self.constants)}"
         self.constants.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
         return name
 
     def node(self, operation: str, *inputs: str, out: str = "", name: str = "", **attributes: Any) -> str:
-        """Add a node of one output."""
+        """Add a node with one output."""
         from onnx import helper
 
         out = out or f"{self._prefix}{len(self.nodes)}"
@@ -50,73 +60,67 @@ class Graph:
         return out
 
     def sum(self, terms: list[str]) -> str:
-        """Add a sum."""
+        """Add the sum of some terms."""
         return terms[0] if len(terms) == 1 else self.node("Sum", *terms)
 
     def largest(self, terms: str, axis: int) -> tuple[str, str]:
-        """Add the largest along an axis, zero where all are -inf, and where that is so; the axis stays."""
+        """Add the maximum along an axis, which is kept, and a mask of where it is -inf; there it becomes zero."""
         largest = self.node("ReduceMax", terms, axes=[axis], keepdims=1)
-        none = self.node("Equal", largest, self.constant(np.array(-np.inf)))
-        return self.node("Where", none, self.constant(np.array(0.0)), largest), none
+        impossible = self.node("Equal", largest, self.constant(np.array(-np.inf)))
+        return self.node("Where", impossible, self.constant(np.array(0.0)), largest), impossible
 
     def exp(self, logs: str) -> str:
-        """Add exponentials; that of -inf, which some runtimes round up to the least positive number, is zero."""
-        none = self.node("Equal", logs, self.constant(np.array(-np.inf)))
-        return self.node("Where", none, self.constant(np.array(0.0)), self.node("Exp", logs))
+        """Add the exponential; exp(-inf), which some runtimes round up to the smallest positive number, is zero."""
+        impossible = self.node("Equal", logs, self.constant(np.array(-np.inf)))
+        return self.node("Where", impossible, self.constant(np.array(0.0)), self.node("Exp", logs))
 
     def log_sum(self, terms: str, axis: int) -> str:
-        """Add the logarithm of the sum of exponentials along an axis, which goes."""
+        """Add the logarithm of the sum of exponentials along an axis, which is removed."""
         largest, _ = self.largest(terms, axis)
         shares = self.exp(self.node("Sub", terms, largest))
-        at = self.constant(np.array([axis], np.int64))
-        total = self.node("Add", self.node("Log", self.node("ReduceSum", shares, at, keepdims=1)), largest)
-        return self.node("Squeeze", total, at)
+        axes = self.constant(np.array([axis], np.int64))
+        total = self.node("Add", self.node("Log", self.node("ReduceSum", shares, axes, keepdims=1)), largest)
+        return self.node("Squeeze", total, axes)
 
-    def checked(self, codes: str, values: int, sentence: str) -> str:
-        """Add codes that are below a number; running the graph on any other is an error that names the node."""
-        return self.node("Gather", self.constant(np.arange(values)), codes, name=sentence)
-
-
-Array = NDArray[np.float64]
-
-MOST_CELLS = 2**26
-"""A sparse table with more is not written out."""
+    def checked(self, codes: str, n_values: int, message: str) -> str:
+        """Add a check that codes are below `n_values`; the runtime error contains the node's name, the message."""
+        return self.node("Gather", self.constant(np.arange(n_values)), codes, name=message)
 
 
 def tree_scores(graph: Graph, network: Network, codes: list[str]) -> str:
-    """Add the log joint under a tree, what is missing summed out by messages from the leaves to the roots.
+    """Add the log joint of a tree; missing values are marginalised by messages from the leaves to the roots.
 
-    The message of an attribute, of shape (classes, rows, values of its parent), is the log probability of all that is
-    known of it and beneath it.
+    The message of an attribute, of shape (classes, rows, values of its parent), is the log probability of the observed
+    values in its subtree.
     """
     structure, arity = network.structure, network.schema.arity.tolist()
     messages: dict[int, list[str]] = {-1: [graph.constant(network.class_log_prior[:, None, None])]}
     for u in reversed(structure.topological_order()):
         if u == structure.of_class:
             continue
-        above = structure.attribute_parents(u)
+        parents = structure.attribute_parents(u)
         table = network.log_tables[u]
         assert not isinstance(table, SparseTable)
         axes = [structure.parents[u].index(structure.of_class), table.ndim - 1]
-        axes += [structure.parents[u].index(p) for p in above]
-        # Class first, own values, those of the parent (one, if there is none).
+        axes += [structure.parents[u].index(p) for p in parents]
+        # Axes: class, own values, values of the parent (of length 1 without a parent).
         table = table.transpose(axes).reshape(len(network.schema.classes), arity[u], -1)
         if u in messages:
             message = _inner_message(graph, table, graph.sum(messages[u]), codes[u])
         else:
             known = np.pad(table, ((0, 0), (0, 1), (0, 0)))
             message = graph.node("Gather", graph.constant(known), codes[u], axis=1)
-        messages.setdefault(above[0] if above else -1, []).append(message)
+        messages.setdefault(parents[0] if parents else -1, []).append(message)
     joint = graph.node("Squeeze", graph.sum(messages[-1]), graph.constant(np.array([2])))
     return graph.node("Transpose", joint, perm=[1, 0])
 
 
-def _inner_message(graph: Graph, table: Array, beneath: str, codes: str) -> str:
-    """Add the message of an attribute with something beneath: the sum over those of its values that may be."""
-    values = table.shape[1]
-    possible = np.where(np.eye(values, dtype=bool), 0.0, -np.inf)
-    seen = graph.node("Gather", graph.constant(np.pad(possible, ((0, 1), (0, 0)))), codes)
-    terms = graph.node("Add", beneath, seen)
+def _inner_message(graph: Graph, table: Array, children: str, codes: str) -> str:
+    """Add the message of an attribute with children: the sum over its possible values, one if it is observed."""
+    n_values = table.shape[1]
+    possible = np.where(np.eye(n_values, dtype=bool), 0.0, -np.inf)
+    observed = graph.node("Gather", graph.constant(np.pad(possible, ((0, 1), (0, 0)))), codes)
+    terms = graph.node("Add", children, observed)
     largest, _ = graph.largest(terms, 2)
     shares = graph.exp(graph.node("Sub", terms, largest))
     total = graph.node("Log", graph.node("MatMul", shares, graph.constant(np.exp(table))))
@@ -124,18 +128,22 @@ def _inner_message(graph: Graph, table: Array, beneath: str, codes: str) -> str:
 
 
 def network_scores(graph: Graph, network: Network, codes: list[str]) -> str:
-    """Add the log joint of complete rows under a network of any shape; a row that lacks a value is an error."""
+    """Add the log joint of complete rows under any network; a row with a missing value is an error."""
     schema, structure = network.schema, network.structure
-    whole = [
-        graph.checked(code, column.arity, f"column {column.name!r} has no value, and this network needs complete rows")
-        for code, column in zip(codes, schema.columns)
+    complete = [
+        graph.checked(
+            code,
+            column.arity,
+            f"column {column.name!r} has a missing or unseen value; this network needs complete rows",
+        )
+        for code, column in zip(codes, schema.columns, strict=True)
     ]
     terms = []
     for node, parents in enumerate(structure.parents):
         table = network.log_tables[node]
         if isinstance(table, SparseTable):
             cells = math.prod(table.shape)
-            if cells > MOST_CELLS:
+            if cells > MAX_DENSE_CELLS:
                 raise ValueError(
                     f"the table of {network.names[node]!r} has {cells:,} cells, too many for ONNX; use fewer parents"
                 )
@@ -151,20 +159,23 @@ def network_scores(graph: Graph, network: Network, codes: list[str]) -> str:
         if not attributes:
             terms.append(flat)
             continue
-        strides = [math.prod(sizes[at + 1 :]) for at in range(len(sizes))]
-        place = [graph.node("Mul", whole[v], graph.constant(np.array(s))) for v, s in zip(attributes, strides)]
-        at = place[0]
-        for other in place[1:]:
-            at = graph.node("Add", at, other)
-        terms.append(graph.node("Gather", flat, at))
+        strides = [math.prod(sizes[axis + 1 :]) for axis in range(len(sizes))]
+        offsets = [
+            graph.node("Mul", complete[v], graph.constant(np.array(stride)))
+            for v, stride in zip(attributes, strides, strict=True)
+        ]
+        index = offsets[0]
+        for offset in offsets[1:]:
+            index = graph.node("Add", index, offset)
+        terms.append(graph.node("Gather", flat, index))
     return graph.sum(terms)
 
 
 def aode_scores(graph: Graph, model: SuperParentAverage, codes: list[str]) -> str:
-    """Add the log of the summed joints of the super-parents that vote, or of naive Bayes where none does.
+    """Add the logarithm of the sum of the joints of all voting super-parents, or of naive Bayes if none votes.
 
-    Values are numbered across columns, and one more number stands for every open value: it does not vote, and says
-    nothing under any super-parent.
+    Values are numbered across columns. One additional number represents missing values: they do not vote and do not
+    contribute under any super-parent.
     """
     offset = model.schema.offset
     values, classes = model.own.shape

@@ -1,4 +1,4 @@
-"""The single network of a classifier, for formats that hold one."""
+"""The network of a classifier, for formats that can hold only one."""
 
 from __future__ import annotations
 
@@ -14,41 +14,42 @@ from tanbark.network import Network
 
 
 def single_network(model: Any, form: str) -> Network:
-    """Return a network, or that of a classifier whose answers are those of its network.
+    """Return a network, or the network of a classifier whose predictions are those of the network.
 
-    Any other model is an error that says why the format, whose name is `form`, cannot express it.
+    Raise ValueError or TypeError if the model has no such network. `form` is the name of the format in the message.
     """
     network = drawn_network(model, form)
     if isinstance(model, NetworkClassifier) and model.model_.prior_ratio.any():
         raise ValueError(
-            f"class_prior is in no table of a network whose class has parents, so that {form} cannot hold it; "
-            f"tanbark.export.{form.lower()}(model.network_, path) exports the network under the learned prior"
+            f"{form} cannot express class_prior for a network whose class has parents; "
+            f"tanbark.export.{form.lower()}(model.network_, path) exports the network with the learned prior"
         )
     return network
 
 
 def drawn_network(model: Any, form: str) -> Network:
-    """Return a network, or that of a classifier that has one."""
+    """Return a network, or the network of a classifier that has one, which may ignore `class_prior`."""
     if isinstance(model, Network):
         return model
     if not isinstance(model, CountsClassifier):
-        raise TypeError(f"only a Network or a classifier of tanbark can become {form}, not {type(model).__name__!r}")
+        raise TypeError(f"cannot export {type(model).__name__!r} to {form}: expected a Network or a tanbark classifier")
     check_is_fitted(model)
     if isinstance(model, NetworkClassifier):
         network: Network = model.network_
         return network
     if isinstance(model, AveragedTAN):
         multinet = isinstance(model.map_tree_, tuple)
-        many, best = ("a tree for each class", "map_tree_[0]") if multinet else ("all trees", "map_tree_")
+        trees, best = ("all trees for each class", "map_tree_[0]") if multinet else ("all trees", "map_tree_")
         raise ValueError(
-            f"AveragedTAN averages over {many}, and so is no single network that {form} could hold; "
-            f"export the most probable one, in Python: tanbark.export.{form.lower()}(model.{best}, path)"
+            f"AveragedTAN averages over {trees}, but {form} can hold only a single network; "
+            f"export the most probable tree in Python: tanbark.export.{form.lower()}(model.{best}, path)"
         )
     if isinstance(model, BoostedBN):
         raise ValueError(
-            f"BoostedBN lets networks vote, and {form} can hold one; export them one by "
-            f"one, in Python: tanbark.export.{form.lower()}(model.networks_[0], path)"
+            f"BoostedBN combines several networks, but {form} can hold only one; export them one by one in Python: "
+            f"tanbark.export.{form.lower()}(model.networks_[0], path)"
         )
     raise ValueError(
-        f"{type(model).__name__} pools many networks, and {form} can hold one; fit another model, TAN for example"
+        f"{type(model).__name__} combines many networks, but {form} can hold only one; fit another classifier, "
+        "for example TAN"
     )

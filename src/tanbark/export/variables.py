@@ -1,18 +1,14 @@
-"""Variables in files: names and labels that every reader accepts, and their columns.
+"""Variables in network files: conversion to and from schema columns, and escaping of names and labels.
 
-Any text as a word that readers of BIF and of XMLBIF take, and back.
+Escaping. A name or label may contain characters that a format does not allow. Each of them is written ``_xHHHH_``,
+where HHHH is its code point as four hexadecimal digits, or eight if four do not suffice. The empty string is written
+``_x_``. An underscore that would start such a sequence is escaped too. All other valid words remain as they are, so two
+different texts never become the same word. .NET's ``XmlConvert.EncodeName`` uses the same convention.
 
-A character that a format cannot hold is written ``_xHHHH_``: its number in four hexadecimal digits, or in eight where
-four do not suffice. The empty text is ``_x_``. An underscore that would seem to begin such a thing is written so
-itself; any other text that is a word already stays as it is. So no two texts become the same word. .NET's
-``XmlConvert.EncodeName`` writes names so.
-
-The variables of a file and the columns of a schema.
-
-What labels alone do not say is in properties, so that tanbark reads the schema that it wrote: which variable is the
-class (``tanbark_role = class``), of which type each label is where not all are text (``tanbark_kinds``), and the cut
-points and the range of numbers (``tanbark_cuts``, ``tanbark_range``). Where another program has changed the labels so
-that a property does not fit them any more, the labels are text.
+Properties. A file describes values by labels only. Properties store the rest of the schema: which variable is the class
+(``tanbark_role = class``), the types of the labels if they are not all strings (``tanbark_kinds``), and the cut points
+and the range of numeric columns (``tanbark_cuts``, ``tanbark_range``). If another program has changed the labels so
+that a property does not match them any more, the property is ignored and the labels are read as strings.
 """
 
 from __future__ import annotations
@@ -28,43 +24,71 @@ import numpy as np
 from tanbark.schema import Category, Number, Schema
 from tanbark.schema.encode.columns import Column, Label
 
+KEYWORDS = {"network", "variable", "probability", "type", "discrete", "property", "table", "default"}
+"""The keywords of BIF, which cannot be names."""
+MAX_LISTED_NAMES = 20
+"""The maximum number of variables that an error message lists."""
+
+_HEX_CODE = "(?:[0-9A-Fa-f]{8}|[0-9A-Fa-f]{4}|)"
+_ESCAPE = re.compile("_x([0-9A-F]{8}|[0-9A-F]{4}|)_")
+
+_DTYPE = re.compile(r"[<>|]U|\|O|\|b1|[<>|][iu][1248]|<[f][248]")
+# The kinds of values that may follow the levels of a category.
+_EXTRA_KINDS: tuple[list[str], ...] = ([], ["other"], ["missing"], ["other", "missing"], ["none"])
+_PARSERS: dict[str, Callable[[str], Any]] = {
+    "text": str,
+    "int": int,
+    "float": float,
+    "bool": {"True": True, "False": False}.__getitem__,
+}
+
 
 class NetworkFileError(ValueError):
-    """A file that describes no network, in a sentence; `line` is where, 0 if nowhere in particular."""
+    """Error for a file that does not describe a valid network.
 
-    def __init__(self, sentence: str, line: int = 0) -> None:
-        super().__init__(sentence)
+    Parameters
+    ----------
+    message : str
+        The problem.
+    line : int, default=0
+        The line of the problem, or 0 if it has no particular line.
+
+    Attributes
+    ----------
+    line : int
+        The line of the problem, or 0 if it has no particular line.
+    """
+
+    def __init__(self, message: str, line: int = 0) -> None:
+        super().__init__(message)
         self.line = line
 
 
-KEYWORDS = {"network", "variable", "probability", "type", "discrete", "property", "table", "default"}
-
-_CODE = "(?:[0-9A-Fa-f]{8}|[0-9A-Fa-f]{4}|)"
-_ESCAPE = re.compile("_x([0-9A-F]{8}|[0-9A-F]{4}|)_")
+# Escaping
 
 
-def _unwritable(bad: str) -> re.Pattern[str]:
-    """Return a pattern of what has to be escaped where some characters are bad."""
-    return re.compile(f"_(?=[xX]{_CODE}(?:_|{bad}))|{bad}")
+def _must_escape(invalid: str) -> re.Pattern[str]:
+    """Return a pattern of the characters to escape, given a pattern of the invalid ones."""
+    return re.compile(f"_(?=[xX]{_HEX_CODE}(?:_|{invalid}))|{invalid}")
 
 
-_BIF = _unwritable(r"[^A-Za-z0-9_.-]|^[0-9.-]")
-_XML = _unwritable("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|^[ \t\n\r]|[ \t\n\r]\\Z")
+_BIF_INVALID = _must_escape(r"[^A-Za-z0-9_.-]|^[0-9.-]")
+_XML_INVALID = _must_escape("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|^[ \t\n\r]|[ \t\n\r]\\Z")
 
 
 def bif_name(text: str) -> str:
-    """Return the word of BIF for a name: Latin letters, digits, ``_``, ``-`` and ``.``, with a letter or ``_`` first.
+    """Escape a name for BIF: ASCII letters, digits, ``_``, ``-`` and ``.``, starting with a letter or ``_``.
 
     >>> bif_name("cell_size"), bif_name("a b"), bif_name(""), bif_name("3rd"), bif_name("_x0020_"), bif_name("table")
     ('cell_size', 'a_x0020_b', '_x_', '_x0033_rd', '_x005F_x0020_', '_x0074_able')
     """
     if text in KEYWORDS:
-        return _escaped(text[0]) + text[1:]
-    return _BIF.sub(lambda found: _escaped(found[0]), text) or "_x_"
+        return _escape(text[0]) + text[1:]
+    return _BIF_INVALID.sub(lambda match: _escape(match[0]), text) or "_x_"
 
 
 def bif_label(text: str) -> str:
-    """Return the word of BIF for a label: as that for a name, but digits alone are a word too.
+    """Escape a label for BIF: like a name, except that it may consist of digits only.
 
     >>> bif_label("10"), bif_label("-1")
     ('10', '_x002D_1')
@@ -73,67 +97,58 @@ def bif_label(text: str) -> str:
 
 
 def xml_text(text: str) -> str:
-    """Return a text without what XML cannot hold and without white space at its ends, which readers drop.
+    r"""Escape characters that XML cannot represent, and leading and trailing white space, which readers strip.
 
-    >>> xml_text("a <b>, ü"), xml_text("bell \\a"), xml_text(" a"), xml_text("")
+    >>> xml_text("a <b>, ü"), xml_text("bell \a"), xml_text(" a"), xml_text("")
     ('a <b>, ü', 'bell _x0007_', '_x0020_a', '_x_')
     """
-    return _XML.sub(lambda found: _escaped(found[0]), text) or "_x_"
+    return _XML_INVALID.sub(lambda match: _escape(match[0]), text) or "_x_"
 
 
-def text_of(word: str) -> str:
-    """Return the text behind a word; a word that holds nothing of the form is its own text.
+def unescape(word: str) -> str:
+    """Return the original text of an escaped word; other words are returned unchanged.
 
-    >>> text_of("a_x0020_b"), text_of("_x_"), text_of("cell_size"), text_of("_xFFFFFFFF_")
+    >>> unescape("a_x0020_b"), unescape("_x_"), unescape("cell_size"), unescape("_xFFFFFFFF_")
     ('a b', '', 'cell_size', '_xFFFFFFFF_')
     """
 
-    def character(found: re.Match[str]) -> str:
-        number = int(found[1] or "0", 16)
-        return found[0] if number > 0x10FFFF else chr(number) if found[1] else ""
+    def character(match: re.Match[str]) -> str:
+        code = int(match[1] or "0", 16)
+        return match[0] if code > 0x10FFFF else chr(code) if match[1] else ""
 
     return _ESCAPE.sub(character, word)
 
 
-def distinct(
-    texts: Iterable[str], word: Callable[[str], str], alike: Callable[[str], str] = lambda word: word
+def distinct_words(
+    texts: Iterable[str], escape: Callable[[str], str], key: Callable[[str], str] = lambda word: word
 ) -> tuple[str, ...]:
-    """Return a word for each text; one that is like an earlier one is escaped letter by letter.
+    """Escape each text; if its key equals that of an earlier word, escape all of its characters.
 
-    >>> distinct(["a", "A", "b"], bif_name, str.lower)
+    >>> distinct_words(["a", "A", "b"], bif_name, str.lower)
     ('a', '_x0041_', 'b')
     """
     words: list[str] = []
-    taken: set[str] = set()
+    keys: set[str] = set()
     for text in texts:
-        one = word(text)
-        if alike(one) in taken:
-            one = "".join(map(_escaped, text))
-        words.append(one)
-        taken.add(alike(one))
+        word = escape(text)
+        if key(word) in keys:
+            word = "".join(map(_escape, text))
+        words.append(word)
+        keys.add(key(word))
     return tuple(words)
 
 
-def _escaped(character: str) -> str:
-    number = ord(character)
-    return f"_x{number:04X}_" if number < 0x10000 else f"_x{number:08X}_"
+def _escape(character: str) -> str:
+    code = ord(character)
+    return f"_x{code:04X}_" if code < 0x10000 else f"_x{code:08X}_"
 
 
-_DTYPE = re.compile(r"[<>|]U|\|O|\|b1|[<>|][iu][1248]|<[f][248]")
-_FURTHER: tuple[list[str], ...] = ([], ["other"], ["missing"], ["other", "missing"], ["none"])
-
-
-_PARSED: dict[str, Callable[[str], Any]] = {
-    "text": str,
-    "int": int,
-    "float": float,
-    "bool": {"True": True, "False": False}.__getitem__,
-}
+# From a schema to variables
 
 
 @dataclass(frozen=True)
 class Variable:
-    """A node: its name, what its values are called, and its properties."""
+    """A variable of a network file: its name, the labels of its values, its properties and its line."""
 
     name: str
     labels: tuple[str, ...]
@@ -141,54 +156,26 @@ class Variable:
     line: int = 0
 
 
-def described(schema: Schema) -> list[Variable]:
+def describe_schema(schema: Schema) -> list[Variable]:
     """Return the variables of a schema, the class last."""
-    return [*map(_described_column, schema.columns), _described_class(schema)]
+    return [*map(_describe_column, schema.columns), _describe_class(schema)]
 
 
-def class_name_of(variables: Sequence[Variable], given: str | None) -> str:
-    """Return the name of the class: the one given, else that of the variable that is marked as such."""
-    names = [v.name for v in variables]
-    shown = ", ".join(map(repr, names[:20])) + (f" and {len(names) - 20:,} more" if len(names) > 20 else "")
-    if given is not None:
-        if given not in names:
-            raise NetworkFileError(f"class_name is {given!r}, which is no variable; the variables are {shown}")
-        return given
-    marked = [v for v in variables if v.properties.get("tanbark_role") == "class"]
-    if not marked:
-        raise NetworkFileError(f"no variable is marked as the class; give class_name=, one of {shown}")
-    if len(marked) > 1:
-        raise NetworkFileError("a second variable is marked as the class; give class_name=", marked[1].line)
-    return marked[0].name
-
-
-def schema_of(columns: Sequence[Variable], of_class: Variable) -> Schema:
-    """Return the schema of some variables and the class."""
-    return Schema(
-        tuple(map(_column, columns)),
-        _classes(of_class),
-        of_class.name,
-        of_class.properties.get("tanbark_unseen", "marginalize"),
-        of_class.properties.get("tanbark_named", "true") == "true",
-        _class_dtype(of_class),
-    )
-
-
-def _described_column(column: Column) -> Variable:
+def _describe_column(column: Column) -> Variable:
     if isinstance(column, Number):
         cuts = " ".join(map(repr, column.cuts)) or "none"
-        given = {"tanbark_cuts": cuts, "tanbark_range": f"{column.low!r} {column.high!r}"}
-        return Variable(column.name, tuple(map(_in_words, column.labels)), given)
-    further = [*["other"] * column.other, *["missing"] * column.missing]
-    kinds = [*map(_kind, column.levels), *further] or ["none"]
-    labels = [*map(str, column.levels), *further] or ["missing"]
+        properties = {"tanbark_cuts": cuts, "tanbark_range": f"{column.low!r} {column.high!r}"}
+        return Variable(column.name, tuple(map(_interval_word, column.labels)), properties)
+    extra = [*["other"] * column.other, *["missing"] * column.missing]
+    kinds = [*map(_kind, column.levels), *extra] or ["none"]
+    labels = [*map(str, column.levels), *extra] or ["missing"]
     return Variable(column.name, tuple(labels), _kinds_property(kinds))
 
 
-def _in_words(interval: str) -> str:
-    """Return what an interval of numbers is called where a label is a word.
+def _interval_word(interval: str) -> str:
+    """Return the label of an interval as a single word.
 
-    >>> [_in_words(label) for label in ("<= 30", "(30, 50]", "> 50", "any number", "(missing)")]
+    >>> [_interval_word(label) for label in ("<= 30", "(30, 50]", "> 50", "any number", "(missing)")]
     ['up_to_30', 'from_30_to_50', 'above_50', 'any_number', 'missing']
     """
     between = re.fullmatch(r"\((.+), (.+)\]", interval)
@@ -197,7 +184,7 @@ def _in_words(interval: str) -> str:
     return interval.replace("<= ", "up_to_").replace("> ", "above_").strip("()").replace(" ", "_")
 
 
-def _described_class(schema: Schema) -> Variable:
+def _describe_class(schema: Schema) -> Variable:
     properties = {"tanbark_role": "class", **_kinds_property([*map(_kind, schema.classes)])}
     if schema.class_dtype != Schema((), schema.classes).class_dtype:
         properties["tanbark_dtype"] = re.sub("U.*", "U", schema.class_dtype)
@@ -216,17 +203,49 @@ def _kinds_property(kinds: Sequence[str]) -> dict[str, str]:
     return {} if all(kind == "text" for kind in kinds) else {"tanbark_kinds": " ".join(kinds)}
 
 
+# From variables to a schema
+
+
+def find_class_name(variables: Sequence[Variable], class_name: str | None) -> str:
+    """Return the name of the class: `class_name`, or if it is None the variable that is marked as the class."""
+    names = [v.name for v in variables]
+    more = f" and {len(names) - MAX_LISTED_NAMES:,} more" if len(names) > MAX_LISTED_NAMES else ""
+    listed = ", ".join(map(repr, names[:MAX_LISTED_NAMES])) + more
+    if class_name is not None:
+        if class_name not in names:
+            raise NetworkFileError(f"class_name {class_name!r} is not a variable; the variables are {listed}")
+        return class_name
+    marked = [v for v in variables if v.properties.get("tanbark_role") == "class"]
+    if not marked:
+        raise NetworkFileError(f"no variable is marked as the class; set class_name to one of {listed}")
+    if len(marked) > 1:
+        raise NetworkFileError("more than one variable is marked as the class; set class_name", marked[1].line)
+    return marked[0].name
+
+
+def make_schema(attributes: Sequence[Variable], class_variable: Variable) -> Schema:
+    """Return the schema of attributes and a class."""
+    return Schema(
+        tuple(map(_column, attributes)),
+        _classes(class_variable),
+        class_variable.name,
+        class_variable.properties.get("tanbark_unseen", "marginalize"),
+        class_variable.properties.get("tanbark_named", "true") == "true",
+        _class_dtype(class_variable),
+    )
+
+
 def _column(variable: Variable) -> Column:
-    cut = _number(variable)
-    if cut is not None:
-        return cut
-    kinds, levels = _typed(variable)
-    further = kinds[len(levels) :]
-    return Category(variable.name, levels, "other" in further, "missing" in further)
+    number = _number_column(variable)
+    if number is not None:
+        return number
+    kinds, levels = _typed_levels(variable)
+    extra = kinds[len(levels) :]
+    return Category(variable.name, levels, "other" in extra, "missing" in extra)
 
 
-def _number(variable: Variable) -> Number | None:
-    """Return a column of numbers, None where no cut points are given that fit."""
+def _number_column(variable: Variable) -> Number | None:
+    """Return a numeric column, or None if there are no cut points that match the labels."""
     try:
         words = variable.properties["tanbark_cuts"]
         cuts = [float(word) for word in words.split()] if words != "none" else []
@@ -237,31 +256,32 @@ def _number(variable: Variable) -> Number | None:
     return column if column.arity == len(variable.labels) else None
 
 
-def _typed(variable: Variable) -> tuple[list[str], tuple[Label, ...]]:
-    """Return the kind of each value, and the labels of those that are levels, each of its type."""
+def _typed_levels(variable: Variable) -> tuple[list[str], tuple[Label, ...]]:
+    """Return the kind of each value, and the levels converted to their types."""
     labels = variable.labels
     kinds = variable.properties.get("tanbark_kinds", "").split()
-    own = [kind for kind in kinds if kind in _PARSED]
-    if len(kinds) == len(labels) and kinds[len(own) :] in _FURTHER:
+    level_kinds = [kind for kind in kinds if kind in _PARSERS]
+    n_levels = len(level_kinds)
+    if len(kinds) == len(labels) and kinds[n_levels:] in _EXTRA_KINDS:
         with suppress(ValueError, KeyError):
-            levels = tuple(_PARSED[kind](label) for kind, label in zip(own, labels))
-            if tuple(map(str, levels)) == labels[: len(own)]:
+            levels = tuple(_PARSERS[kind](label) for kind, label in zip(level_kinds, labels[:n_levels], strict=True))
+            if tuple(map(str, levels)) == labels[:n_levels]:
                 return kinds, levels
     return ["text"] * len(labels), labels
 
 
 def _classes(variable: Variable) -> tuple[Label, ...]:
-    kinds, levels = _typed(variable)
+    kinds, levels = _typed_levels(variable)
     return levels if len(levels) == len(kinds) else variable.labels
 
 
 def _class_dtype(variable: Variable) -> str:
-    """Return the type of the array of classes, empty where nothing special is said of it."""
-    said = variable.properties.get("tanbark_dtype", "")
-    if not _DTYPE.fullmatch(said):
+    """Return the dtype of the class array, or the empty string if there is no valid ``tanbark_dtype``."""
+    given = variable.properties.get("tanbark_dtype", "")
+    if not _DTYPE.fullmatch(given):
         return ""
     classes = _classes(variable)
-    dtype = np.array(classes).dtype if said.endswith("U") else np.dtype(said)
+    dtype = np.array(classes).dtype if given.endswith("U") else np.dtype(given)
     try:
         same = np.array(classes, object).astype(dtype).tolist() == list(classes)
     except (TypeError, ValueError, OverflowError):

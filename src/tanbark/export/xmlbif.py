@@ -1,4 +1,4 @@
-"""XMLBIF, the XML interchange format of Bayesian networks."""
+"""Write and read XMLBIF, the XML variant of the Bayesian Network Interchange Format."""
 
 from __future__ import annotations
 
@@ -10,25 +10,48 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
-from tanbark.export.network_description import Description, Path_, number, probabilities, read, written
+from tanbark.export.network_description import (
+    Description,
+    PathLike,
+    parse_number,
+    probability_tables,
+    read_network,
+    write_text,
+)
 from tanbark.export.single_network import single_network
-from tanbark.export.variables import NetworkFileError, Variable, described, distinct, text_of, xml_text
+from tanbark.export.variables import NetworkFileError, Variable, describe_schema, distinct_words, unescape, xml_text
 from tanbark.network import Network
 
 
-def xmlbif(model: Any, path: Path_ | None = None) -> str:
-    """Return a network as XMLBIF 0.3, and write it to a file if there is a path.
+def xmlbif(model: Any, path: PathLike | None = None) -> str:
+    """Export a network to XMLBIF 0.3.
 
-    Names and labels stand there as they are. What XML cannot hold (control characters) or readers drop (the empty text,
-    white space at the ends) is written ``_xHHHH_`` (see `tanbark.export.variables`), which `read_xmlbif` undoes. The
-    intervals of numbers are called ``up_to_30``, ``from_30_to_50`` and ``above_50``. Probabilities have all their
-    digits. Properties that begin with ``tanbark_`` say what other readers need not know: the class, the types of
-    labels, the cut points of numbers.
+    Names and labels are written unchanged, with two exceptions: characters that XML cannot represent (control
+    characters) and text that readers drop (the empty string, leading and trailing white space) are written ``_xHHHH_``,
+    and `read_xmlbif` restores them. Intervals of numbers are named ``up_to_30``, ``from_30_to_50`` and ``above_50``.
+    Probabilities are written with all digits. Properties whose names start with ``tanbark_`` store what XMLBIF cannot
+    express: the class, the types of labels and the cut points of numbers. Other readers ignore them.
 
     Parameters
     ----------
-    model : Network, or a classifier that is one network
-    path : path, optional
+    model : Network or classifier
+        A network, or a fitted classifier that consists of one network.
+    path : path-like, default=None
+        The file to write. If None, no file is written.
+
+    Returns
+    -------
+    str
+        The text of the file.
+
+    Raises
+    ------
+    ValueError
+        If the classifier is not a single network, or has too many probabilities.
+
+    See Also
+    --------
+    read_xmlbif : Read a network from XMLBIF.
 
     Examples
     --------
@@ -39,17 +62,19 @@ def xmlbif(model: Any, path: Path_ | None = None) -> str:
         <OUTCOME>pre-presbyopic</OUTCOME>
     """
     network = single_network(model, "XMLBIF")
-    variables, tables = described(network.schema), probabilities(network)
-    names = [_escaped(name) for name in distinct((v.name for v in variables), xml_text)]
+    variables, tables = describe_schema(network.schema), probability_tables(network)
+    names = [_xml_escape(name) for name in distinct_words((v.name for v in variables), xml_text)]
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<BIF VERSION="0.3">', "<NETWORK>", "  <NAME>tanbark</NAME>"]
-    for name, variable in zip(names, variables):
+    for name, variable in zip(names, variables, strict=True):
         lines += ['  <VARIABLE TYPE="nature">', f"    <NAME>{name}</NAME>"]
-        lines += [f"    <OUTCOME>{_escaped(label)}</OUTCOME>" for label in distinct(variable.labels, xml_text)]
-        lines += [f"    <PROPERTY>{key} = {_escaped(value)}</PROPERTY>" for key, value in variable.properties.items()]
+        labels = distinct_words(variable.labels, xml_text)
+        lines += [f"    <OUTCOME>{_xml_escape(label)}</OUTCOME>" for label in labels]
+        properties = variable.properties.items()
+        lines += [f"    <PROPERTY>{key} = {_xml_escape(value)}</PROPERTY>" for key, value in properties]
         lines.append("  </VARIABLE>")
-    for node, above in enumerate(network.structure.parents):
+    for node, parents in enumerate(network.structure.parents):
         lines += ["  <DEFINITION>", f"    <FOR>{names[node]}</FOR>"]
-        lines += [f"    <GIVEN>{names[p]}</GIVEN>" for p in above]
+        lines += [f"    <GIVEN>{names[p]}</GIVEN>" for p in parents]
         rows = tables[node].reshape(-1, len(variables[node].labels)).tolist()
         lines += [
             "    <TABLE>",
@@ -57,33 +82,48 @@ def xmlbif(model: Any, path: Path_ | None = None) -> str:
             "    </TABLE>",
             "  </DEFINITION>",
         ]
-    return written("\n".join([*lines, "</NETWORK>", "</BIF>", ""]), path)
+    return write_text("\n".join([*lines, "</NETWORK>", "</BIF>", ""]), path)
 
 
-def read_xmlbif(source: Path_ | IO[Any], class_name: str | None = None) -> Network:
-    """Return the network that an XMLBIF file describes.
+def read_xmlbif(source: PathLike | IO[Any], class_name: str | None = None) -> Network:
+    """Read a network from an XMLBIF file.
 
-    Tables list the node's own values fastest, then those of the last parent. Probabilities that were rounded, so that
-    they sum to 1 within 0.01, are scaled. Labels are text, and all columns categories, unless properties that tanbark
-    wrote say otherwise. A file that declares entities is refused, and nothing outside the file is read.
+    In a table, the values of the node vary fastest, then those of the last parent. Probabilities that sum to 1 within
+    0.01, because they were rounded, are normalised. Labels are strings and columns are categories, unless properties
+    written by tanbark define other types. Files that declare entities are refused, and nothing outside the file is
+    read.
 
     Parameters
     ----------
-    source : path or open file
-    class_name : str, optional
-        Which variable is the class; by default the one that tanbark marked as such.
+    source : path-like or file object
+        The file.
+    class_name : str, default=None
+        The variable that is the class. If None, the variable that tanbark marked as the class.
+
+    Returns
+    -------
+    Network
+
+    Raises
+    ------
+    NetworkFileError
+        If the file does not describe a valid network. The message names the file and the line.
+
+    See Also
+    --------
+    xmlbif : Export a network to XMLBIF.
     """
-    return read(source, lambda content: _Reader().network(content, class_name))
+    return read_network(source, lambda content: _Reader().network(content, class_name))
 
 
-def _escaped(text: str) -> str:
-    """Return text for XML; white space that readers change is given by its number."""
-    return re.sub(r"[\t\n\r]|(?<= ) ", lambda found: f"&#{ord(found[0])};", escape(text, {'"': "&quot;"}))
+def _xml_escape(text: str) -> str:
+    """Escape text for XML; white space that readers would normalise becomes a character reference."""
+    return re.sub(r"[\t\n\r]|(?<= ) ", lambda match: f"&#{ord(match[0])};", escape(text, {'"': "&quot;"}))
 
 
 @dataclass
 class _Element:
-    """What has been read of a variable or of a definition: the texts of each tag inside."""
+    """A VARIABLE or DEFINITION element: the texts of its children by tag."""
 
     line: int
     texts: dict[str, list[str]] = field(default_factory=dict)
@@ -92,14 +132,14 @@ class _Element:
         return self.texts.get(tag, [])
 
     def one(self, tag: str, inside: str) -> str:
-        found = self.all(tag)
-        if len(found) != 1:
-            raise NetworkFileError(f"a {inside} has {len(found)} {tag} instead of one", self.line)
-        return found[0]
+        texts = self.all(tag)
+        if len(texts) != 1:
+            raise NetworkFileError(f"{inside} must have exactly one {tag}, found {len(texts)}", self.line)
+        return texts[0]
 
 
 class _Reader:
-    """What listens to the parser of XML."""
+    """The handlers of the XML parser, which collect the elements of the file."""
 
     def __init__(self) -> None:
         self.parser = expat.ParserCreate()
@@ -107,22 +147,22 @@ class _Reader:
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
         self.parser.CharacterDataHandler = self._text
-        self.parser.EntityDeclHandler = self._refuse
-        self.parser.SkippedEntityHandler = self._refuse
+        self.parser.EntityDeclHandler = self._refuse_entity
+        self.parser.SkippedEntityHandler = self._refuse_entity
         self.path: list[str] = []
         self.text: list[str] = []
         self.elements: dict[str, list[_Element]] = {"VARIABLE": [], "DEFINITION": []}
 
     def network(self, content: bytes, class_name: str | None) -> Network:
-        """Return the network that a file describes."""
+        """Parse the content of a file."""
         try:
             self.parser.Parse(content, True)
         except expat.ExpatError as error:
-            raise NetworkFileError(f"this is no whole XML ({expat.ErrorString(error.code)})", error.lineno) from None
+            raise NetworkFileError(f"invalid XML ({expat.ErrorString(error.code)})", error.lineno) from None
         except (LookupError, ValueError) as error:
             if isinstance(error, NetworkFileError):
                 raise
-            raise NetworkFileError(f"this cannot be read as XML ({error})") from None
+            raise NetworkFileError(f"invalid XML ({error})") from None
         description = Description()
         for element in self.elements["VARIABLE"]:
             _declare(element, description)
@@ -136,14 +176,15 @@ class _Reader:
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         if not self.path and tag != "BIF":
-            raise NetworkFileError(f"XMLBIF begins with <BIF>, this with <{tag[:40]}>", self.line)
+            raise NetworkFileError(f"the root element must be <BIF>, found <{tag[:40]}>", self.line)
         self.path.append(tag)
         self.text.clear()
         if len(self.path) == 3 and tag in self.elements:
             self.elements[tag].append(_Element(self.line))
             kind = attributes.get("TYPE", "nature")
             if tag == "VARIABLE" and kind != "nature":
-                raise NetworkFileError(f"a variable is of type {kind[:40]!r}; only nature can be read", self.line)
+                message = f"a variable has type {kind[:40]!r}; only 'nature' is supported"
+                raise NetworkFileError(message, self.line)
 
     def _text(self, text: str) -> None:
         self.text.append(text)
@@ -155,8 +196,8 @@ class _Reader:
         self.path.pop()
         self.text.clear()
 
-    def _refuse(self, name: str, *_: Any) -> None:
-        raise NetworkFileError(f"the entity {name[:40]!r} is none of XML's own; write what it stands for", self.line)
+    def _refuse_entity(self, name: str, *_: Any) -> None:
+        raise NetworkFileError(f"entity {name[:40]!r} is not supported; replace it by its text", self.line)
 
 
 def _declare(element: _Element, description: Description) -> None:
@@ -164,13 +205,13 @@ def _declare(element: _Element, description: Description) -> None:
     for text in element.all("PROPERTY"):
         key, _, value = text.partition("=")
         properties[key.strip()] = value.strip()
-    labels = tuple(map(text_of, element.all("OUTCOME")))
-    description.declare(Variable(text_of(element.one("NAME", "VARIABLE")), labels, properties, element.line))
+    labels = tuple(map(unescape, element.all("OUTCOME")))
+    description.declare(Variable(unescape(element.one("NAME", "VARIABLE")), labels, properties, element.line))
 
 
 def _define(element: _Element, description: Description) -> None:
-    name = text_of(element.one("FOR", "DEFINITION"))
-    parents = [text_of(text) for text in element.all("GIVEN")]
+    name = unescape(element.one("FOR", "DEFINITION"))
+    parents = [unescape(text) for text in element.all("GIVEN")]
     shape = description.shape(name, parents, element.line)
-    values = [number(word, element.line) for word in element.one("TABLE", "DEFINITION").split()]
+    values = [parse_number(word, element.line) for word in element.one("TABLE", "DEFINITION").split()]
     description.define(name, parents, np.array(values), shape, element.line)

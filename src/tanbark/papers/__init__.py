@@ -1,4 +1,4 @@
-"""The experiments of published papers, run again."""
+"""Reproductions of the experiments of published papers, run by ``tanbark reproduce``."""
 
 PAPERS = ("cerquides2003", "gabn2007", "roure2002", "sugahara2018")
-"""Each is a module, which has an `EXPERIMENT`."""
+"""The papers. Each is a module with a constant `EXPERIMENT`."""

@@ -1,9 +1,8 @@
 """Cerquides and Lopez de Mantaras (2003): the average over all trees against a single tree.
 
-Numbers are cut into five intervals of equal frequency by the training rows; whole numbers of at most ten values are
-categories. A tenth, a half and all of the training
-rows are learned from. The paper does not say what is done with missing values: here they are summed out. Flare is the
-first 323 rows of ``solar_flare``.
+Numbers are discretised into five equal-frequency intervals of the training rows; integers with at most ten values are
+categories. The models learn from a tenth, a half and all of the training rows. The paper does not say how it treats
+missing values; here they are marginalised. Flare is the first 323 rows of ``solar_flare``.
 """
 
 from __future__ import annotations
@@ -29,23 +28,23 @@ from tanbark.papers.experiment import (
     PaperSet,
     Results,
     Section,
-    mark,
+    agreement_count,
+    failure_reason,
+    fold_values,
     mean_and_error,
-    over_folds,
-    why_failed,
 )
-from tanbark.papers.experiment_cells import Cell, Record, tried
+from tanbark.papers.experiment_cells import Cell, Record, record_or_failure
 from tanbark.papers.samples import Sample, Sizes, labelled
 from tanbark.schema import Encoder
 
 FOLDS = 10
 QUICK_FOLDS = 5
 SHARES = (0.1, 0.5, 1.0)
-LEVEL = 0.05
-FEWEST_SETS = 6
-"""With fewer data sets any count would agree with any other."""
-MOST_ROWS = 5_000
-"""The paper skipped TBMATAN where there are more rows."""
+SIGNIFICANCE_LEVEL = 0.05
+MIN_SETS = 6
+"""With fewer data sets, almost any two counts would agree."""
+MAX_TBMATAN_ROWS = 5_000
+"""The paper did not run TBMATAN on data sets with more rows."""
 
 METHODS: dict[str, Callable[..., Any]] = {
     "TBMATAN": AveragedTAN,
@@ -73,7 +72,7 @@ SIZES = {
     "soybean_large": ("Soybean", 316, 35, 19),
     "congressional_voting": ("Votes", 435, 16, 2),
 }
-"""Table 1: what the paper calls a data set, and how many rows, attributes and classes it has there."""
+"""Table 1: the name of each data set in the paper, and its numbers of rows, attributes and classes there."""
 
 Wins = dict[tuple[str, str], tuple[int, int, int]]
 BETTER_ERROR: Wins = {
@@ -84,7 +83,7 @@ BETTER_ERROR: Wins = {
     ("TAN+MS", "TBMATAN"): (0, 0, 1),
     ("TAN+MS", "SSTBMATAN"): (1, 2, 2),
 }
-"""Table 2: on how many data sets the first is significantly better than the second, for each share."""
+"""Table 2: the number of data sets on which the first is significantly better than the second, for each share."""
 
 BETTER_LOG_SCORE: Wins = {
     ("TBMATAN", "SSTBMATAN"): (1, 1, 4),
@@ -94,7 +93,7 @@ BETTER_LOG_SCORE: Wins = {
     ("TAN+MS", "TBMATAN"): (0, 0, 2),
     ("TAN+MS", "SSTBMATAN"): (2, 3, 4),
 }
-"""Table 3."""
+"""Table 3: the same for the LogScore."""
 
 
 def run(data: Dataset, cell: Cell) -> list[Record]:
@@ -104,23 +103,23 @@ def run(data: Dataset, cell: Cell) -> list[Record]:
     for share in SHARES:
         train, test = sample.fold(cell.part, cell.parts, share)
         for method, new in METHODS.items():
-            found = tried(partial(_scores, new, train, test, sample.size["classes"]))
-            records.append({"method": method, "share": share, **found})
+            scores = record_or_failure(partial(_scores, new, train, test, sample.size["classes"]))
+            records.append({"method": method, "share": share, **scores})
     return records
 
 
 def _scores(new: Callable[..., Any], train: Sample, test: Sample, classes: int) -> Record:
     model = new(encoder=Encoder(n_bins=5)).fit(train.table, train.classes)
-    said = aligned(model.predict_log_proba(test.table), model.classes_, np.arange(classes))
+    log_proba = aligned(model.predict_log_proba(test.table), model.classes_, np.arange(classes))
     return {
-        "error": error(test.classes, said),
-        "log_score": log_score(test.classes, said),
+        "error": error(test.classes, log_proba),
+        "log_score": log_score(test.classes, log_proba),
         "test_rows": len(test.classes),
     }
 
 
 def report(results: Results) -> list[Section | Drawing]:
-    """Return Tables 2 and 3 beside ours, and the figures behind ours."""
+    """Return Tables 2 and 3 of the paper next to ours, and the figures behind ours."""
     return [
         _wins("Table 2: significant differences in error rate", results, "error", BETTER_ERROR),
         _wins("Table 3: significant differences in LogScore", results, "log_score", BETTER_LOG_SCORE),
@@ -140,7 +139,7 @@ def _both(
     results: Results, files: Iterable[str], quantity: str, share: float, a: str, b: str
 ) -> tuple[list[Array], list[Array]]:
     """Return a quantity of two methods in each fold of the data sets on which neither failed."""
-    pairs = [[over_folds(results[file], quantity, share=share, method=method) for method in (a, b)] for file in files]
+    pairs = [[fold_values(results[file], quantity, share=share, method=method) for method in (a, b)] for file in files]
     complete = [(x, y) for x, y in pairs if x is not None and y is not None]
     return [x for x, _ in complete], [y for _, y in complete]
 
@@ -149,55 +148,56 @@ def _wins(title: str, results: Results, quantity: str, paper: Wins) -> Section:
     rows = []
     agreements = []
     sizes = _sizes(results)
-    small = [file for file in results if sizes.ours[file][0] <= MOST_ROWS]
+    small = [file for file in results if sizes.ours[file][0] <= MAX_TBMATAN_ROWS]
     for (a, b), printed in paper.items():
         skipped = "TBMATAN" in (a, b)
-        of_paper = sum(size[1] <= MOST_ROWS for size in SIZES.values()) if skipped else len(SIZES)
-        for share, count in zip(SHARES, printed):
-            # The paper has the same sets only where it did not skip TBMATAN.
-            alike = _both(results, small if skipped else results, quantity, share, a, b)
+        n_paper_sets = sum(size[1] <= MAX_TBMATAN_ROWS for size in SIZES.values()) if skipped else len(SIZES)
+        for share, count in zip(SHARES, printed, strict=True):
+            # Compare on the data sets of the paper: without the large ones if TBMATAN is involved.
+            comparable = _both(results, small if skipped else results, quantity, share, a, b)
             everywhere = _both(results, results, quantity, share, a, b)
-            sets, wins = len(alike[0]), win_tie_loss(*alike, level=LEVEL).wins
-            row = [f"{a} better than {b}", f"{share:.0%}", f"{count} of {of_paper}", f"{wins} of {sets}"]
-            spread = _spread(count / of_paper, sets)
-            close = abs(wins - count * sets / of_paper) <= 2 * spread
-            enough = sets >= FEWEST_SETS
+            n_sets, wins = len(comparable[0]), win_tie_loss(*comparable, level=SIGNIFICANCE_LEVEL).wins
+            row = [f"{a} better than {b}", f"{share:.0%}", f"{count} of {n_paper_sets}", f"{wins} of {n_sets}"]
+            error_of_count = _error_of_count(count / n_paper_sets, n_sets)
+            close = abs(wins - count * n_sets / n_paper_sets) <= 2 * error_of_count
+            enough = n_sets >= MIN_SETS
             if enough:
                 agreements.append(close)
-            row += [f"±{spread:.1f}", AGREES if close else DIFFERS] if enough else ["", ""]
-            rows.append([*row, f"{win_tie_loss(*everywhere, level=LEVEL).wins} of {len(everywhere[0])}"])
+            row += [f"±{error_of_count:.1f}", AGREES if close else DIFFERS] if enough else ["", ""]
+            all_wins = win_tie_loss(*everywhere, level=SIGNIFICANCE_LEVEL).wins
+            rows.append([*row, f"{all_wins} of {len(everywhere[0])}"])
     words = (
-        f"On how many data sets the difference is significant at 5 % by a paired t-test over the folds. The paper "
-        f"skipped TBMATAN beyond {MOST_ROWS:,} rows; ours on all sets stands in the last column. {AGREES} where ours "
-        "on the sets it ran differs by at most two standard errors of a count of so many sets (binomial, with Agresti "
-        f"and Coull's two successes and two failures added; fewer than {FEWEST_SETS} sets are not judged): "
-        f"{mark(agreements)}."
+        "The number of data sets on which the difference is significant at 5 % in a paired t-test over the folds. The "
+        f"paper did not run TBMATAN on data sets with more than {MAX_TBMATAN_ROWS:,} rows; the last column has our "
+        f"count on all data sets. {AGREES}: on the data sets that the paper used, our count differs from the paper's "
+        "by at most two standard errors (binomial, with two successes and two failures added as in Agresti and Coull). "
+        f"Fewer than {MIN_SETS} data sets are not compared. Agreement: {agreement_count(agreements)}."
     )
     columns = ["", "training rows", "paper", "ours", "", "agrees", "ours, all sets"]
     return Section(title, words, columns, rows, labels=2)
 
 
-def _spread(share: float, sets: int) -> float:
-    """Return the standard error of a number of sets, of which a share is expected."""
-    likely = (share * sets + 2.0) / (sets + 4.0)
-    return float(np.sqrt(sets * likely * (1.0 - likely)))
+def _error_of_count(share: float, n_sets: int) -> float:
+    """Return the standard error of a count of data sets, given its expected share."""
+    adjusted = (share * n_sets + 2.0) / (n_sets + 4.0)
+    return float(np.sqrt(n_sets * adjusted * (1.0 - adjusted)))
 
 
 def _improvements(results: Results) -> Section:
-    """Return by how much the averages over trees are better than the single tree, on the middle one of the sets."""
+    """Return the median improvement, over data sets, of the averages over trees on the single tree."""
     rows = []
     for method in (method for method in METHODS if method != SINGLE):
         cells = []
         for quantity in ("error", "log_score"):
             for share in SHARES:
-                pairs = zip(*_both(results, results, quantity, share, method, SINGLE))
+                pairs = zip(*_both(results, results, quantity, share, method, SINGLE), strict=True)
                 better = [1.0 - ours.mean() / single.mean() for ours, single in pairs if single.any()]
                 cells.append(f"{100.0 * np.median(better):.1f}" if better else "-")
         rows.append([method, *cells])
     words = (
-        "Median over data sets of the share by which a method's mean is smaller, in per cent; a set on which TAN+MS "
-        "does not err is left out. The paper speaks of an average improvement by TBMATAN of around 10 % in error rate "
-        "and slightly more in LogScore, and of more the fewer rows are learned from."
+        "The median over data sets of the reduction of the mean relative to TAN+MS, in per cent. Data sets on which "
+        "TAN+MS makes no error are omitted. The paper reports an average improvement by TBMATAN of around 10 % in "
+        "error rate and slightly more in LogScore, and larger improvements with fewer training rows."
     )
     columns = [f"{what}, {share:.0%}" for what in ("error", "LogScore") for share in SHARES]
     return Section("Improvement over TAN+MS", words, ["", *columns], rows)
@@ -212,9 +212,9 @@ def _figures(title: str, results: Results, quantity: str, scale: float) -> Secti
         cells, means = [], []
         for share in SHARES:
             for method in METHODS:
-                values = over_folds(done, quantity, share=share, method=method)
+                values = fold_values(done, quantity, share=share, method=method)
                 if values is None:
-                    cells.append(f"failed: {why_failed(done, share=share, method=method)}")
+                    cells.append(f"failed: {failure_reason(done, share=share, method=method)}")
                     continue
                 cells.append(mean_and_error(values, scale))
                 means.append(scale * float(values.mean()))
@@ -223,7 +223,7 @@ def _figures(title: str, results: Results, quantity: str, scale: float) -> Secti
             totals.append(means)
     if totals:
         rows.append([f"average, {len(totals)} sets", *(f"{v:.2f}" for v in np.mean(totals, axis=0))])
-    words = "Means over folds with their standard errors. The paper prints none of these."
+    words = "Means over folds with their standard errors. The paper does not print these figures."
     return Section(title, words, ["set", *columns], rows)
 
 
@@ -234,10 +234,10 @@ EXPERIMENT = Experiment(
         "models. ICML, 75-82."
     ),
     protocol=(
-        "Ten folds; numbers are cut into five intervals of equal frequency by the training rows (whole numbers of at "
-        "most ten values are categories); a tenth, a half and all of the training rows are learned from, of each class "
-        "alike; ten imagined cases; K = 5 for SSTBMATAN. Missing values are summed out (the paper does not say what it "
-        "did)."
+        "Ten-fold cross-validation. Numbers are discretised into five equal-frequency intervals of the training rows; "
+        "integers with at most ten values are categories. The models learn from a tenth, a half and all of the "
+        "training rows, stratified by class. The equivalent sample size is 10, and K = 5 for SSTBMATAN. Missing values "
+        "are marginalised; the paper does not say how it treats them."
     ),
     sets=tuple(PaperSet(file, size[0]) for file, size in SIZES.items()),
     quick_sets=("car_evaluation", "cleve", "credit_crx", "glass", "hepatitis", "iris", "pima", "congressional_voting"),

@@ -1,4 +1,4 @@
-"""Run an experiment cell by cell, in parallel and resumable."""
+"""Run an experiment in cells: parts that run in parallel, are cached on disk, and can be resumed."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ from tanbark.datasets import Dataset, read_folder
 from tanbark.evaluate.comparison import reason
 
 Record = dict[str, Any]
-"""Figures that belong together: names to plain values."""
+"""Named figures of a result, for example of one method in one fold."""
 
 Work = Callable[[Dataset, "Cell"], list[Record]]
+"""The function that runs a cell."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A piece of an experiment that is run at once: which data set, and which part of how many (a fold, an order)."""
+    """A unit of work of an experiment: a data set, and one of its parts (a fold, or an order of rows)."""
 
     file: str
     part: int
@@ -33,14 +34,14 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """What its file is called; a part after the last is one on its own."""
+        """The name of its file. The part after the last is the extra cell of the experiment."""
         part = "apart" if self.part == self.parts else f"{self.part + 1}-of-{self.parts}"
         return f"{self.file}-{part}{'-quick' if self.quick else ''}"
 
 
 @dataclass(frozen=True)
 class Done:
-    """A cell, its records, how long it took, why it failed if it did, and whether it was found on disk."""
+    """The result of a cell: its records, run time, error message if it failed, and whether it was read from disk."""
 
     cell: Cell
     records: list[Record]
@@ -50,52 +51,53 @@ class Done:
 
 
 def run_cells(
-    work: Work, cells: Sequence[Cell], data: Path, kept: Path, n_jobs: int, fresh: Callable[[Done], None]
+    work: Work, cells: Sequence[Cell], data: Path, cache: Path, n_jobs: int, on_done: Callable[[Done], None]
 ) -> list[Done]:
-    """Return what came of each cell, in their order; those on disk are not run again, unless they failed.
+    """Return the result of each cell, in order; cells on disk are not run again unless they failed.
 
     Parameters
     ----------
     work : callable
-        A function of a module, from a data set and a cell to records.
-    cells : sequence of Cells
+        A module-level function from a data set and a cell to records.
+    cells : sequence of Cell
+        The cells to run.
     data : Path
         The folder of data sets.
-    kept : Path
-        The folder where finished cells are found and put.
+    cache : Path
+        The folder of finished cells.
     n_jobs : int
-        How many processes.
-    fresh : callable
-        Called with each cell that is done, those from the disk first.
+        The number of processes.
+    on_done : callable
+        Called with each result, first those that are read from disk.
     """
     from joblib import delayed
 
     from tanbark.evaluate.worker_processes import side_by_side
 
-    kept.mkdir(parents=True, exist_ok=True)
-    program = _program()
-    marks = {file: _mark(program, work, data, file) for file in dict.fromkeys(cell.file for cell in cells)}
-    found = {cell: done for cell in cells if (done := _read(kept, cell, marks[cell.file])) is not None}
-    for done in found.values():
-        fresh(done)
-    rest = [cell for cell in cells if cell not in found]
-    tasks = (delayed(_run)(work, cell, data, kept, marks[cell.file]) for cell in rest)
-    with side_by_side(tasks, min(n_jobs, max(len(rest), 1)), in_order=False) as results:
-        for done in results:
-            found[done.cell] = done
-            fresh(done)
-    return [found[cell] for cell in cells]
+    cache.mkdir(parents=True, exist_ok=True)
+    program = _program_hash()
+    hashes = {file: _experiment_hash(program, work, data, file) for file in dict.fromkeys(cell.file for cell in cells)}
+    done = {cell: cached for cell in cells if (cached := _read(cache, cell, hashes[cell.file])) is not None}
+    for cached in done.values():
+        on_done(cached)
+    remaining = [cell for cell in cells if cell not in done]
+    tasks = (delayed(_run)(work, cell, data, cache, hashes[cell.file]) for cell in remaining)
+    with side_by_side(tasks, min(n_jobs, max(len(remaining), 1)), in_order=False) as results:
+        for result in results:
+            done[result.cell] = result
+            on_done(result)
+    return [done[cell] for cell in cells]
 
 
-def tried(method: Callable[[], Record]) -> Record:
-    """Return what a method finds, or why it failed: one that fails on a data set does not keep the others from it."""
+def record_or_failure(method: Callable[[], Record]) -> Record:
+    """Return the record of a method, or the reason of its failure, so that other methods still run."""
     try:
         return method()
     except Exception as error:
         return {"failed": reason(error)}
 
 
-def _run(work: Work, cell: Cell, data: Path, kept: Path, mark: str) -> Done:
+def _run(work: Work, cell: Cell, data: Path, cache: Path, experiment_hash: str) -> Done:
     began = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -104,8 +106,8 @@ def _run(work: Work, cell: Cell, data: Path, kept: Path, mark: str) -> Done:
         except Exception as error:
             return Done(cell, [], time.perf_counter() - began, reason(error))
     done = Done(cell, records, time.perf_counter() - began)
-    text = json.dumps({"mark": mark, "seconds": done.seconds, "records": records})
-    with replacing(kept / f"{cell.name}.json") as file:
+    text = json.dumps({"mark": experiment_hash, "seconds": done.seconds, "records": records})
+    with replacing(cache / f"{cell.name}.json") as file:
         file.write(text.encode())
     return done
 
@@ -115,8 +117,8 @@ def _dataset(data: Path, file: str) -> Dataset:
     return read_folder(data)[file]
 
 
-def _mark(program: str, work: Work, data: Path, file: str) -> str:
-    """Return what tells whether a cell on disk is of the same experiment: the programs and the table's content."""
+def _experiment_hash(program: str, work: Work, data: Path, file: str) -> str:
+    """Return a hash of the program, the experiment and the table, which identifies valid cells on disk."""
     digest = hashlib.sha256(f"{program} {work.__module__}".encode())
     frame = read_folder(data)[file].frame()
     digest.update(repr(frame.schema).encode())
@@ -127,8 +129,8 @@ def _mark(program: str, work: Work, data: Path, file: str) -> str:
     return digest.hexdigest()
 
 
-def _program() -> str:
-    """Return what tells one state of the programs that learn from another: tanbark's own text and others' versions."""
+def _program_hash() -> str:
+    """Return a hash of the source of tanbark and the versions of numpy and scikit-learn."""
     import numpy
     import sklearn
 
@@ -140,12 +142,12 @@ def _program() -> str:
     return digest.hexdigest()
 
 
-def _read(kept: Path, cell: Cell, mark: str) -> Done | None:
-    """Return a cell from the disk, None where it is not there, of another experiment, unreadable, or has a failure."""
+def _read(cache: Path, cell: Cell, experiment_hash: str) -> Done | None:
+    """Return a cell from disk, or None if it is absent, unreadable, from another experiment, or has a failure."""
     try:
-        found = json.loads((kept / f"{cell.name}.json").read_text())
-        failed = any("failed" in record for record in map(dict, found["records"]))
-        same = found["mark"] == mark
-        return Done(cell, found["records"], float(found["seconds"]), found=True) if same and not failed else None
+        content = json.loads((cache / f"{cell.name}.json").read_text())
+        failed = any("failed" in record for record in map(dict, content["records"]))
+        valid = content["mark"] == experiment_hash and not failed
+        return Done(cell, content["records"], float(content["seconds"]), found=True) if valid else None
     except (OSError, ValueError, LookupError, TypeError, ArithmeticError, RecursionError):
         return None

@@ -1,10 +1,11 @@
 """Li, Zhang, Wang and Zhang (2007): generalised additive Bayesian networks against other classifiers.
 
-The copy of the paper at hand has lost its digits: which data sets, how many folds and every figure. So its claims are
-what is looked at, on tables of the UCI repository. Numbers are cut by the criterion of Fayyad and Irani on the training
-rows (the paper cites a survey of such methods; whole numbers of at most ten values are categories), tables have
-Laplace's correction, and significance is at 5 %. K2 takes the attributes in the order of the table, with at most four
-parents; CART is scikit-learn's, pruned by what cross-validation on the training rows says.
+The available copy of the paper has lost its digits, and with them its data sets, number of folds and figures. This
+module therefore tests its claims on tables of the UCI repository. Numbers are discretised by the criterion of Fayyad
+and Irani on the training rows (the paper cites a survey of such methods); integers with at most ten values are
+categories. Tables use Laplace's correction, and the significance level is 5 %. K2 takes the attributes in the order of
+the table, with at most four parents. CART is scikit-learn's decision tree, pruned by cross-validation on the training
+rows.
 """
 
 from __future__ import annotations
@@ -44,20 +45,20 @@ from tanbark.papers.experiment import (
     PaperSet,
     Results,
     Section,
+    failure_reason,
+    fold_values,
     mean_and_error,
-    over_folds,
-    why_failed,
 )
-from tanbark.papers.experiment_cells import Cell, Record, tried
+from tanbark.papers.experiment_cells import Cell, Record, record_or_failure
 from tanbark.papers.samples import Sample, Sizes, labelled
 from tanbark.schema import Encoder
 
 FOLDS = 10
 QUICK_FOLDS = 5
-LEVEL = 0.05
+SIGNIFICANCE_LEVEL = 0.05
 PRUNING_FOLDS = 3
-PRUNINGS = 10
-"""So many prunings of CART, evenly among those that there are, are tried."""
+MAX_PRUNINGS = 10
+"""The maximum number of prunings of CART to try, evenly spaced on its pruning path."""
 
 Array = NDArray[np.float64]
 
@@ -71,14 +72,14 @@ def _network(classifier: Callable[..., Any], **settings: Any) -> Callable[[Sampl
 
 
 def _cart(train: Sample) -> Any:
-    """Return a tree that is pruned as far as cross-validation on its training rows says."""
+    """Return a decision tree, pruned by cross-validation on its training rows."""
     vectorizer = TableVectorizer().fit(train.table, train.classes)
     X = vectorizer.transform(train.table)
     tree = DecisionTreeClassifier(random_state=0)
     costs = np.unique(np.maximum(tree.cost_complexity_pruning_path(X, train.classes).ccp_alphas, 0.0))
-    tried = costs[np.unique(np.linspace(0, len(costs) - 1, PRUNINGS).astype(np.int64))]
+    candidates = costs[np.unique(np.linspace(0, len(costs) - 1, MAX_PRUNINGS).astype(np.int64))]
     folds = StratifiedKFold(PRUNING_FOLDS, shuffle=True, random_state=0)
-    search = GridSearchCV(tree, {"ccp_alpha": tried}, cv=folds).fit(X, train.classes)
+    search = GridSearchCV(tree, {"ccp_alpha": candidates}, cv=folds).fit(X, train.classes)
     return make_pipeline(vectorizer, search.best_estimator_)
 
 
@@ -111,7 +112,7 @@ def run(data: Dataset, cell: Cell) -> list[Record]:
     train, test = sample.fold(cell.part, cell.parts)
     records: list[Record] = [sample.size] if not cell.part else []
     for method, learn in METHODS.items():
-        records.append({"method": method, **tried(partial(_error, learn, train, test))})
+        records.append({"method": method, **record_or_failure(partial(_error, learn, train, test))})
     return records
 
 
@@ -120,51 +121,54 @@ def _error(learn: Callable[[Sample], Any], train: Sample, test: Sample) -> Recor
 
 
 def report(results: Results) -> list[Section | Drawing]:
-    """Return our errors, how often GABN wins, ties and loses, and whether the paper's claims hold."""
+    """Return whether the paper's claims hold, the error rates, the wins, ties and losses of GABN, and the ranks."""
     errors = {
         method: {
             file: values
             for file, done in results.items()
-            if (values := over_folds(done, "error", method=method)) is not None
+            if (values := fold_values(done, "error", method=method)) is not None
         }
         for method in METHODS
     }
-    # Tests over data sets want every method on every one of them.
+    # Tests over data sets need the errors of every method on each of them.
     everywhere = [file for file in results if all(file in of_method for of_method in errors.values())]
     parts: list[Section | Drawing] = [_claims(errors), _table(results, errors, everywhere)]
     if len(everywhere) > 1:
         means = np.array([[errors[method][file].mean() for method in METHODS] for file in everywhere])
         test = friedman(means)
         parts += [_ranks(test), *_drawings(test, means, everywhere)]
-    return [*parts, Sizes.of(results, dict(zip(SETS, SETS)), {}).section()]
+    return [*parts, Sizes.of(results, {name: name for name in SETS}, {}).section()]
 
 
 def _against(errors: dict[str, dict[str, Array]], other: str, test_to_train: float) -> WinTieLoss:
-    """Return how often GABN is significantly better than another method, no different, and worse."""
+    """Return the wins, ties and losses of GABN against another method."""
     ours, theirs = errors[PROPOSED], errors[other]
     both = [file for file in ours if file in theirs]
     return win_tie_loss(
-        [ours[file] for file in both], [theirs[file] for file in both], test_to_train=test_to_train, level=LEVEL
+        [ours[file] for file in both],
+        [theirs[file] for file in both],
+        test_to_train=test_to_train,
+        level=SIGNIFICANCE_LEVEL,
     )
 
 
 def _claims(errors: dict[str, dict[str, Array]]) -> Section:
-    """Return the sentences of the paper that can be tested, and what is found."""
+    """Return the testable claims of the paper and the results."""
     claims = {
         "GABN outperforms traditional Bayesian network classifiers": (("NB", "TAN", "K2", "KDB"), 1),
         "GABN is comparable to or better than boosted Bayesian networks": (("BBN",), 0),
         "The best single super-parent is significantly worse than GABN": (("SPBN",), 1),
     }
     rows = []
-    for claim, (others, least) in claims.items():
-        found = {other: _against(errors, other, 0.0) for other in others}
-        counted = [counts for counts in found.values() if counts.wins + counts.ties + counts.losses]
-        ahead = all(counts.wins - counts.losses >= least for counts in counted)
+    for claim, (others, min_lead) in claims.items():
+        results = {other: _against(errors, other, 0.0) for other in others}
+        counted = [counts for counts in results.values() if counts.wins + counts.ties + counts.losses]
+        ahead = all(counts.wins - counts.losses >= min_lead for counts in counted)
         verdict = ("yes" if ahead else "no") if counted else "not tested"
-        rows.append([claim, ", ".join(f"{other} {counts}" for other, counts in found.items()), verdict])
+        rows.append([claim, ", ".join(f"{other} {counts}" for other, counts in results.items()), verdict])
     words = (
-        "Win/tie/loss of GABN by a paired t-test at 5 % on each data set, and whether it wins more often than it loses "
-        "(against BBN: no less often). The tests over data sets below are stricter."
+        "Win/tie/loss of GABN in paired t-tests at 5 % on each data set, and whether it wins more often than it loses "
+        "(against BBN: at least as often). The tests over data sets below are stricter."
     )
     return Section("The paper's claims", words, ["claim", "win/tie/loss of GABN", "more wins"], rows, labels=3)
 
@@ -175,7 +179,7 @@ def _table(results: Results, errors: dict[str, dict[str, Array]], everywhere: Se
         cells = [
             mean_and_error(errors[method][file], 100.0)
             if file in errors[method]
-            else f"failed: {why_failed(done, method=method)}"
+            else f"failed: {failure_reason(done, method=method)}"
             for method in METHODS
         ]
         rows.append([file, *cells])
@@ -183,10 +187,10 @@ def _table(results: Results, errors: dict[str, dict[str, Array]], everywhere: Se
         means = [100.0 * np.mean([errors[method][file].mean() for file in everywhere]) for method in METHODS]
         rows.append([f"average, {len(everywhere)} sets", *(f"{mean:.2f}" for mean in means)])
     folds = max(len(done) for done in results.values())
-    for words, ratio in (("paired t-test", 0.0), ("corrected t-test", 1.0 / (folds - 1))):
-        found = [str(_against(errors, other, ratio)) if other != PROPOSED else "" for other in METHODS]
-        rows.append([f"win/tie/loss, {words}", *found])
-    words = "Means over folds with their standard errors, and how often GABN wins, ties and loses."
+    for test, ratio in (("paired t-test", 0.0), ("corrected t-test", 1.0 / (folds - 1))):
+        counts = [str(_against(errors, other, ratio)) if other != PROPOSED else "" for other in METHODS]
+        rows.append([f"win/tie/loss, {test}", *counts])
+    words = "Means over folds with their standard errors, and the wins, ties and losses of GABN."
     return Section("Errors in per cent", words, ["set", *METHODS], rows)
 
 
@@ -197,9 +201,9 @@ def _ranks(test: Friedman) -> Section:
         ["p-value against GABN (Hommel)", *(f"{p:.4f}" for p in against_control(test, control)[:-1]), ""],
     ]
     words = (
-        f"Friedman's test over {test.data_sets} data sets: chi-square {test.chi_square:.2f} (p = "
-        f"{test.chi_square_p:.2g}), Iman and Davenport's F {test.f:.2f} (p = {test.f_p:.2g}). Mean ranks, 1 being the "
-        "best, and the p-value of each method against GABN, adjusted by Hommel's procedure."
+        f"The Friedman test over {test.data_sets} data sets: chi-square {test.chi_square:.2f} (p = "
+        f"{test.chi_square_p:.2g}), Iman and Davenport's F {test.f:.2f} (p = {test.f_p:.2g}). Mean ranks, where 1 is "
+        "the best, and the p-value of each method against GABN, adjusted by Hommel's procedure."
     )
     return Section("Ranks over data sets", words, ["", *METHODS], rows)
 
@@ -230,12 +234,13 @@ EXPERIMENT = Experiment(
         "913-918."
     ),
     protocol=(
-        "Ten folds, the same for all; numbers are cut by the criterion of Fayyad and Irani on the training rows (whole "
-        "numbers of at most ten values are categories); Laplace's correction; GABN's weights by the rows that its "
-        "networks were learned from, as the paper has them; K2 in the order of the table with at most four parents; "
-        "KDB with two; BBN boosts TAN for up to fifty rounds; CART is scikit-learn's tree, pruned by cross-validation "
-        "on the training rows. The digits of the copy of the paper that was read are lost, and with them its data sets "
-        "and figures: its claims are tested on tables of the UCI repository."
+        "Ten-fold cross-validation with the same folds for all methods. Numbers are discretised by the criterion of "
+        "Fayyad and Irani on the training rows; integers with at most ten values are categories. Tables use Laplace's "
+        "correction. The weights of GABN are learned from the same rows as its networks, as in the paper. K2 takes the "
+        "attributes in the order of the table, with at most four parents; KDB has two parents. BBN boosts TAN for up "
+        "to fifty rounds. CART is scikit-learn's decision tree, pruned by cross-validation on the training rows. The "
+        "available copy of the paper has lost its digits, and with them its data sets and figures; its claims are "
+        "tested on tables of the UCI repository."
     ),
     sets=tuple(PaperSet(file, file) for file in SETS),
     quick_sets=("balance_scale", "car_evaluation", "cleve", "glass", "iris", "monks_1", "tic_tac_toe", "wine"),

@@ -1,15 +1,11 @@
-"""Roure (2002): the batch tree against arcs in correct order, as rows arrive a hundred at a time.
+"""Roure (2002): the batch tree against "arcs in correct order" (ACO), as rows arrive in chunks of 100.
 
-Roure (2002): the batch tree against "arcs in correct order", as rows arrive a hundred at a time.
-
-Roure Alcobé, J. (2002). Incremental learning of tree augmented naive Bayes classifiers. IBERAMIA, 32-41.
-
-Two thirds of the rows, drawn at random, train and one third tests. The training rows come in chunks of 100, in five
-orders of each of three kinds. The paper does not say how its orders were made, nor how the numbers of Adult were cut.
-Here an order of similar rows starts with a row drawn at random, and each is followed by the one of the rest that
-differs from it in the fewest columns, class included; in an order of dissimilar rows by the one that differs in most.
-Numbers are cut into five quantile bins of the training rows. Adult is without `fnlwgt`, a sampling weight, which leaves
-the 13 attributes that the paper has.
+Two thirds of the rows, sampled at random, are training rows, and one third are test rows. The training rows arrive in
+chunks of 100, in five orders of each of three kinds. The paper does not say how it made its orders or discretised the
+numbers of Adult. Here, an order of similar rows starts with a random row, and each row is followed by the remaining row
+that differs from it in the fewest columns, class included. In an order of dissimilar rows, it is followed by the one
+that differs in the most columns. Numbers are discretised into five quantile bins of the training rows. Adult is used
+without `fnlwgt`, a sampling weight, which leaves the 13 attributes of the paper.
 """
 
 from __future__ import annotations
@@ -26,7 +22,7 @@ from numpy.typing import NDArray
 from tanbark.classifiers.tan import TAN
 from tanbark.datasets import Dataset
 from tanbark.kernels.runtime.compiling import njit
-from tanbark.papers.experiment import AGREES, DIFFERS, Drawing, Experiment, PaperSet, Results, Section, mark
+from tanbark.papers.experiment import AGREES, DIFFERS, Drawing, Experiment, PaperSet, Results, Section, agreement_count
 from tanbark.papers.experiment_cells import Cell, Record
 from tanbark.schema import Encoder, Schema
 
@@ -34,41 +30,16 @@ Codes = NDArray[np.unsignedinteger]
 Integers = NDArray[np.int64]
 
 
-@njit(nogil=True, cache=True)
-def chain(codes: Codes, like: bool, order: Integers) -> None:
-    """Rearrange `order`: its first row stays, and each is followed by the nearest of the rest, or the farthest.
-
-    The distance is the number of codes that differ; of rows equally far the first in the given order is taken.
-    `codes` has one row of memory per column and is rearranged too.
-    """
-    columns, rows = codes.shape
-    distance = np.empty(rows, np.int64)
-    for step in range(rows - 1):
-        rest = step + 1
-        distance[rest:] = 0
-        for u in range(columns):
-            here = codes[u, step]
-            line = codes[u]
-            for row in range(rest, rows):
-                distance[row] += line[row] != here
-        best = rest
-        for row in range(rest + 1, rows):
-            if (distance[row] < distance[best]) if like else (distance[row] > distance[best]):
-                best = row
-        order[rest], order[best] = order[best], order[rest]
-        for u in range(columns):
-            codes[u, rest], codes[u, best] = codes[u, best], codes[u, rest]
-
-
-CHUNK = 100
+CHUNK_ROWS = 100
 ORDERS = ("random", "similar", "dissimilar")
 REPEATS = 5
 QUICK_REPEATS = 2
 QUICK_ROWS = 3_000
 LEARNERS = ("batch", "aco")
-CURVE = 20
-"""At about so many points along the stream the test rows are predicted."""
-CLOSE_SHARE = 0.2
+CURVE_POINTS = 20
+"""The approximate number of points along the stream at which the test rows are predicted."""
+MAX_RELATIVE_DIFFERENCE = 0.2
+"""A printed figure agrees with ours if ours differs from it by at most this share."""
 
 SETS = {
     "adult": "Adult",
@@ -77,8 +48,8 @@ SETS = {
     "splice": "DNA",
     "car_evaluation": "Car",
 }
-"""The files of the paper's data sets, and what it calls them."""
-LEFT_OUT = {"adult": ("fnlwgt",)}
+"""The files of the paper's data sets and their names in the paper."""
+DROPPED_COLUMNS = {"adult": ("fnlwgt",)}
 
 PRINTED: Mapping[tuple[str, str], tuple[float | None, float | None]] = {
     ("adult", "random"): (None, 28830.20),
@@ -97,28 +68,28 @@ PRINTED: Mapping[tuple[str, str], tuple[float | None, float | None]] = {
     ("car_evaluation", "similar"): (106.40, 218.80),
     ("car_evaluation", "dissimilar"): (77.80, 154.00),
 }
-"""Table 1 of the paper, as far as the copy at hand is legible: weights that ACO calculated, and recalled."""
+"""Table 1 of the paper, as far as the available copy is legible: weights that ACO calculated, and recalled."""
 
 
 def run(data: Dataset, cell: Cell) -> list[Record]:
-    """Return what each chunk of one order did to both learners.
+    """Return a record for each chunk of one order, with the figures of both learners.
 
-    `different` is how many edges of the heuristic's tree the batch tree lacks; at about `CURVE` points along the stream
-    the test rows are predicted.
+    `different` is the number of edges of the heuristic's tree that are not in the batch tree. At about `CURVE_POINTS`
+    points along the stream, the record includes the accuracy on the test rows.
     """
     name = cell.file
     order, repeat = ORDERS[cell.part * len(ORDERS) // cell.parts], cell.part % (cell.parts // len(ORDERS))
     rng = np.random.default_rng([repeat, ORDERS.index(order), *name.encode()])
-    kept = [c for c in data.table.column_names if c not in LEFT_OUT.get(name, ())]
+    columns = [c for c in data.table.column_names if c not in DROPPED_COLUMNS.get(name, ())]
     shuffled = rng.permutation(data.table.num_rows)[: QUICK_ROWS if cell.quick else None]
     cut = len(shuffled) * 2 // 3
-    if cut < CHUNK:
-        raise ValueError(f"{len(shuffled)} rows are too few: two thirds of them must make a chunk of {CHUNK}")
+    if cut < CHUNK_ROWS:
+        raise ValueError(f"{len(shuffled)} rows are too few: two thirds of them must make a chunk of {CHUNK_ROWS}")
     labels = np.array(data.labels.to_pylist(), object)
-    table = data.table.select(kept)
+    table = data.table.select(columns)
     train = table.take(shuffled[:cut])
     y = labels[shuffled]
-    # The classes of all rows: with a Schema given, none can come later.
+    # Include the classes of all rows: a given schema cannot be extended with new classes later.
     learned = Encoder().fit(train, y[:cut]).schema_
     schema = Schema(learned.columns, tuple(sorted(set(labels.tolist()))), learned.class_name)
     sequence = _sequence(schema.encode(train), schema.encode_target(y[:cut]), order)
@@ -126,39 +97,67 @@ def run(data: Dataset, cell: Cell) -> list[Record]:
     which = {
         "order": order,
         "repeat": repeat,
-        "attributes": len(kept),
+        "attributes": len(columns),
         "whole": len(shuffled) == data.table.num_rows,
     }
     return [which | step for step in _steps(schema, X[:cut][sequence], y[:cut][sequence], X[cut:], y[cut:])]
 
 
 def _sequence(codes: NDArray[Any], y: NDArray[np.int64], order: str) -> NDArray[np.int64]:
-    """Return the order of the rows, which have been shuffled."""
+    """Return the order of the shuffled rows."""
     sequence = np.arange(len(y))
     if order != "random":
-        together = np.ascontiguousarray(np.vstack([codes, y[None].astype(codes.dtype)]))
-        chain(together, order == "similar", sequence)
+        with_class = np.ascontiguousarray(np.vstack([codes, y[None].astype(codes.dtype)]))
+        chain(with_class, order == "similar", sequence)
     return sequence
+
+
+@njit(nogil=True, cache=True)
+def chain(codes: Codes, nearest: bool, order: Integers) -> None:
+    """Rearrange `order` in place: each row is followed by the nearest or else the farthest remaining row.
+
+    The first row stays first. The distance is the number of codes that differ; ties go to the first row in the given
+    order. `codes` has shape (columns, rows) and is rearranged too.
+    """
+    columns, rows = codes.shape
+    distance = np.empty(rows, np.int64)
+    for step in range(rows - 1):
+        following = step + 1
+        distance[following:] = 0
+        for u in range(columns):
+            current = codes[u, step]
+            column = codes[u]
+            for row in range(following, rows):
+                distance[row] += column[row] != current
+        best = following
+        for row in range(following + 1, rows):
+            if (distance[row] < distance[best]) if nearest else (distance[row] > distance[best]):
+                best = row
+        order[following], order[best] = order[best], order[following]
+        for u in range(columns):
+            codes[u, following], codes[u, best] = codes[u, best], codes[u, following]
 
 
 def _steps(
     schema: Schema, X: NDArray[Any], y: NDArray[Any], test: NDArray[Any], truth: NDArray[Any]
 ) -> Iterator[Record]:
+    """Yield a record for each chunk."""
     learners = {how: TAN(encoder=schema, restructure=how) for how in ("always", "aco")}
-    ends = range(CHUNK, len(y) + 1, CHUNK)
-    shown = {ends[int(at)] for at in np.linspace(0, len(ends) - 1, CURVE)}
-    # What is compiled or loaded is so before the clock runs.
+    ends = range(CHUNK_ROWS, len(y) + 1, CHUNK_ROWS)
+    predicted_ends = {ends[int(at)] for at in np.linspace(0, len(ends) - 1, CURVE_POINTS)}
+    # Compile and load everything before measuring time.
+    first = slice(0, CHUNK_ROWS)
     for how in ("always", "aco"):
-        TAN(encoder=schema, restructure=how).partial_fit(X[:CHUNK], y[:CHUNK]).partial_fit(X[:CHUNK], y[:CHUNK])
+        TAN(encoder=schema, restructure=how).partial_fit(X[first], y[first]).partial_fit(X[first], y[first])
     for end in ends:
-        chunk = slice(end - CHUNK, end)
+        chunk = slice(end - CHUNK_ROWS, end)
         step: Record = {"rows": end}
-        for name, model in zip(LEARNERS, learners.values()):
+        for name, model in zip(LEARNERS, learners.values(), strict=True):
             began = time.perf_counter()
             model.partial_fit(X[chunk], y[chunk])
             step[f"{name}_seconds"] = time.perf_counter() - began
             step |= {f"{name}_{what}": figure for what, figure in asdict(model.restructure_stats_).items()}
-            if end in shown:
+            if end in predicted_ends:
                 step[f"{name}_accuracy"] = float(model.score(test, truth))
         step["different"] = len(_edges(learners["aco"]) - _edges(learners["always"]))
         yield step
@@ -168,14 +167,14 @@ def _edges(model: TAN) -> set[frozenset[int]]:
     return {frozenset((u, v)) for u, v, _ in model.tree_edges_}
 
 
-# What comes of it
+# The report
 
 Steps = dict[tuple[str, str], list[list[Record]]]
-"""The chunks of every repetition, by data set and kind of order."""
+"""The records of each repetition, one for each chunk, by data set and kind of order."""
 
 
 def report(results: Results) -> list[Section | Drawing]:
-    """Return Table 1 beside ours, the trees, and Figures 1 and 2 in numbers."""
+    """Return Table 1 of the paper next to ours, the trees, and Figures 1 and 2 as tables."""
     groups: Steps = {}
     for file, done in results.items():
         for one in done:
@@ -189,21 +188,21 @@ def _work(groups: Steps) -> Section:
     for (file, order), runs in groups.items():
         printed = PRINTED[file, order] if runs[0][0]["whole"] else (None, None)
         cells = []
-        for what, paper in zip(("calculated", "recalled"), printed):
+        for what, paper in zip(("calculated", "recalled"), printed, strict=True):
             totals = {name: [sum(step[f"{name}_{what}"] for step in run) for run in runs] for name in LEARNERS}
             cells += [_spread(totals["batch"]), _spread(totals["aco"])]
             if paper is None:
-                cells += ["illegible" if runs[0][0]["whole"] else "cut short", ""]
+                cells += ["illegible" if runs[0][0]["whole"] else "fewer rows", ""]
                 continue
-            close = abs(fmean(totals["aco"]) / paper - 1.0) <= CLOSE_SHARE
+            close = abs(fmean(totals["aco"]) / paper - 1.0) <= MAX_RELATIVE_DIFFERENCE
             agreements.append(close)
             cells += [f"{paper:,.0f}", AGREES if close else DIFFERS]
         rows.append([SETS[file], order, *cells])
     words = (
         "ACO is the paper's heuristic, arcs in correct order. Mean ± standard deviation over the orders of a kind. A "
-        "batch learner calculates n(n - 1)/2 weights for each "
-        "chunk and recalls the sum of i(n - i). The paper does not say how its orders were made, so that its figures "
-        f"can but be near: {AGREES} where ours is within a fifth of it ({mark(agreements)})."
+        "batch learner calculates n(n - 1)/2 weights for each chunk and recalls the sum of i(n - i). The paper does "
+        "not say how it made its orders, so its figures can only be similar to ours. "
+        f"{AGREES}: ours is within 20 % of the paper's figure. Agreement: {agreement_count(agreements)}."
     )
     columns = ["set", "order"]
     for what in ("calculated", "recalled"):
@@ -214,7 +213,7 @@ def _work(groups: Steps) -> Section:
 def _trees(groups: Steps) -> Section:
     rows = []
     for (file, order), runs in groups.items():
-        # The first chunk is a fit.
+        # The first chunk is an initial fit, not an update.
         steps = [step for run in runs for step in run[1:]]
         rows.append(
             [
@@ -227,7 +226,7 @@ def _trees(groups: Steps) -> Section:
             ]
         )
     columns = ["set", "order", "ms a chunk, batch", "ACO", "same tree as batch", "edges not in batch"]
-    words = "Accuracy is on the test rows, once all training rows are learned."
+    words = "The accuracy is that on the test rows after all training rows."
     return Section("Time, trees and accuracy", words, [*columns, "accuracy, batch", "ACO"], rows, labels=2)
 
 
@@ -248,14 +247,17 @@ def _curves(groups: Steps) -> Section:
                     *(f"{fmean(step[f'{name}_accuracy'] for step in steps):.4f}" for name in LEARNERS),
                 ]
             )
-    words = "Means over the orders of a kind. A first arc as high as the attributes' number: all are in order."
+    words = (
+        "Means over the orders of a kind. If the first arc out of order equals the number of attributes, all arcs are "
+        "in order."
+    )
     columns = ["set", "order", "rows", "first arc out of order", "edges not in batch", "edges changed in batch"]
     title = "Figures 1 and 2: along the stream"
     return Section(title, words, [*columns, "accuracy, batch", "ACO"], rows, labels=2)
 
 
 def _spread(values: Sequence[float], form: str = ",.0f") -> str:
-    """Return the mean of some figures and their standard deviation, as the paper has them."""
+    """Format a mean and a standard deviation, as in the paper."""
     varies = len(set(values)) > 1
     return f"{fmean(values):{form}}" + (f" ±{stdev(values):{form}}" if varies else "")
 
@@ -266,10 +268,11 @@ EXPERIMENT = Experiment(
         "Roure Alcobé, J. (2002). Incremental learning of tree augmented naive Bayes classifiers. IBERAMIA, 32-41."
     ),
     protocol=(
-        "Two thirds of the rows, drawn at random, train and one third tests; the training rows come in chunks of 100, "
-        "in five orders of each of three kinds. The paper does not say how its orders were made, nor how it cut the "
-        "numbers of Adult; here similar orders go on to the row that differs in the fewest columns, dissimilar ones to "
-        "that which differs in most, and numbers are cut into five intervals of equal frequency."
+        "Two thirds of the rows, sampled at random, are training rows, and one third are test rows. The training rows "
+        "arrive in chunks of 100, in five orders of each of three kinds. The paper does not say how it made its orders "
+        "or discretised the numbers of Adult. Here, each row in an order of similar rows is followed by the one that "
+        "differs in the fewest columns, in an order of dissimilar rows by the one that differs in the most. Numbers "
+        "are discretised into five equal-frequency intervals."
     ),
     sets=tuple(PaperSet(file, name) for file, name in SETS.items()),
     quick_sets=("nursery", "car_evaluation"),

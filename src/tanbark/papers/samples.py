@@ -1,4 +1,4 @@
-"""The rows of a data set that an experiment uses, and the sizes of data sets."""
+"""Samples: the rows and attributes of a data set that an experiment uses, and the table of their sizes."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from tanbark.papers.experiment_cells import Record
 
 @dataclass(frozen=True)
 class Sample:
-    """An Arrow table and the number of each row's class."""
+    """An Arrow table of attributes and the class code of each row."""
 
     table: Any
     classes: NDArray[np.int64]
 
     @property
     def size(self) -> dict[str, int]:
-        """How many rows, attributes and classes there are."""
+        """The numbers of rows, attributes and classes."""
         rows, attributes = self.table.shape
         return {"rows": rows, "attributes": attributes, "classes": int(self.classes.max()) + 1}
 
@@ -33,7 +33,7 @@ class Sample:
         return Sample(self.table.take(rows), self.classes[rows])
 
     def select(self, attributes: Sequence[int]) -> Sample:
-        """Return some of the attributes; of none, one that is the same in all rows."""
+        """Return some of the attributes, or a constant one if the selection is empty."""
         import pyarrow as pa
 
         if attributes:
@@ -41,27 +41,27 @@ class Sample:
         return Sample(pa.table({"constant": np.zeros(len(self.classes), np.int64)}), self.classes)
 
     def fold(self, part: int, parts: int, share: float = 1.0) -> tuple[Sample, Sample]:
-        """Return the rows outside a fold, or a share of them, and those inside."""
+        """Return the training rows of a fold, or a share of them, and its test rows."""
         if parts > len(self.classes):
             raise ValueError(f"{len(self.classes)} rows are too few for {parts} folds")
         split = Split.of(stratified_folds(self.classes, parts))
-        outside = stratified_share(self.classes, split.outside(part), share, seed=part)
-        return self.take(outside), self.take(split.inside(part))
+        train = stratified_share(self.classes, split.outside(part), share, seed=part)
+        return self.take(train), self.take(split.inside(part))
 
 
 def complete(data: Dataset) -> Sample:
-    """Return the rows that have every value, without attributes that are the same in all of them."""
+    """Return the rows without missing values, and the attributes that are not constant in them."""
     import pyarrow.compute as pc
 
     table = data.frame().drop_null()
     labels = table.column(data.target)
-    rest = table.drop_columns([data.target])
-    varied = [name for name in rest.column_names if pc.count_distinct(rest.column(name)).as_py() > 1]
-    return _sample(rest.select(varied), labels)
+    attributes = table.drop_columns([data.target])
+    varying = [name for name in attributes.column_names if pc.count_distinct(attributes.column(name)).as_py() > 1]
+    return _sample(attributes.select(varying), labels)
 
 
 def labelled(data: Dataset, first: int | None = None) -> Sample:
-    """Return the rows that have a class, or the first of them."""
+    """Return the rows that have a class, or only the first of them."""
     known = data.labels.is_valid()
     return _sample(data.table.filter(known).slice(0, first), data.labels.filter(known).slice(0, first))
 
@@ -69,25 +69,26 @@ def labelled(data: Dataset, first: int | None = None) -> Sample:
 def _sample(table: Any, labels: Any) -> Sample:
     names, classes = np.unique(np.array([str(label) for label in labels.to_pylist()]), return_inverse=True)
     if len(names) < 2:
-        raise ValueError("no two rows that can be used are of different classes")
+        raise ValueError("the usable rows have fewer than two classes")
     return Sample(table.combine_chunks(), classes.astype(np.int64))
 
 
 Size = tuple[int, int, int]
-"""How many rows, attributes and classes."""
+"""The numbers of rows, attributes and classes."""
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """The sizes of data sets by their files' names, and what the paper says of them.
+    """The sizes of data sets, here and in the paper.
 
     Parameters
     ----------
-    names : mapping of str
-        What the paper calls them.
-    ours : mapping of Sizes
-    theirs : mapping of Sizes
-        Of all, or of none where the paper does not tell.
+    names : mapping of str to str
+        The name in the paper of each file.
+    ours : mapping of str to Size
+        The size of each file here.
+    theirs : mapping of str to Size
+        The size of each file in the paper. It is empty if the paper does not state sizes.
     """
 
     names: Mapping[str, str]
@@ -96,12 +97,12 @@ class Sizes:
 
     @classmethod
     def of(cls, results: Results, names: Mapping[str, str], theirs: Mapping[str, Size]) -> Sizes:
-        """Return the sizes that records tell."""
+        """Collect the sizes from the records of the results."""
         ours = {file: _size(size_record(results, file)) for file in results}
         return cls(names, ours, theirs)
 
     def label(self, file: str) -> str:
-        """Return what to call a data set in a table: that it is a variant is said, where it is one."""
+        """Return the label of a data set in a table, which marks a variant that differs from the paper's in size."""
         same = self.ours[file] == self.theirs.get(file, self.ours[file])
         return self.names[file] if same else f"{self.names[file]} (variant)"
 
@@ -110,17 +111,15 @@ class Sizes:
         rows = []
         for file, ours in self.ours.items():
             numbers = (*ours, *self.theirs.get(file, ()))
-            rows.append([self.label(file), f"{file}.csv", *(f"{many:,}" for many in numbers)])
+            rows.append([self.label(file), f"{file}.csv", *(f"{number:,}" for number in numbers)])
         columns = ["set", "file", "rows", "attributes", "classes"]
         columns += ["paper: rows", "attributes", "classes"] if self.theirs else []
-        words = (
-            "Of the rows and attributes that were used. A variant differs from the paper's in some of these numbers."
-        )
+        words = "The rows and attributes that were used. A variant differs from the paper's data set in some numbers."
         return Section("Data sets", words if self.theirs else "", columns, rows, labels=2)
 
 
 def size_record(results: Results, file: str) -> Record:
-    """Return the record that tells the size of a data set."""
+    """Return the record with the size of a data set."""
     return next(record for done in results[file] for record in done.records if "attributes" in record)
 
 

@@ -44,7 +44,7 @@ def test_onnx_is_written_to_a_file_and_a_note_says_what_it_refuses(run, fitted):
 def test_what_cannot_be_is_said_before_anything_is_written(run, fitted):
     fitted("averaged-tan")
     said = run("export", "weather.tanbark", "--to", "bif", "-o", "x.bif", code=1).stderr
-    assert "no single network" in said
+    assert "can hold only a single network" in said
     assert "tanbark.export.bif(model.map_tree_, path)" in said
     assert not Path("x.bif").exists()
     assert run("export", "weather.tanbark", "--to", "dot").stdout.startswith("digraph")
