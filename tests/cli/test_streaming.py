@@ -40,7 +40,7 @@ def test_a_streamed_table_gives_the_same_model(write, run, mixed, tmp_path, monk
         mixed = mixed.set_column(4, "walk", mixed["walk"].fill_null("no"))
     write(mixed, tmp_path / name)
     kept = run("fit", name, "--target", "walk", "-o", "kept.tanbark", *options)
-    monkeypatch.setattr(learning, "LARGE", 1)
+    monkeypatch.setattr(learning, "MAX_BYTES_IN_MEMORY", 1)
     streamed = run("fit", name, "--target", "walk", "-o", "streamed.tanbark", *options)
     assert (tmp_path / "kept.tanbark").read_bytes() == (tmp_path / "streamed.tanbark").read_bytes()
     assert "A large table, so it was not cross-validated; --cv 5 does it." in streamed.stdout
@@ -52,25 +52,25 @@ def test_a_streamed_table_gives_the_same_model(write, run, mixed, tmp_path, monk
 def test_files_that_turn_out_to_be_large_are_streamed(write, run, mixed, tmp_path, monkeypatch):
     write(mixed, tmp_path / "t.parquet")
     monkeypatch.setattr(learning, "_is_large", lambda source: False)
-    monkeypatch.setattr(learning, "LARGE", 1000)
+    monkeypatch.setattr(learning, "MAX_BYTES_IN_MEMORY", 1000)
     assert "A large table" in run("fit", "t.parquet", "--target", "walk").stdout
 
 
 def test_a_model_that_needs_rows_keeps_them_in_memory(write, run, mixed, tmp_path, monkeypatch):
     write(mixed, tmp_path / "t.parquet")
-    monkeypatch.setattr(learning, "LARGE", 1)
+    monkeypatch.setattr(learning, "MAX_BYTES_IN_MEMORY", 1)
     run("fit", "t.parquet", "--target", "walk", "--model", "kdb", "--cv", "0")
 
 
 def test_asking_for_cross_validation_keeps_the_rows_in_memory(write, run, mixed, tmp_path, monkeypatch):
     write(mixed, tmp_path / "t.parquet")
-    monkeypatch.setattr(learning, "LARGE", 1)
+    monkeypatch.setattr(learning, "MAX_BYTES_IN_MEMORY", 1)
     assert "3-fold cross-validation" in run("fit", "t.parquet", "--target", "walk", "--cv", "3").stdout
 
 
 def test_a_column_that_numbers_the_rows_is_noted_in_a_stream_too(write, run, mixed, tmp_path, monkeypatch):
     write(mixed.append_column("id", pa.array(range(3000))), tmp_path / "t.parquet")
-    monkeypatch.setattr(learning, "LARGE", 1)
+    monkeypatch.setattr(learning, "MAX_BYTES_IN_MEMORY", 1)
     said = run("fit", "t.parquet", "--target", "walk").stdout
     assert "note: column 'id' numbers the rows; leave it out with --ignore" in said
 
@@ -78,7 +78,7 @@ def test_a_column_that_numbers_the_rows_is_noted_in_a_stream_too(write, run, mix
 def test_it_is_noted_where_the_first_and_the_last_rows_have_no_class(write, run, mixed, tmp_path, monkeypatch):
     walk = pa.array([None] * 5 + ["no", "yes"] * 1490 + [None] * 15)
     write(mixed.set_column(4, "walk", walk).append_column("id", pa.array(range(3000))), tmp_path / "t.parquet")
-    monkeypatch.setattr(learning, "LARGE", 1)
+    monkeypatch.setattr(learning, "MAX_BYTES_IN_MEMORY", 1)
     said = run("fit", "t.parquet", "--target", "walk").stdout
     assert "note: column 'id' numbers the rows; leave it out with --ignore" in said
     assert said.count("numbers the rows") == 1
@@ -86,7 +86,7 @@ def test_it_is_noted_where_the_first_and_the_last_rows_have_no_class(write, run,
 
 def test_a_column_of_dates_is_explained_in_a_stream_too(write, run, mixed, tmp_path, monkeypatch):
     write(mixed.append_column("day", pa.array([0] * 3000, pa.date32())), tmp_path / "t.parquet")
-    monkeypatch.setattr(learning, "LARGE", 1)
+    monkeypatch.setattr(learning, "MAX_BYTES_IN_MEMORY", 1)
     said = run("fit", "t.parquet", "--target", "walk", code=1).stderr
     assert said == "error: column 'day' holds dates or times; --ignore leaves it out\n"
 
@@ -165,7 +165,7 @@ def test_a_query_whose_rows_change_while_it_is_read_is_not_learned_from(run, tmp
         database.execute(
             "CREATE TABLE t AS SELECT range % 3 AS a, range % 5 AS b, range % 2 AS class FROM range(10000)"
         )
-    monkeypatch.setattr(learning, "LARGE", 1)
+    monkeypatch.setattr(learning, "MAX_BYTES_IN_MEMORY", 1)
     said = run("fit", "SELECT * FROM t WHERE random() < 0.5", "--database", "a.duckdb", *options, code=1).stderr
     assert re.search(r"the query had [45],\d{3} rows at one reading and [45],\d{3} at another; write them to a", said)
     assert not (tmp_path / "query.tanbark").exists()
