@@ -243,12 +243,12 @@ def test_an_error_that_somebody_made_of_an_interrupt_is_an_interrupt():
 
 
 def test_further_interrupts_are_the_same_wish_also_while_the_process_ends():
-    own = interrupts.OWN_PROCESS.set(True)
+    own = interrupts.OWNS_PROCESS.set(True)
     try:
         with pytest.raises(KeyboardInterrupt), handling_interrupts():
             signal.raise_signal(signal.SIGINT)
     finally:
-        interrupts.OWN_PROCESS.reset(own)
+        interrupts.OWNS_PROCESS.reset(own)
     signal.raise_signal(signal.SIGINT)
 
 
@@ -326,7 +326,7 @@ def test_what_clears_up_after_an_interrupt_is_not_interrupted_again():
             try:
                 raise ValueError("on the way")
             except ValueError:
-                time.sleep(3 * interrupts.OFTEN)
+                time.sleep(3 * interrupts.RETRY_SECONDS)
             signal.raise_signal(signal.SIGINT)
             cleared.append("all")
 
