@@ -1,17 +1,17 @@
 """The program: ``tanbark``, or ``python -m tanbark``."""
 
 from tanbark.cli import app
-from tanbark.cli.terminal.command_group import INTERRUPTED
-from tanbark.cli.terminal.interrupts import OWN_PROCESS, end_by_interrupt
+from tanbark.cli.terminal.command_group import EXIT_INTERRUPTED
+from tanbark.cli.terminal.interrupts import OWNS_PROCESS, end_by_interrupt
 
 
 def run() -> None:
-    """Run what the words of the command line say, and end the process."""
-    OWN_PROCESS.set(True)
+    """Run the command line and end the process."""
+    OWNS_PROCESS.set(True)
     try:
         app(prog_name="tanbark")
     except SystemExit as ended:
-        if ended.code == INTERRUPTED:
+        if ended.code == EXIT_INTERRUPTED:
             end_by_interrupt()
         raise
 

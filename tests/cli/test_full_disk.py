@@ -85,4 +85,4 @@ def test_standard_output_that_is_full_is_one_sentence():
     with open("/dev/full", "w") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
     assert done.returncode == 1
-    assert done.stderr == "error: what was to be written could not be: no space left on device\n"
+    assert done.stderr == "error: cannot write the output: no space left on device\n"

@@ -132,4 +132,4 @@ def test_predict_tells_of_the_file_it_wrote(ask, run, weather, table):
         "right": right,
         "accuracy": right / 40,
     }
-    assert "name it with --output" in run("predict", "t.tanbark", weather, "--json", code=1).stderr
+    assert "name the file with --output" in run("predict", "t.tanbark", weather, "--json", code=1).stderr

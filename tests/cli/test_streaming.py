@@ -40,37 +40,37 @@ def test_a_streamed_table_gives_the_same_model(write, run, mixed, tmp_path, monk
         mixed = mixed.set_column(4, "walk", mixed["walk"].fill_null("no"))
     write(mixed, tmp_path / name)
     kept = run("fit", name, "--target", "walk", "-o", "kept.tanbark", *options)
-    monkeypatch.setattr(learning, "LARGE", 1)
+    monkeypatch.setattr(learning, "MAX_BYTES_IN_MEMORY", 1)
     streamed = run("fit", name, "--target", "walk", "-o", "streamed.tanbark", *options)
     assert (tmp_path / "kept.tanbark").read_bytes() == (tmp_path / "streamed.tanbark").read_bytes()
-    assert "A large table, so it was not cross-validated; --cv 5 does it." in streamed.stdout
+    assert "Not cross-validated because the table is large; use --cv 5 to do it." in streamed.stdout
     assert "5-fold cross-validation" in kept.stdout
-    above = re.split("A large table|accuracy", kept.stdout)[0].strip()
-    assert above.splitlines() == re.split("A large table", streamed.stdout)[0].strip().splitlines()
+    above = re.split("Not cross-validated|accuracy", kept.stdout)[0].strip()
+    assert above.splitlines() == re.split("Not cross-validated", streamed.stdout)[0].strip().splitlines()
 
 
 def test_files_that_turn_out_to_be_large_are_streamed(write, run, mixed, tmp_path, monkeypatch):
     write(mixed, tmp_path / "t.parquet")
     monkeypatch.setattr(learning, "_is_large", lambda source: False)
-    monkeypatch.setattr(learning, "LARGE", 1000)
-    assert "A large table" in run("fit", "t.parquet", "--target", "walk").stdout
+    monkeypatch.setattr(learning, "MAX_BYTES_IN_MEMORY", 1000)
+    assert "because the table is large" in run("fit", "t.parquet", "--target", "walk").stdout
 
 
 def test_a_model_that_needs_rows_keeps_them_in_memory(write, run, mixed, tmp_path, monkeypatch):
     write(mixed, tmp_path / "t.parquet")
-    monkeypatch.setattr(learning, "LARGE", 1)
+    monkeypatch.setattr(learning, "MAX_BYTES_IN_MEMORY", 1)
     run("fit", "t.parquet", "--target", "walk", "--model", "kdb", "--cv", "0")
 
 
 def test_asking_for_cross_validation_keeps_the_rows_in_memory(write, run, mixed, tmp_path, monkeypatch):
     write(mixed, tmp_path / "t.parquet")
-    monkeypatch.setattr(learning, "LARGE", 1)
+    monkeypatch.setattr(learning, "MAX_BYTES_IN_MEMORY", 1)
     assert "3-fold cross-validation" in run("fit", "t.parquet", "--target", "walk", "--cv", "3").stdout
 
 
 def test_a_column_that_numbers_the_rows_is_noted_in_a_stream_too(write, run, mixed, tmp_path, monkeypatch):
     write(mixed.append_column("id", pa.array(range(3000))), tmp_path / "t.parquet")
-    monkeypatch.setattr(learning, "LARGE", 1)
+    monkeypatch.setattr(learning, "MAX_BYTES_IN_MEMORY", 1)
     said = run("fit", "t.parquet", "--target", "walk").stdout
     assert "note: column 'id' numbers the rows; leave it out with --ignore" in said
 
@@ -78,7 +78,7 @@ def test_a_column_that_numbers_the_rows_is_noted_in_a_stream_too(write, run, mix
 def test_it_is_noted_where_the_first_and_the_last_rows_have_no_class(write, run, mixed, tmp_path, monkeypatch):
     walk = pa.array([None] * 5 + ["no", "yes"] * 1490 + [None] * 15)
     write(mixed.set_column(4, "walk", walk).append_column("id", pa.array(range(3000))), tmp_path / "t.parquet")
-    monkeypatch.setattr(learning, "LARGE", 1)
+    monkeypatch.setattr(learning, "MAX_BYTES_IN_MEMORY", 1)
     said = run("fit", "t.parquet", "--target", "walk").stdout
     assert "note: column 'id' numbers the rows; leave it out with --ignore" in said
     assert said.count("numbers the rows") == 1
@@ -86,22 +86,22 @@ def test_it_is_noted_where_the_first_and_the_last_rows_have_no_class(write, run,
 
 def test_a_column_of_dates_is_explained_in_a_stream_too(write, run, mixed, tmp_path, monkeypatch):
     write(mixed.append_column("day", pa.array([0] * 3000, pa.date32())), tmp_path / "t.parquet")
-    monkeypatch.setattr(learning, "LARGE", 1)
+    monkeypatch.setattr(learning, "MAX_BYTES_IN_MEMORY", 1)
     said = run("fit", "t.parquet", "--target", "walk", code=1).stderr
-    assert said == "error: column 'day' holds dates or times; --ignore leaves it out\n"
+    assert said == "error: column 'day' holds dates or times; leave it out with --ignore\n"
 
 
 def test_a_column_of_dates_can_be_text_where_the_advice_says_so(run, tmp_path):
     (tmp_path / "t.csv").write_text("day,sky,walk\n" + "2020-01-01,sun,yes\n2020-01-02,fog,no\n" * 20)
     said = run("fit", "t.csv", "--target", "walk", code=1).stderr
     assert said == (
-        "error: column 'day' holds dates or times; --ignore leaves it out, --categorical takes it as text\n"
+        "error: column 'day' holds dates or times; leave it out with --ignore, or read it as text with --categorical\n"
     )
     run("fit", "t.csv", "--target", "walk", "--categorical", "day")
     with duckdb.connect(str(tmp_path / "t.duckdb")) as database:
         database.execute("CREATE TABLE t AS SELECT * FROM read_csv('t.csv')")
     said = run("fit", "SELECT * FROM t", "--database", "t.duckdb", "--target", "walk", code=1).stderr
-    assert said.endswith("--ignore leaves it out, a cast in the query makes it text\n")
+    assert said.endswith("leave it out with --ignore, or cast it to text in the query\n")
     cast = "SELECT * REPLACE (CAST(day AS TEXT) AS day) FROM t"
     run("fit", cast, "--database", "t.duckdb", "--target", "walk")
 
@@ -113,7 +113,7 @@ def test_a_column_of_lists_structures_or_bytes_can_be_left_out(write, run, tmp_p
     )
     said = run("fit", "t.parquet", "--target", "walk", code=1).stderr
     assert "column 'odd'" in said
-    assert said.endswith("; --ignore leaves it out\n")
+    assert said.endswith("; leave it out with --ignore\n")
     run("fit", "t.parquet", "--target", "walk", "--ignore", "odd")
 
 
@@ -122,14 +122,14 @@ def test_columns_that_only_folders_name_are_noted(write, run, mixed, tmp_path):
         (tmp_path / f"year={year}").mkdir()
         write(mixed, tmp_path / f"year={year}" / "part.parquet")
     said = run("fit", "year=*/part.parquet", "--target", "walk", "--cv", "0").stdout
-    assert "note: what the folders' names say of 'year' is not read" in said
+    assert "note: folder names are not read as columns: 'year'; add them to the files" in said
 
 
 @pytest.mark.parametrize("words", [("fit",), ("predict", "m.tanbark"), ("update", "m.tanbark")])
 def test_a_query_or_a_database_without_the_option_is_told_of_it(run, tmp_path, words):
     sqlite3.connect(tmp_path / "a.db").execute("CREATE TABLE t (a TEXT)").connection.close()
-    assert "a.db is a database; give a query instead, and --database a.db" in run(*words, "a.db", code=1).stderr
-    assert "say with --database what to put it to" in run(*words, "select * from t", code=1).stderr
+    assert "a.db is a database; give an SQL query as DATA and use --database a.db" in run(*words, "a.db", code=1).stderr
+    assert "if it is an SQL query, name the database with --database" in run(*words, "select * from t", code=1).stderr
 
 
 def test_what_means_missing_in_arff_is_named_by_the_option(run, tmp_path):
@@ -165,9 +165,9 @@ def test_a_query_whose_rows_change_while_it_is_read_is_not_learned_from(run, tmp
         database.execute(
             "CREATE TABLE t AS SELECT range % 3 AS a, range % 5 AS b, range % 2 AS class FROM range(10000)"
         )
-    monkeypatch.setattr(learning, "LARGE", 1)
+    monkeypatch.setattr(learning, "MAX_BYTES_IN_MEMORY", 1)
     said = run("fit", "SELECT * FROM t WHERE random() < 0.5", "--database", "a.duckdb", *options, code=1).stderr
-    assert re.search(r"the query had [45],\d{3} rows at one reading and [45],\d{3} at another; write them to a", said)
+    assert re.search(r"the query had [45],\d{3} rows in one pass and [45],\d{3} in another; write them to a", said)
     assert not (tmp_path / "query.tanbark").exists()
 
 

@@ -227,7 +227,7 @@ def ran(words: Sequence[Any]) -> bool:
     assert result.exit_code == 1, f"{words[0]} ended with {result.exit_code}: {result.exception!r}"
     assert said.startswith("error: "), f"{words[0]} said {said!r}"
     assert len(said.splitlines()) == 1, f"{words[0]} said more than a line: {said!r}"
-    assert "--debug shows where" not in said, f"{words[0]} did not expect: {said!r}"
+    assert "--debug shows the traceback" not in said, f"{words[0]} did not expect: {said!r}"
     return False
 
 

@@ -1,4 +1,4 @@
-"""The command line. Importing it, or asking it for help, pulls in nothing heavy."""
+"""The command line. Importing it and printing help load no heavy dependencies."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from tanbark.cli.commands.reproduce_command import reproduce
 from tanbark.cli.commands.show_command import show
 from tanbark.cli.commands.update_command import update
 from tanbark.cli.input.options import Debug, Quiet
-from tanbark.cli.terminal.command_group import Commands
+from tanbark.cli.terminal.command_group import CommandGroup
 
 EXIT_CODES = (
-    "Exit codes: 0 all went well, 1 an error, said in one sentence on stderr, 2 no such command or option, or one is "
-    "lacking, 129 the terminal was closed, 130 interrupted, 141 nobody reads the output any more, 143 terminated."
+    "Exit codes: 0 success, 1 error (one line on stderr), 2 invalid command line, 129 terminal closed, "
+    "130 interrupted, 141 output pipe closed, 143 terminated."
 )
 
 app = typer.Typer(
     name="tanbark",
-    cls=Commands,
+    cls=CommandGroup,
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -49,7 +49,7 @@ def main(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Bayesian network classifiers: honest probabilities, and a graph of what depends on what."""
+    """Bayesian network classifiers: calibrated probabilities and a graph of dependencies."""
 
 
 for command in (demo, fit, compare, update, predict, show, report, export, reproduce):

@@ -115,7 +115,7 @@ def test_options_of_the_table_are_repeated_in_the_suggested_command(run, weather
         (["--folds", "41"], "41 folds need at least as many rows, got 40"),
         (["--repeats", "0"], "--repeats must be at least 1"),
         (["--jobs", "0"], "--jobs must be at least 1"),
-        (["-o", "nowhere/page.html"], "nowhere/page.html cannot be written"),
+        (["-o", "nowhere/page.html"], "cannot write nowhere/page.html: there is no folder nowhere"),
         (["--ignore", "rain"], "--ignore names the column 'rain'"),
     ],
 )
@@ -156,5 +156,5 @@ def test_the_table_itself_is_not_overwritten(run, weather):
     before = weather.read_bytes()
     for command in ("compare", "fit"):
         said = run(command, "t.csv", "-t", "walk", "-o", "t.csv", code=1)
-        assert "t.csv is a file that this command reads" in said.stderr
+        assert "t.csv is already an input or output of this command" in said.stderr
     assert weather.read_bytes() == before

@@ -38,7 +38,7 @@ def test_onnx_is_written_to_a_file_and_a_note_says_what_it_refuses(run, fitted):
     assert [node.name for node in onnx.load("m.onnx").graph.input] == ["sky", "wind", "degrees"]
     fitted("kdb")
     said = run("export", "weather.tanbark", "--to", "onnx", "-o", "m.onnx").stderr
-    assert "this network answers for complete rows only" in said
+    assert "this network needs complete rows" in said
 
 
 def test_what_cannot_be_is_said_before_anything_is_written(run, fitted):
@@ -50,9 +50,9 @@ def test_what_cannot_be_is_said_before_anything_is_written(run, fitted):
     assert run("export", "weather.tanbark", "--to", "dot").stdout.startswith("digraph")
     assert "name a file with --output" in run("export", "weather.tanbark", "--to", "onnx", code=1).stderr
     assert "--to must be bif, xmlbif, dot or onnx, got 'pdf'" in run("export", "w", "--to", "pdf", code=1).stderr
-    assert "no such folder" in run("export", "weather.tanbark", "--to", "dot", "-o", "a/b.dot", code=1).stderr
+    assert "there is no folder a" in run("export", "weather.tanbark", "--to", "dot", "-o", "a/b.dot", code=1).stderr
     same = ("export", "weather.tanbark", "--to", "dot", "-o", "weather.tanbark")
-    assert "name another to write to" in run(*same, code=1).stderr
+    assert "choose another output file" in run(*same, code=1).stderr
     assert "there is no file gone.tanbark" in run("export", "gone.tanbark", "--to", "dot", code=1).stderr
     run("export", "weather.tanbark", code=2)
 

@@ -178,7 +178,7 @@ def test_a_column_that_numbers_the_rows_is_noted(run, tmp_path):
 
 def test_one_class_is_learned_with_a_note(run, tmp_path):
     (tmp_path / "t.csv").write_text("x,class\na,only\nb,only\n")
-    assert "nothing to tell apart" in run("fit", "t.csv").stdout
+    assert "nothing to predict" in run("fit", "t.csv").stdout
     assert tanbark.load("t.tanbark").predict_proba(pa.table({"x": ["a"]})).tolist() == [[1.0]]
 
 
@@ -215,17 +215,17 @@ def test_brackets_in_names_are_printed_as_they_are(run, tmp_path):
     [
         (["nothere.csv"], "there is no file nothere.csv"),
         (["nothere*.csv"], "no file matches nothere*.csv"),
-        (["t.csv"], "say with --target which column is the class; t.csv has 'sky', 'wind', 'degrees', 'walk'"),
+        (["t.csv"], "name the class column with --target; t.csv has 'sky', 'wind', 'degrees', 'walk'"),
         (["t.csv", "-t", "run"], "t.csv has no column 'run'; it has 'sky'"),
         (["t.csv", "-t", "walk", "--ignore", "run"], "--ignore names the column 'run'"),
         (["t.csv", "-t", "walk", "--ignore", "walk"], "'walk' is the class and cannot be ignored"),
         (["t.csv", "-t", "walk", "--categorical", "run"], "--categorical names the column 'run'"),
         (["t.csv", "-t", "walk", "--model", "oak"], "there is no model 'oak'; the models are naive-bayes, tan"),
-        (["t.csv", "-t", "walk", "--set", "oak=3"], "the model 'tan' has no setting 'oak'"),
+        (["t.csv", "-t", "walk", "--set", "oak=3"], "the model 'tan' has no parameter 'oak'"),
         (["t.csv", "-t", "walk", "--bins", "oak"], "bins must be 'quantile' or 'width' or 'mdlp', got 'oak'"),
         (["t.csv", "-t", "walk", "--ess", "-1"], "ess must be a positive number"),
         (["t.csv", "-t", "walk", "--cv", "1"], "--cv needs at least 2 folds"),
-        (["t.csv", "-t", "walk", "-o", "no/such/m.tanbark"], "no/such/m.tanbark cannot be written"),
+        (["t.csv", "-t", "walk", "-o", "no/such/m.tanbark"], "cannot write no/such/m.tanbark: there is no folder no/such"),
         (["."], "is a folder"),
         (["t.xlsx", "-t", "walk"], "the name must end in"),
     ],
@@ -269,4 +269,4 @@ def test_labels_that_look_like_numbers_or_times_stay_as_written_when_asked(write
     assert columns[0].levels == ("1:30", "2:30")
     assert columns[1].levels == ("100000", "18446744073709551615", "1e5")
     shown = run("fit", "odds.csv", "-t", "walk", code=1).stderr
-    assert "column 'odds' holds dates or times; --ignore leaves it out, --categorical takes it as text" in shown
+    assert "column 'odds' holds dates or times; leave it out with --ignore, or read it as text with --categorical" in shown

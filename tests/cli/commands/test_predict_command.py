@@ -83,10 +83,10 @@ def test_classes_that_the_model_does_not_know_are_noted(write, run, table, model
     said = ["perhaps", *table.column("walk").to_pylist()[1:]]
     write(table.drop_columns("walk").append_column("walk", [said]), tmp_path / "new.csv")
     told = run("predict", "m.tanbark", "new.csv").stderr
-    assert "note: among these rows is 1 of a class that the model does not know" in told
+    assert "note: 1 of these rows has a class that the model does not know" in told
     told = run("predict", "m.tanbark", "train.csv", "--target", "sky").stderr
     assert "accuracy 0.0% on 40 rows" in told
-    assert "are 40 of a class that the model does not know" in told
+    assert "40 of these rows have a class that the model does not know" in told
 
 
 def test_text_that_looks_like_numbers_is_read_as_the_model_learned_it(run, tmp_path):
@@ -230,7 +230,7 @@ def test_rows_that_lack_much_are_noted_where_trees_are_drawn(run, write, tmp_pat
     many = [*holes[:1], *rows * 20, *holes[1:]]
     write(pa.Table.from_pylist(many, schema=pa.Table.from_pylist(rows).schema), tmp_path / "h.csv")
     said = run("predict", "t.tanbark", "h.csv", "-o", "out.csv").stderr
-    assert "note: 3 rows lack so many values that drawn trees were averaged instead of all" in said
+    assert "note: 3 rows have too many missing values for the exact average; trees were sampled" in said
     assert "note" not in run("predict", "t.tanbark", "t.csv", "-o", "out.csv").stderr
 
 
@@ -240,5 +240,5 @@ def test_neither_the_rows_nor_the_model_are_written_over(run, write, table, tmp_
     run("fit", "t.csv", "-t", "walk", "--cv", 0, "-o", "model.csv")
     before = (tmp_path / output).read_bytes()
     said = run("predict", "model.csv", "t.csv", "-o", output, code=1).stderr
-    assert f"{output} is a file that this command reads" in said
+    assert f"{output} is already an input or output of this command" in said
     assert (tmp_path / output).read_bytes() == before

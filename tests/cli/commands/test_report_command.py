@@ -50,9 +50,9 @@ def test_fit_writes_a_page_judged_by_what_each_fold_held_out(run, table, write, 
     write(table, tmp_path / "weather.csv")
     said = run("fit", "weather.csv", "--target", "walk", "--report", "page.html", "--cv", 4)
     page = Path("page.html").read_text()
-    assert "On the rows that each of 4 folds of a cross-validation held out." in page
+    assert "On the held-out rows of 4-fold cross-validation." in page
     assert said.stdout.split("accuracy ")[1].split(",")[0] in page
-    assert "A page about it: page.html" in said.stdout
+    assert "Report written to page.html" in said.stdout
     run("fit", "weather.csv", "--target", "walk", "--report", "page.html", "--cv", 0)
     assert "How good it is" not in Path("page.html").read_text()
 
@@ -60,12 +60,12 @@ def test_fit_writes_a_page_judged_by_what_each_fold_held_out(run, table, write, 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["weather.tanbark", "-o", "nowhere/page.html"], "nowhere/page.html cannot be written"),
-        (["weather.tanbark", "-o", "weather.tanbark"], "weather.tanbark is a file that this command reads"),
-        (["weather.tanbark", "weather.csv", "-o", "weather.csv"], "weather.csv is a file that this command reads"),
+        (["weather.tanbark", "-o", "nowhere/page.html"], "cannot write nowhere/page.html: there is no folder nowhere"),
+        (["weather.tanbark", "-o", "weather.tanbark"], "weather.tanbark is already an input or output"),
+        (["weather.tanbark", "weather.csv", "-o", "weather.csv"], "weather.csv is already an input or output"),
         (["weather.tanbark", "weather.csv", "--target", "oak"], "has no column 'oak'"),
-        (["weather.tanbark", "--target", "walk"], "name the rows after the model"),
-        (["weather.tanbark", "--from", "csv"], "name the rows after the model"),
+        (["weather.tanbark", "--target", "walk"], "give DATA after MODEL"),
+        (["weather.tanbark", "--from", "csv"], "give DATA after MODEL"),
         (["nothing.tanbark"], "nothing.tanbark"),
     ],
 )
@@ -80,5 +80,5 @@ def test_what_cannot_be_done_is_said_in_a_sentence(run, model, arguments, words)
 def test_fit_refuses_a_page_in_the_place_of_the_model(run, table, write, tmp_path):
     write(table, tmp_path / "weather.csv")
     said = run("fit", "weather.csv", "--target", "walk", "-o", "a.html", "--report", "a.html", code=1).stderr
-    assert "a.html is a file that this command reads or writes already" in said
+    assert "a.html is already an input or output of this command" in said
     assert not Path("a.html").exists()

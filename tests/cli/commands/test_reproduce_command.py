@@ -62,12 +62,12 @@ def test_absent_sets_are_listed_and_a_set_that_fails_says_why(run, folder):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["roure2003"], "there is no paper 'roure2003'; there are cerquides2003, gabn2007, roure2002, sugahara2018"),
+        (["roure2003"], "there is no paper 'roure2003'; the papers are cerquides2003, gabn2007, roure2002, sugahara2018"),
         (["roure2002", "--only", "iris"], "roure2002 has no data set 'iris'; it has adult, nursery"),
         (["roure2002", "--data", "nowhere"], "there is no folder 'nowhere'"),
         (["roure2002", "--only", "adult"], "has none of the data sets 'adult'; each is a file such as adult.csv"),
-        (["roure2002", "-o", "car_evaluation.csv"], "car_evaluation.csv is a file; --output names a folder"),
-        (["roure2002", "--jobs", "0"], "--jobs needs a number other than 0; -1 is all cores"),
+        (["roure2002", "-o", "car_evaluation.csv"], "car_evaluation.csv is a file; --output must be a folder"),
+        (["roure2002", "--jobs", "0"], "--jobs must not be 0; use -1 for all cores"),
     ],
 )
 def test_what_is_not_there_is_said_in_a_sentence(run, folder, arguments, message):

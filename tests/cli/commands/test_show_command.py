@@ -58,7 +58,7 @@ def test_an_average_shows_its_best_tree_and_how_probable_the_edges_are(run, writ
         for above, below in network.edges:
             p = matrix[network.names.index(above), network.names.index(below)]
             assert f"─ {below}  {p:.1%}" in shown or (p > 0.999 and f"─ {below}  over 99.9%" in shown)
-    assert f"has {model.concentration_:.1%} on average" in shown
+    assert f"has {model.concentration_:.1%} of these edges on average" in shown
 
 
 def test_a_table_of_an_average_is_that_of_its_best_tree(run, write, tmp_path):
@@ -72,7 +72,7 @@ def test_a_table_of_an_average_is_that_of_its_best_tree(run, write, tmp_path):
         assert f"{p:.4f}" in said
     run("fit", "lenses.csv", "--model", "averaged-tan", "--cv", 0, "--set", "multinet=true")
     refused = run("show", "lenses.tanbark", "--table", name, code=1).stderr
-    assert "a multinet has a tree for each class" in refused
+    assert "the model has one tree per class" in refused
     assert "no node is named 'oak'" in run("show", "lenses.tanbark", "--table", "oak", code=1).stderr
     assert "P(class)" in run("show", "lenses.tanbark", "--table", "class").stdout
 
@@ -84,17 +84,17 @@ def test_networks_that_vote_show_the_heaviest_vote_and_no_table(run, write, tmp_
     assert len(model.networks_) > 1
     shown = plain(run("show", "monks.tanbark").stdout)
     for text in (plain(said), shown):
-        assert f"{len(model.networks_)} networks vote; that of the heaviest vote:" in text
+        assert f"{len(model.networks_)} networks; the one with the largest weight:" in text
     assert "--table" not in shown
-    assert "many networks answer together" in run("show", "monks.tanbark", "--table", "class", code=1).stderr
+    assert "the model combines several networks" in run("show", "monks.tanbark", "--table", "class", code=1).stderr
 
 
 @pytest.mark.parametrize(
     ("weak", "words"),
     [
         ("superparent", "Super-parents and their weights:"),
-        ("naive-bayes", "naive Bayes over the"),
-        ("tan", "What is pooled, by weight:\ntree "),
+        ("naive-bayes", "naive Bayes on the"),
+        ("tan", "Members of the pool and their weights:\ntree "),
         ("kdb", "k-dependence network, k ="),
     ],
 )
@@ -106,12 +106,12 @@ def test_a_pool_shows_the_weights_of_what_is_pooled(run, write, tmp_path, weak, 
     for text in (plain(said), shown):
         assert words in text
         assert all(f"{w:.4f}" in text for w in model.weights_ if w > 0)
-    assert "many networks answer together" in run("show", "monks.tanbark", "--table", "class", code=1).stderr
+    assert "the model combines several networks" in run("show", "monks.tanbark", "--table", "class", code=1).stderr
 
 
 def test_a_mean_over_super_parents_says_so(run, write, tmp_path):
     write(monks(1).frame(), tmp_path / "monks.csv")
-    words = "Every column in turn is above all others, and the answers are averaged."
+    words = "An average of networks: in each, one column is the parent of all others."
     assert words in plain(run("fit", "monks.csv", "--model", "aode", "--cv", 0).stdout)
     assert words in plain(run("show", "monks.tanbark").stdout)
 

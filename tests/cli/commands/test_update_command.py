@@ -170,7 +170,7 @@ def test_the_row_of_a_fault_is_counted_over_batches(run, tmp_path, monkeypatch):
     run("fit", "t.csv", "--cv", 0)
     (tmp_path / "new.csv").write_text("x,class\n" + "1,a\n" * 17 + "old,b\n")
     said = run("update", "t.tanbark", "new.csv", code=1).stderr
-    assert "column 'x' holds 'old' in row 18, where the model learned numbers" in said
+    assert "column 'x' holds 'old' in row 18, but the model expects numbers" in said
 
 
 def test_a_model_that_refuses_strange_labels_when_predicting_still_learns_them(run, tmp_path):
@@ -187,7 +187,7 @@ def test_numbers_are_no_truth_values_and_lists_no_values(run, tmp_path):
     before = (tmp_path / "t.tanbark").read_bytes()
     pq.write_table(pa.table({"f": [2, 1], "y": [True, False]}), tmp_path / "new.parquet")
     said = run("update", "t.tanbark", "new.parquet", code=1).stderr
-    assert "column 'f' holds '2' in row 1, where the model learned true or false" in said
+    assert "column 'f' holds '2' in row 1, but the model expects true or false" in said
     pq.write_table(pa.table({"f": [[True]], "y": [True]}), tmp_path / "new.parquet")
     said = run("update", "t.tanbark", "new.parquet", code=1).stderr
     assert "column 'f' of new.parquet holds lists or structures" in said
@@ -370,14 +370,14 @@ def test_where_another_update_runs_for_too_long_it_says_so(write, run, table, mo
     *notes, error = result.stderr.splitlines()
     assert error.startswith("error: another update of ")
     assert f"was still running after {wait} s" in error
-    assert notes == (["note: another update of m.tanbark is running; waiting for it up to 1.2 s"] if wait > 1 else [])
+    assert notes == (["note: another update of m.tanbark is running; waiting up to 1.2 s for it"] if wait > 1 else [])
     assert tanbark.load("m.tanbark").counts_.class_counts.sum() == 25
 
 
 def test_a_new_fit_of_a_model_waits_for_its_update(write, run, table, model, tmp_path, monkeypatch):
     write(table, tmp_path / "new.csv")
     before = (tmp_path / "m.tanbark").read_bytes()
-    monkeypatch.setattr(sys.modules["tanbark.cli.commands.fit_command"], "PATIENCE", 0.1)
+    monkeypatch.setattr(sys.modules["tanbark.cli.commands.fit_command"], "LOCK_SECONDS", 0.1)
     words = ["fit", "new.csv", "--target", "walk", "--cv", 0, "-o", "m.tanbark"]
     with FileLock(tmp_path / ".m.tanbark.lock"):
         assert "another update of" in run(*words, code=1).stderr
@@ -389,10 +389,10 @@ def test_a_new_fit_of_a_model_waits_for_its_update(write, run, table, model, tmp
 @pytest.mark.parametrize(
     ("column", "values", "said"),
     [
-        ("sky", [1.5, 2.0], "column 'sky' holds '1.5' in row 1, where the model learned text"),
-        ("sky", [7, 8], "column 'sky' holds '7' in row 1, where the model learned text"),
+        ("sky", [1.5, 2.0], "column 'sky' holds '1.5' in row 1, but the model expects text"),
+        ("sky", [7, 8], "column 'sky' holds '7' in row 1, but the model expects text"),
         ("sky", np.array(["2020-01-01", "2020-01-02"], "datetime64[s]"), "column 'sky' holds '2020-01-01 00:00:00'"),
-        ("walk", [1, 0], "column 'walk' holds '1' in row 1, where the model learned text"),
+        ("walk", [1, 0], "column 'walk' holds '1' in row 1, but the model expects text"),
     ],
 )
 def test_numbers_and_dates_of_a_typed_file_are_no_new_labels(run, table, model, tmp_path, column, values, said):

@@ -44,7 +44,7 @@ def test_rows_of_every_kind_are_learned_as_from_a_file(run, write, table, tmp_pa
 def test_large_input_is_read_more_than_once(run, write, table, tmp_path, monkeypatch):
     path = write(table, tmp_path / "t.csv")
     run("fit", path, "-t", "walk", "--cv", 0)
-    monkeypatch.setattr("tanbark.cli.input.fit_from_rows.LARGE", 0)
+    monkeypatch.setattr("tanbark.cli.input.fit_from_rows.MAX_BYTES_IN_MEMORY", 0)
     run("fit", "-", "-t", "walk", stdin=path.read_bytes())
     assert tanbark.load("stdin.tanbark").counts_ == tanbark.load("t.tanbark").counts_
 
@@ -81,7 +81,7 @@ def test_update_and_compare_read_it_too(run, write, table, tmp_path):
         (["fit", "-", "-t", "c"], b"a,b\n1,2\n", "standard input has no column 'c'; it has 'a', 'b'"),
         (["fit", "-", "--from", "arff"], b"a,b\n1,2\n", "standard input, line 1: expected @attribute or @data"),
         (["fit", "-", "--from", "xlsx"], b"", "--from must be one of csv, jsonl, arff, parquet, got 'xlsx'"),
-        (["fit", "t.csv", "--from", "csv"], b"", "--from says what standard input holds; DATA must be - then"),
+        (["fit", "t.csv", "--from", "csv"], b"", "--from is the format of standard input; it needs - as DATA"),
     ],
 )
 def test_what_is_wrong_with_it_is_said_in_a_sentence(run, words, stdin, said):
@@ -89,7 +89,7 @@ def test_what_is_wrong_with_it_is_said_in_a_sentence(run, words, stdin, said):
 
 
 def test_where_predictions_go_is_said_once(run):
-    assert "p.csv says by its name" in run("predict", "m", "t.csv", "-o", "p.csv", "--to", "csv", code=1).stderr
+    assert "the format of p.csv follows from its name" in run("predict", "m", "t.csv", "-o", "p.csv", "--to", "csv", code=1).stderr
     assert "--to must be one of" in run("predict", "m", "t.csv", "--to", "xml", code=1).stderr
 
 
@@ -124,7 +124,7 @@ def test_a_person_at_a_terminal_is_told_how_to_end(tmp_path):
     started = subprocess.Popen(
         [sys.executable, "-m", "tanbark", "fit", "-"], stdin=screen, cwd=tmp_path, stderr=subprocess.PIPE, text=True
     )
-    assert started.stderr.readline() == "reading rows from the terminal; end them with Ctrl-D\n"
+    assert started.stderr.readline() == "reading rows from the terminal; press Ctrl-D to finish\n"
     os.write(keyboard, b"\x04")
     assert started.stderr.read().startswith("error: standard input is empty")
     assert started.wait(timeout=60) == 1

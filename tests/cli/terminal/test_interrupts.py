@@ -17,7 +17,7 @@ import pytest
 
 import tanbark
 from tanbark.cli.terminal import interrupts
-from tanbark.cli.terminal.interrupts import heeding
+from tanbark.cli.terminal.interrupts import handling_interrupts
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="there is no such signal")
 
@@ -205,14 +205,14 @@ def test_an_interrupt_that_was_lost_is_sent_again_until_it_is_heeded():
         time.sleep(20)
 
     began = time.monotonic()
-    with pytest.raises(KeyboardInterrupt), heeding():
+    with pytest.raises(KeyboardInterrupt), handling_interrupts():
         work()
     assert time.monotonic() - began < SOON
 
 
 def test_what_was_lost_at_the_end_does_not_come_after_it():
     handler, hook = signal.getsignal(signal.SIGALRM), sys.unraisablehook
-    with heeding():
+    with handling_interrupts():
         Forgotten()
     time.sleep(0.2)
     assert signal.getsignal(signal.SIGALRM) == handler
@@ -227,7 +227,7 @@ def test_other_errors_that_nobody_can_raise_are_told_as_before(monkeypatch):
         def __del__(self):
             raise ZeroDivisionError
 
-    with heeding():
+    with handling_interrupts():
         Broken()
     assert told == [ZeroDivisionError]
 
@@ -238,17 +238,17 @@ def test_an_error_that_somebody_made_of_an_interrupt_is_an_interrupt():
             signal.raise_signal(signal.SIGINT)
         raise RuntimeError("Query interrupted")
 
-    with pytest.raises(KeyboardInterrupt), heeding():
+    with pytest.raises(KeyboardInterrupt), handling_interrupts():
         ask()
 
 
 def test_further_interrupts_are_the_same_wish_also_while_the_process_ends():
-    own = interrupts.OWN_PROCESS.set(True)
+    own = interrupts.OWNS_PROCESS.set(True)
     try:
-        with pytest.raises(KeyboardInterrupt), heeding():
+        with pytest.raises(KeyboardInterrupt), handling_interrupts():
             signal.raise_signal(signal.SIGINT)
     finally:
-        interrupts.OWN_PROCESS.reset(own)
+        interrupts.OWNS_PROCESS.reset(own)
     signal.raise_signal(signal.SIGINT)
 
 
@@ -268,7 +268,7 @@ def test_what_becomes_of_threads_after_an_interrupt_is_not_told(monkeypatch):
         finally:
             fail_in_a_thread()
 
-    with pytest.raises(KeyboardInterrupt), heeding():
+    with pytest.raises(KeyboardInterrupt), handling_interrupts():
         work()
     assert told == [ZeroDivisionError]
     fail_in_a_thread()
@@ -281,7 +281,7 @@ def test_whoever_calls_a_command_keeps_the_handlers_and_the_clock():
     signal.setitimer(signal.ITIMER_REAL, 0.3)
     before = signal.getsignal(signal.SIGINT)
     try:
-        with pytest.raises(KeyboardInterrupt), heeding():
+        with pytest.raises(KeyboardInterrupt), handling_interrupts():
             signal.raise_signal(signal.SIGINT)
         assert signal.getsignal(signal.SIGINT) == before
         late = time.monotonic() + SOON
@@ -297,7 +297,7 @@ def test_an_error_without_an_interrupt_is_an_error():
         raise RuntimeError("no query")
 
     before = signal.getsignal(signal.SIGINT)
-    with pytest.raises(RuntimeError, match="no query"), heeding():
+    with pytest.raises(RuntimeError, match="no query"), handling_interrupts():
         fail()
     assert signal.getsignal(signal.SIGINT) == before
 
@@ -311,7 +311,7 @@ def test_an_interrupt_that_somebody_swallowed_is_sent_again():
         time.sleep(20)
 
     began = time.monotonic()
-    with pytest.raises(KeyboardInterrupt), heeding():
+    with pytest.raises(KeyboardInterrupt), handling_interrupts():
         work()
     assert time.monotonic() - began < SOON
 
@@ -326,17 +326,17 @@ def test_what_clears_up_after_an_interrupt_is_not_interrupted_again():
             try:
                 raise ValueError("on the way")
             except ValueError:
-                time.sleep(3 * interrupts.OFTEN)
+                time.sleep(3 * interrupts.RETRY_SECONDS)
             signal.raise_signal(signal.SIGINT)
             cleared.append("all")
 
-    with pytest.raises(KeyboardInterrupt), heeding():
+    with pytest.raises(KeyboardInterrupt), handling_interrupts():
         work()
     assert cleared == ["all"]
 
 
 def test_who_presses_again_after_a_while_means_it(monkeypatch):
-    monkeypatch.setattr(interrupts, "SAME", 0.3)
+    monkeypatch.setattr(interrupts, "DEBOUNCE_SECONDS", 0.3)
 
     def work():
         try:
@@ -346,7 +346,7 @@ def test_who_presses_again_after_a_while_means_it(monkeypatch):
                 signal.raise_signal(signal.SIGINT)
 
     began = time.monotonic()
-    with pytest.raises(KeyboardInterrupt), heeding():
+    with pytest.raises(KeyboardInterrupt), handling_interrupts():
         work()
     assert 0.3 <= time.monotonic() - began < SOON
 

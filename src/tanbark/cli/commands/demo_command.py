@@ -1,4 +1,4 @@
-"""``tanbark demo``: what the library does, on tables that come with it."""
+"""``tanbark demo``: a tour on the data sets that are included."""
 
 from __future__ import annotations
 
@@ -15,39 +15,39 @@ if TYPE_CHECKING:
 
 FOLDS = 10
 TABLES = ("lenses", "iris", "wine", "monks_1", "balance_scale", "tic_tac_toe", "led7", "waveform21")
-DRAWN = "tic_tac_toe"
+TABLE_TO_DRAW = "tic_tac_toe"
+TABLE_TO_EXPLAIN = "lenses"
 
 
 def demo() -> None:
-    """Learn, compare, draw and explain, on tables that come along."""
+    """Show what tanbark does, on data sets that are included."""
     console = out()
-    console.print("Two classifiers learn from tables that come with tanbark.", style="bold")
-    console.print("Naive Bayes takes the columns as independent, given the class.")
-    console.print("TAN adds a tree of what depends on what.")
+    console.print("Two classifiers, on data sets that are included in tanbark", style="bold")
+    console.print("Naive Bayes assumes that the columns are independent given the class.")
+    console.print("TAN adds a tree of dependencies between the columns.")
     with progress() as bar:
-        task = bar.add_task("starting", total=len(TABLES), detail="")
         from tanbark import TAN, NaiveBayes, datasets
         from tanbark.evaluate import compare
 
         compared: list[tuple[Dataset, CrossValidation, CrossValidation]] = []
-        for at, name in enumerate(TABLES):
+        for done, name in enumerate(TABLES):
+            bar(f"learning {name}", done, len(TABLES))
             data = datasets.load(name)
-            bar.update(task, description=f"learning {name}", completed=at)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                found = compare({"naive": NaiveBayes(), "tan": TAN()}, data.table, _classes(data), folds=FOLDS)
-            compared.append((data, found["naive"], found["tan"]))
+                results = compare({"naive": NaiveBayes(), "tan": TAN()}, data.table, _classes(data), folds=FOLDS)
+            compared.append((data, results["naive"], results["tan"]))
     _print_comparison(console, compared)
-    _print_tree(console, datasets.load(DRAWN))
-    _print_explanation(console, datasets.load("lenses"))
+    _print_tree(console, datasets.load(TABLE_TO_DRAW))
+    _print_explanation(console, datasets.load(TABLE_TO_EXPLAIN))
     console.print()
-    console.print("What to try next, with a table of your own:", style="bold")
+    console.print("What to try next, with your own table:", style="bold")
     for command, purpose in (
-        ("tanbark fit TABLE.csv --target COLUMN", "learn a model, see how well it predicts"),
-        ("tanbark show TABLE.tanbark", "draw its tree, list what tells most about the class"),
-        ("tanbark predict TABLE.tanbark NEW.csv", "probabilities for new rows"),
-        ("tanbark compare TABLE.csv --target COLUMN", "which classifier to take"),
-        ("tanbark fit --list-models", "which classifiers there are"),
+        ("tanbark fit TABLE.csv --target COLUMN", "learn a model and estimate its accuracy"),
+        ("tanbark show TABLE.tanbark", "draw its tree and list the most informative columns"),
+        ("tanbark predict TABLE.tanbark NEW.csv", "predict probabilities for new rows"),
+        ("tanbark compare TABLE.csv --target COLUMN", "compare classifiers and recommend one"),
+        ("tanbark fit --list-models", "list all classifiers"),
     ):
         console.print(f"  {command:<43}", style="cyan", end="", soft_wrap=True)
         console.print(purpose, style="dim", soft_wrap=True)
@@ -91,10 +91,10 @@ def _print_comparison(console: Console, compared: list[tuple[Dataset, CrossValid
         )
     console.print(table)
     console.print(
-        f"{FOLDS}-fold cross-validation. Log loss, in nats, says how honest the probabilities are: less is better.",
+        f"{FOLDS}-fold cross-validation. Log loss (in nats) rates the probabilities; lower is better.",
         style="dim",
     )
-    console.print("Neither wins everywhere, which is why `tanbark fit` tells you how well it predicts.", style="dim")
+    console.print("Neither is always better, which is why `tanbark fit` reports the accuracy of a model.", style="dim")
 
 
 def _print_tree(console: Console, data: Dataset) -> None:
@@ -103,19 +103,19 @@ def _print_tree(console: Console, data: Dataset) -> None:
 
     model = TAN().fit(data.table, _classes(data))
     console.print()
-    console.print(f"The tree that TAN finds in {data.table.num_rows} finished games of tic-tac-toe:", style="bold")
+    console.print(f"The tree that TAN learns from {data.table.num_rows} finished games of tic-tac-toe:", style="bold")
     print_network(console, model.network_)
 
 
 def _print_explanation(console: Console, data: Dataset) -> None:
-    """Print in words why one row is predicted as it is."""
+    """Print the weights of evidence for the prediction of one row."""
     import numpy as np
     from rich.text import Text
 
     from tanbark import TAN
 
     model = TAN().fit(data.table, _classes(data))
-    # A patient of the rarest class: the least obvious answer.
+    # A patient of the rarest class is the least obvious prediction.
     counts = model.counts_.class_counts
     rarest = model.classes_[int(np.argmin(counts))]
     row = next(i for i, label in enumerate(data.labels.to_pylist()) if label == rarest)
@@ -126,20 +126,20 @@ def _print_explanation(console: Console, data: Dataset) -> None:
     labels = [str(label) for label in model.classes_]
     weights = model.explain(patient)[0]
     console.print()
-    console.print("Why one patient is prescribed one sort of contact lens:", style="bold")
-    said = ", ".join(f"{labels[k]} {percent(float(probabilities[k]))}" for k in order)
-    console.print(f"  prediction: {said}")
-    console.print(f"  What speaks for {labels[best]!r} against {labels[second]!r}, as factors of the odds:")
+    console.print("Why one patient is prescribed a type of contact lens:", style="bold")
+    shown = ", ".join(f"{labels[k]} {percent(float(probabilities[k]))}" for k in order)
+    console.print(f"  prediction: {shown}")
+    console.print(f"  Evidence for {labels[best]!r} against {labels[second]!r}, as factors of the odds:")
     against = weights[:, best] - weights[:, second]
-    names = ["before looking", *(f"{name} is {values[0].as_py()}" for name, values in _columns(patient))]
+    names = ["prior", *(f"{name} is {values[0].as_py()}" for name, values in _columns(patient))]
     for u in [0, *(1 + np.argsort(-against[1:], kind="stable")).tolist()]:
         factor = float(np.exp(against[u]))
         side = f"× {factor:.2f}" if factor >= 1 else f"÷ {1 / factor:.2f}"
         colour = "green" if factor >= 1 else "red"
         console.print(Text.assemble(f"    {names[u]:<32}", (side, colour)))
     odds = float(np.exp(against.sum()))
-    console.print(f"    {'together':<32}{odds:.2f} to 1 for {labels[best]}")
+    console.print(f"    {'total':<32}{odds:.2f} to 1 for {labels[best]}")
 
 
 def _columns(table: Any) -> list[tuple[str, Any]]:
-    return list(zip(table.column_names, table.columns))
+    return list(zip(table.column_names, table.columns, strict=True))

@@ -1,4 +1,4 @@
-"""``tanbark predict``: a prediction and the probabilities of all classes for every row of a file."""
+"""``tanbark predict``: write the prediction and the class probabilities of each row."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tanbark.cli.input.input_columns import Input, attribute_inputs, class_input, files_read, read_inputs, rows_named
-from tanbark.cli.input.options import Data, Database, From, Json, Missing, completing
+from tanbark.cli.input.options import Data, Database, From, Json, Missing, ModelFile, TrueClass, completing
 from tanbark.cli.output.prediction_writer import SINKS, open_sink
 from tanbark.cli.terminal.console import CommandError, check_writable, err, percent, print_json, progress
 from tanbark.sources import Source
@@ -21,28 +21,26 @@ if TYPE_CHECKING:
 
     from tanbark.classifiers.base.counts_classifier import CountsClassifier
 
-_PLAIN = ("BIGINT", "INTEGER", "SMALLINT", "TINYINT", "UBIGINT", "UINTEGER", "USMALLINT", "UTINYINT")
-_WRITABLE = (*_PLAIN, "VARCHAR", "DOUBLE", "FLOAT", "BOOLEAN", "DATE", "TIMESTAMP")
+_INTEGER_TYPES = ("BIGINT", "INTEGER", "SMALLINT", "TINYINT", "UBIGINT", "UINTEGER", "USMALLINT", "UTINYINT")
+_CSV_TYPES = (*_INTEGER_TYPES, "VARCHAR", "DOUBLE", "FLOAT", "BOOLEAN", "DATE", "TIMESTAMP")
+"""SQL types that are written to CSV without a cast to text."""
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that `tanbark fit` wrote.")],
+    model: ModelFile,
     data: Data,
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="OUT", help="A .csv, .parquet or .jsonl file.", show_default="CSV, stdout"
+            "--output", "-o", metavar="OUT", help="The .csv, .parquet or .jsonl file to write.", show_default="stdout"
         ),
     ] = None,
-    target: Annotated[
-        str | None,
-        typer.Option("--target", "-t", metavar="COL", help="The column of true classes, if it was renamed."),
-    ] = None,
+    target: TrueClass = None,
     to: Annotated[
         str | None,
         typer.Option(
-            metavar="KIND",
-            help=f"What to write to stdout: {', '.join(SINKS)}.",
+            metavar="FORMAT",
+            help=f"Format of the output on stdout: {', '.join(SINKS)}.",
             show_default="csv",
             autocompletion=completing(lambda: SINKS),
         ),
@@ -52,32 +50,30 @@ def predict(
     missing: Missing = None,
     as_json: Json = False,
 ) -> None:
-    """Write rows with a prediction and the probability of every class.
+    """Add a prediction and the probability of each class to rows.
 
-    Columns are found by name; those that the model does not know are kept and not used. If the true class is among
-    them, the accuracy is printed at the end.
+    Columns are matched by name. All columns are copied to the output, also those that the model does not use. If the
+    rows have a true class, the accuracy is printed at the end.
 
     With --json, which needs --output, the keys are file, data, output, rows, labelled (rows with a true class), right
-    (of those) and accuracy (null if there are none).
+    (correct predictions among them) and accuracy (null if no row is labelled).
     """
-    written = _kind_written(output, to)
+    file_format = _output_format(output, to)
     if as_json and output is None:
         raise CommandError(
-            "--json tells of a file of predictions; name it with --output, or write rows with --to jsonl"
+            "--json describes a file of predictions; name the file with --output, or write rows with --to jsonl"
         )
     source = rows_named(data, database, missing, kind)
     if output is not None:
         check_writable(output, [model, *files_read(source)])
     with progress() as bar:
-        task = bar.add_task("starting", total=None, detail="")
         from tanbark.files import load
 
         fitted = load(model).set_params(n_jobs=-1)
         rows = source.as_written()
-        plan = _plan(fitted, rows, target, as_text=written == "csv")
-        bar.remove_task(task)
+        plan = _plan(fitted, rows, target, as_text=file_format == "csv")
         tally = Tally()
-        with open_sink(output, written) as sink:
+        with open_sink(output, file_format) as sink:
             for batch in read_inputs(rows, plan.inputs, plan.further, bar, "predicting"):
                 sink.write(_predicted(fitted, plan, batch, tally))
             if not tally.rows:
@@ -92,61 +88,73 @@ def predict(
         share = tally.right / tally.labelled
         console.print(f"accuracy {percent(share)} on {tally.labelled:,} rows with a known {plan.target_name}")
     if tally.unknown:
-        which = "is 1" if tally.unknown == 1 else f"are {tally.unknown:,}"
-        note = f"note: among these rows {which} of a class that the model does not know, so that it cannot be right"
+        have = "1 of these rows has" if tally.unknown == 1 else f"{tally.unknown:,} of these rows have"
+        note = f"note: {have} a class that the model does not know; predictions for them count as wrong"
         console.print(note, style="yellow", soft_wrap=True)
-    if tally.drawn:
-        lack = "row lacks" if tally.drawn == 1 else "rows lack"
-        note = f"note: {tally.drawn:,} {lack} so many values that drawn trees were averaged instead of all"
+    if tally.sampled:
+        have = "row has" if tally.sampled == 1 else "rows have"
+        note = f"note: {tally.sampled:,} {have} too many missing values for the exact average; trees were sampled"
         console.print(note, style="yellow", soft_wrap=True)
     if output is not None:
         console.print(f"{tally.rows:,} rows written to {output}", soft_wrap=True)
 
 
-def _kind_written(output: Path | None, to: str | None) -> str:
-    """Return in what the predictions are written."""
+def _output_format(output: Path | None, to: str | None) -> str:
+    """Return the format of the predictions."""
     if output is not None and to is not None:
-        raise CommandError(f"--to says what to write to stdout; {output} says by its name what it holds")
+        raise CommandError(f"--to is the format of standard output; the format of {output} follows from its name")
     if to is not None and to not in SINKS:
         raise CommandError(f"--to must be one of {', '.join(SINKS)}, got {to!r}")
-    found = to or ("csv" if output is None else output.suffix.lower().removeprefix("."))
-    if found not in SINKS:
-        raise CommandError(f"{output}: the name of the output must end in {', '.join(f'.{kind}' for kind in SINKS)}")
-    return found
+    file_format = to or ("csv" if output is None else output.suffix.lower().removeprefix("."))
+    if file_format not in SINKS:
+        raise CommandError(f"{output}: the name must end in {', '.join(f'.{name}' for name in SINKS)}")
+    return file_format
 
 
 @dataclass
 class Tally:
-    """How many rows there were, how many had a class, how many of those were right, and how many are beyond the model.
+    """Numbers of rows.
 
-    A class may be one that the model does not know, and a row may need drawn trees.
+    Attributes
+    ----------
+    rows : int
+        All rows.
+    labelled : int
+        Rows with a true class.
+    right : int
+        Rows with a correct prediction.
+    unknown : int
+        Rows with a class that the model does not know.
+    sampled : int
+        Rows whose probabilities are averages over sampled trees, because too many values are missing.
     """
 
     rows: int = 0
     labelled: int = 0
     right: int = 0
     unknown: int = 0
-    drawn: int = 0
+    sampled: int = 0
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Which columns to read: those of the model, those to keep, and the class.
+    """The columns to read: the attributes of the model, the columns to copy to the output, and the true class.
 
     Parameters
     ----------
     inputs : tuple of Input
-        The columns of the model.
+        The attributes of the model.
     further : tuple of str
-        SQL expressions: one per column to keep and, if there is a true class, that class and whether it is known.
-    kept : tuple of str
-        The names of the columns to keep.
-    target_name : str, optional
+        SQL expressions: one per column to copy and, if there is a true class, the class and whether it is known.
+    copied : tuple of str
+        The names of the columns to copy.
+    target_name : str or None
+        The name of the column with the true class.
     """
 
     inputs: tuple[Input, ...]
     further: tuple[str, ...]
-    kept: tuple[str, ...]
+    copied: tuple[str, ...]
     target_name: str | None
 
 
@@ -157,27 +165,27 @@ def _plan(model: CountsClassifier, rows: Rows, target: str | None, as_text: bool
     taken = [name for name in ("prediction", *map(_probability, schema.classes)) if name in rows.names]
     if taken:
         raise CommandError(f"{rows.source.name} already has a column {taken[0]!r}; rename it")
-    kept = _kept(rows, as_text)
+    copied = _copied_columns(rows, as_text)
     if true_class is None:
-        return Plan(tuple(inputs), (*kept,), rows.names, None)
+        return Plan(tuple(inputs), (*copied,), rows.names, None)
     truth = (true_class.converted, f"({true_class.known} IS NOT NULL)")
-    return Plan(tuple(inputs), (*kept, *truth), rows.names, true_class.name)
+    return Plan(tuple(inputs), (*copied, *truth), rows.names, true_class.name)
 
 
-def _kept(rows: Rows, as_text: bool) -> list[str]:
-    """Return the columns to keep in SQL: as they stand for CSV, else in the types that the file suggests."""
-    names = range(len(rows.names))
+def _copied_columns(rows: Rows, as_text: bool) -> list[str]:
+    """Return SQL expressions for the columns to copy: unchanged for CSV, otherwise in the inferred types."""
+    indices = range(len(rows.names))
     if as_text:
-        # What CSV has no spelling for is written as DuckDB prints it.
-        return [f"c{i}" if rows.types[i] in _WRITABLE else f"CAST(c{i} AS VARCHAR)" for i in names]
+        # Types without a usual notation in CSV are written as DuckDB prints them.
+        return [f"c{i}" if rows.types[i] in _CSV_TYPES else f"CAST(c{i} AS VARCHAR)" for i in indices]
     if rows.source.kind not in ("csv", "arff"):
-        return [f"c{i}" for i in names]
-    types = _suggested(rows.source)
-    return [f"TRY_CAST({present(f'c{i}', 'VARCHAR', rows.source.missing)} AS {types[i]})" for i in names]
+        return [f"c{i}" for i in indices]
+    types = _inferred_types(rows.source)
+    return [f"TRY_CAST({present(f'c{i}', 'VARCHAR', rows.source.missing)} AS {types[i]})" for i in indices]
 
 
-def _suggested(source: Source) -> list[str]:
-    """Return the SQL types of the columns of a text table; dates stay text, since they are spelled in many ways."""
+def _inferred_types(source: Source) -> list[str]:
+    """Return the SQL types of the columns of a text table; dates stay text because their notation varies."""
     import pyarrow as pa
 
     return [
@@ -187,18 +195,18 @@ def _suggested(source: Source) -> list[str]:
 
 
 def _predicted(model: CountsClassifier, plan: Plan, batch: pa.RecordBatch, tally: Tally) -> pa.RecordBatch:
-    """Return the columns to keep with the prediction and the probabilities."""
+    """Return the copied columns, the predictions and the probabilities of a batch, and update the tally."""
     import numpy as np
     import pyarrow as pa
 
     schema = model.schema_
-    many = len(plan.inputs)
-    X = pa.table(batch.columns[:many], names=list(schema.names))
-    kept = batch.columns[many : many + len(plan.kept)]
+    n_inputs = len(plan.inputs)
+    X = pa.table(batch.columns[:n_inputs], names=list(schema.names))
+    copied = batch.columns[n_inputs : n_inputs + len(plan.copied)]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         probabilities = model.predict_proba(X)
-    tally.drawn += sum(getattr(warning.message, "rows", 0) for warning in caught)
+    tally.sampled += sum(getattr(warning.message, "rows", 0) for warning in caught)
     best = probabilities.argmax(axis=1)
     labels = pa.array(list(schema.classes))
     if plan.target_name is not None:
@@ -210,8 +218,8 @@ def _predicted(model: CountsClassifier, plan: Plan, batch: pa.RecordBatch, tally
         tally.unknown += int((known & (codes < 0)).sum())
     tally.rows += batch.num_rows
     return pa.record_batch(
-        [*kept, labels.take(pa.array(best)), *map(pa.array, np.ascontiguousarray(probabilities.T))],
-        names=[*plan.kept, "prediction", *map(_probability, schema.classes)],
+        [*copied, labels.take(pa.array(best)), *map(pa.array, np.ascontiguousarray(probabilities.T))],
+        names=[*plan.copied, "prediction", *map(_probability, schema.classes)],
     )
 
 

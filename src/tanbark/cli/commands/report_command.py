@@ -1,4 +1,4 @@
-"""``tanbark report``: a page about a model."""
+"""``tanbark report``: write an HTML page about a model."""
 
 from __future__ import annotations
 
@@ -8,65 +8,59 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tanbark.cli.input.input_columns import attribute_inputs, class_input, files_read, read_inputs, rows_named
-from tanbark.cli.input.options import Database, From, Json, Missing
-from tanbark.cli.terminal.console import CommandError, check_writable, print_json, progress, told
+from tanbark.cli.input.options import Database, From, Json, Missing, ModelFile, TrueClass
+from tanbark.cli.terminal.console import CommandError, ProgressLine, check_writable, print_json, progress, told
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
-
     from tanbark.schema import Schema
     from tanbark.sources.duckdb_rows import Rows
 
 
 def report(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that `tanbark fit` wrote.")],
+    model: ModelFile,
     data: Annotated[
         str | None,
-        typer.Argument(metavar="[DATA]", help="Rows to judge the model by, best some that it has not seen."),
+        typer.Argument(metavar="[DATA]", help="Rows to evaluate the model on, preferably not its training rows."),
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="PAGE", help="Where to write.", show_default="MODEL.html"),
+        typer.Option("--output", "-o", metavar="PAGE", help="The HTML file to write.", show_default="MODEL.html"),
     ] = None,
-    target: Annotated[
-        str | None,
-        typer.Option("--target", "-t", metavar="COL", help="The column of true classes, if it was renamed."),
-    ] = None,
+    target: TrueClass = None,
     database: Database = None,
     kind: From = None,
     missing: Missing = None,
     as_json: Json = False,
 ) -> None:
-    """Write a page about a model: one HTML file that draws it, explains it and answers what-if questions by itself.
+    """Write an HTML page about a model.
 
-    With rows whose class is known it also shows calibration, confusion, and how much each attribute weighs.
+    The page draws and explains the model and answers what-if questions. It is one self-contained file. Given rows with
+    a known class, it also shows the calibration, the confusion matrix and the importance of each attribute.
 
-    With --json the keys are file, output and rows.
+    With --json, the keys are file, output and rows.
     """
     if data is None and (target, database, kind, missing) != (None,) * 4:
-        raise CommandError("--target, --database, --from and --missing tell of rows; name the rows after the model")
+        raise CommandError("--target, --database, --from and --missing need rows; give DATA after MODEL")
     path = output or Path(f"{model.stem}.html")
     source = None if data is None else rows_named(data, database, missing, kind)
     check_writable(path, [model, *(files_read(source) if source else ())])
     with progress() as bar:
-        task = bar.add_task("starting", total=None, detail="")
         from tanbark.files import load
         from tanbark.report import write_report
 
         fitted = load(model).set_params(n_jobs=-1)
-        bar.remove_task(task)
-        given = None if source is None else _given(fitted.schema_, source.as_written(), target, bar)
-        bar.add_task("writing", total=None, detail="")
-        write_report(fitted, path, given)
-    rows = 0 if given is None else given[0].num_rows
+        test_rows = None if source is None else _read_test_rows(fitted.schema_, source.as_written(), target, bar)
+        bar("writing", 0, None)
+        write_report(fitted, path, test_rows)
+    rows = 0 if test_rows is None else test_rows[0].num_rows
     if as_json:
         print_json({"file": str(model), "output": str(path), "rows": rows})
         return
     told().print(f"Written to {path}; open it in a browser.", soft_wrap=True)
 
 
-def _given(schema: Schema, rows: Rows, target: str | None, bar: Progress) -> tuple[Any, list[Any] | None]:
-    """Return the columns of the model, and the classes where there are some."""
+def _read_test_rows(schema: Schema, rows: Rows, target: str | None, bar: ProgressLine) -> tuple[Any, list[Any] | None]:
+    """Return the attributes of the model, and the classes or None if the rows have none."""
     import pyarrow as pa
 
     inputs = attribute_inputs(schema, rows)

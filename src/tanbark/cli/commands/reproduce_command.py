@@ -1,4 +1,4 @@
-"""``tanbark reproduce``: run the experiment of a paper again and print its tables beside ours."""
+"""``tanbark reproduce``: repeat the experiment of a paper and print its tables next to ours."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tanbark.cli.input.options import completing
-from tanbark.cli.terminal.console import CommandError, err, listed, progress, sentence, time_left, told
+from tanbark.cli.terminal.console import CommandError, err, error_text, listed, progress, time_left, told
 from tanbark.papers import PAPERS
 
 if TYPE_CHECKING:
@@ -24,51 +24,56 @@ if TYPE_CHECKING:
     from tanbark.papers.experiment import Drawing, Experiment, Section
     from tanbark.papers.experiment_cells import Done
 
-
-WIDEST = 1000
+MAX_TABLE_WIDTH = 1000
+"""In characters."""
 
 
 def reproduce(
     paper: Annotated[
         str,
-        typer.Argument(metavar="PAPER", help=f"Which: {', '.join(PAPERS)}.", autocompletion=completing(lambda: PAPERS)),
+        typer.Argument(
+            metavar="PAPER", help=f"The paper: {', '.join(PAPERS)}.", autocompletion=completing(lambda: PAPERS)
+        ),
     ],
     data: Annotated[
-        Path, typer.Option("--data", metavar="DIR", help="The folder of the data sets, as CSV files, class last.")
+        Path,
+        typer.Option("--data", metavar="DIR", help="The folder with the data sets: CSV files, class last."),
     ] = Path("data"),
     only: Annotated[
-        list[str] | None, typer.Option(metavar="SETS", help="Only these data sets, separated by commas. Repeatable.")
+        list[str] | None, typer.Option(metavar="SETS", help="Data sets to run, separated by commas. Repeatable.")
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A few small sets, fewer folds: less than a minute.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Run a few small data sets with fewer folds, in less than a minute.")
+    ] = False,
     output: Annotated[
         Path | None,
         typer.Option(
             "--output",
             "-o",
             metavar="DIR",
-            help="Where tables and finished cells are written; a run that was stopped goes on there.",
+            help="The folder for tables and finished cells; an interrupted run resumes from it.",
             show_default="tanbark-PAPER",
         ),
     ] = None,
-    jobs: Annotated[int, typer.Option(metavar="N", help="How many processes, -1 for all cores.")] = -1,
+    jobs: Annotated[int, typer.Option(metavar="N", help="Number of processes, -1 for all cores.")] = -1,
 ) -> None:
-    """Run the experiment of a paper again, on data sets in a folder.
+    """Repeat the experiment of a paper on the data sets in a folder.
 
-    Prints the paper's tables beside ours and writes them as Markdown, HTML and CSV. Finished cells are kept: a run that
-    was stopped goes on where it was when the same command is given again.
+    Prints the tables of the paper next to ours and writes them as Markdown, HTML and CSV. Finished cells are saved, so
+    the same command resumes an interrupted run.
     """
     if paper not in PAPERS:
-        raise CommandError(f"there is no paper {paper!r}; there are {', '.join(PAPERS)}")
+        raise CommandError(f"there is no paper {paper!r}; the papers are {', '.join(PAPERS)}")
     from joblib import effective_n_jobs
 
     from tanbark.datasets import read_folder
 
     if jobs == 0:
-        raise CommandError("--jobs needs a number other than 0; -1 is all cores")
+        raise CommandError("--jobs must not be 0; use -1 for all cores")
     experiment: Experiment = import_module(f"tanbark.papers.{paper}").EXPERIMENT
     if experiment.adjusts and find_spec("statsmodels") is None:
         raise CommandError(f"{paper} needs statsmodels; install it with: pip install 'tanbark[papers]'")
-    wanted = _wanted(experiment, only, quick)
+    wanted = _selected_files(experiment, only, quick)
     folder = read_folder(data)
     present = [file for file in wanted if file in folder]
     absent = [file for file in wanted if file not in folder]
@@ -76,107 +81,109 @@ def reproduce(
         raise CommandError(f"{data} has none of the data sets {listed(absent)}; each is a file such as {absent[0]}.csv")
     target = output or Path(f"tanbark-{paper}")
     if target.exists() and not target.is_dir():
-        raise CommandError(f"{target} is a file; --output names a folder")
+        raise CommandError(f"{target} is a file; --output must be a folder")
     target.mkdir(parents=True, exist_ok=True)
     costs, failed = _costs(experiment, folder, present)
     done = _run(experiment, costs, data, target / "cells", quick, int(effective_n_jobs(jobs)))
     failed |= {one.cell.file: one.failed for one in done if one.failed}
     results = {file: [one for one in done if one.cell.file == file] for file in present if file not in failed}
-    words = _words(experiment, done, absent, failed, quick)
+    paragraphs = _paragraphs(experiment, done, absent, failed, quick)
     console = told()
     console.print(experiment.citation, style="bold")
-    for paragraph in words[1:]:
+    for paragraph in paragraphs[1:]:
         console.print(paragraph)
     if not results:
-        raise CommandError(f"every data set failed, as {present[0]} did: {failed[present[0]]}")
-    _print_and_write(console, experiment, results, words, target, quick)
+        raise CommandError(f"all data sets failed; {present[0]}: {failed[present[0]]}")
+    _print_and_write(console, experiment, results, paragraphs, target, quick)
 
 
-def _wanted(experiment: Experiment, only: list[str] | None, quick: bool) -> list[str]:
-    """Return the files of the data sets that are asked for, each of which is one of the paper's."""
+def _selected_files(experiment: Experiment, only: list[str] | None, quick: bool) -> list[str]:
+    """Return the files of the selected data sets. Raise CommandError if the paper does not use one of them."""
     known = {one.file: one.name for one in experiment.sets}
     if not only:
         return [file for file in known if not quick or file in experiment.quick_sets]
     by_name = {name.lower(): file for file, name in known.items()}
-    asked = [word.strip() for words in only for word in words.split(",") if word.strip()]
-    if not asked:
+    selected = [name.strip() for names in only for name in names.split(",") if name.strip()]
+    if not selected:
         raise CommandError(f"--only names no data set; {experiment.name} has {', '.join(known)}")
-    for word in asked:
-        if word not in known and word.lower() not in by_name:
-            raise CommandError(f"{experiment.name} has no data set {word!r}; it has {', '.join(known)}")
-    chosen = {word if word in known else by_name[word.lower()] for word in asked}
-    return [file for file in known if file in chosen]
+    for name in selected:
+        if name not in known and name.lower() not in by_name:
+            raise CommandError(f"{experiment.name} has no data set {name!r}; it has {', '.join(known)}")
+    files = {name if name in known else by_name[name.lower()] for name in selected}
+    return [file for file in known if file in files]
 
 
 def _costs(experiment: Experiment, folder: Folder, files: Sequence[str]) -> tuple[dict[str, float], dict[str, str]]:
-    """Return how long a cell of each data set takes, and why some cannot be read."""
+    """Return the cost of a cell of each data set, and the errors of the data sets that cannot be read."""
     costs: dict[str, float] = {}
     unreadable: dict[str, str] = {}
     for file in files:
         try:
             costs[file] = experiment.cost(*folder[file].table.shape)
         except ValueError as error:
-            unreadable[file] = sentence(error)
+            unreadable[file] = error_text(error)
     return costs, unreadable
 
 
 def _run(
-    experiment: Experiment, costs: Mapping[str, float], data: Path, kept: Path, quick: bool, jobs: int
+    experiment: Experiment, costs: Mapping[str, float], data: Path, folder: Path, quick: bool, jobs: int
 ) -> list[Done]:
-    """Return what came of all cells, showing how much is done and how long the rest will take."""
+    """Run all cells, show the progress and the time left, and return the results."""
     from tanbark.papers.experiment_cells import run_cells
 
-    # What takes long comes last, so that a run that is stopped has finished many sets.
+    # Long cells come last, so that an interrupted run has finished as many data sets as possible.
     cells = [cell for file in sorted(costs, key=costs.__getitem__) for cell in experiment.cells(file, quick)]
     total = sum(costs[cell.file] for cell in cells)
-    spent = {True: 0.0, False: 0.0}
-    many = [0]
+    cost_run, cost_loaded, n_done = 0.0, 0.0, 0
     began = time.monotonic()
     try:
-        with progress() as bar:
-            task = bar.add_task(experiment.name, total=total, detail="")
+        with progress(experiment.name, total) as bar:
 
-            def fresh(done: Done) -> None:
-                many[0] += 1
-                spent[done.found] += costs[done.cell.file]
-                left = time_left(time.monotonic() - began, spent[False] / max(total - spent[True], 1e-9))
-                words = f"{many[0]} of {len(cells)} cells: {experiment.called(done.cell.file)}{left}"
-                bar.update(task, completed=sum(spent.values()), detail=words)
+            def show(done: Done) -> None:
+                nonlocal cost_run, cost_loaded, n_done
+                n_done += 1
+                if done.found:
+                    cost_loaded += costs[done.cell.file]
+                else:
+                    cost_run += costs[done.cell.file]
+                left = time_left(time.monotonic() - began, cost_run / max(total - cost_loaded, 1e-9))
+                detail = f"{n_done} of {len(cells)} cells: {experiment.called(done.cell.file)}{left}"
+                bar(experiment.name, cost_run + cost_loaded, total, detail)
 
-            return run_cells(experiment.work, cells, data, kept, jobs, fresh)
+            return run_cells(experiment.work, cells, data, folder, jobs, show)
     except KeyboardInterrupt:
-        err().print(f"{many[0]} of {len(cells)} cells are in {kept}; the same command goes on from there")
+        err().print(f"{n_done} of {len(cells)} cells are saved in {folder}; the same command resumes from them")
         raise
 
 
-def _words(
+def _paragraphs(
     experiment: Experiment, done: Sequence[Done], absent: Sequence[str], failed: Mapping[str, str], quick: bool
 ) -> list[str]:
-    """Return what is to be known about a run: the paper, what was done, and what of it is not there."""
+    """Return the introduction of the report: the paper, its protocol, and the data sets run, absent and failed."""
     seconds = sum(one.seconds for one in done)
     took = f"{seconds / 60:.1f} minutes" if seconds >= 60 else f"{seconds:.0f} seconds"
     present = {one.cell.file for one in done}
-    words = [
+    paragraphs = [
         experiment.citation,
         experiment.protocol,
-        f"{len(present)} of the {len(experiment.sets)} data sets; {len(done)} cells took {took}, added up.",
+        f"{len(present)} of the {len(experiment.sets)} data sets; {len(done)} cells took {took} in total.",
     ]
     if quick:
-        words.append(
-            f"A quick run, of {experiment.quick_parts} parts of each set instead of {experiment.parts}: what is said "
-            "above of folds, orders and rows is so in a full run only."
+        paragraphs.append(
+            f"A quick run with {experiment.quick_parts} parts of each data set instead of {experiment.parts}: the "
+            "numbers of folds, orders and rows above apply to a full run only."
         )
     if absent:
-        words.append(f"Absent: {', '.join(experiment.called(file) for file in absent)}.")
-    words += [f"Failed: {experiment.called(file)} ({reason})." for file, reason in failed.items()]
-    return words
+        paragraphs.append(f"Absent: {', '.join(experiment.called(file) for file in absent)}.")
+    paragraphs += [f"Failed: {experiment.called(file)} ({reason})." for file, reason in failed.items()]
+    return paragraphs
 
 
 def _print_and_write(
     console: Console,
     experiment: Experiment,
     results: dict[str, list[Done]],
-    words: list[str],
+    paragraphs: list[str],
     target: Path,
     quick: bool,
 ) -> None:
@@ -187,9 +194,9 @@ def _print_and_write(
         if isinstance(part, Section):
             _print(console, part)
     stem = f"{experiment.name}-quick" if quick else experiment.name
-    title = f"{experiment.name}, run again"
-    write_markdown(target / f"{stem}.md", title, words, parts)
-    write_html(target / f"{stem}.html", title, words, parts)
+    title = f"{experiment.name}, reproduced"
+    write_markdown(target / f"{stem}.md", title, paragraphs, parts)
+    write_html(target / f"{stem}.html", title, paragraphs, parts)
     _write_csv(target / f"{stem}.csv", _figures(parts))
     _write_csv(target / f"{stem}-records.csv", _records(results))
     names = ", ".join(f"{stem}{ending}" for ending in (".md", ".html", ".csv", "-records.csv"))
@@ -208,15 +215,17 @@ def _print(console: Console, section: Section) -> None:
     console.print(section.title, style="bold")
     if section.words:
         console.print(section.words)
-    # Rather too wide for the window than with figures cut in two.
+    # A table that is too wide for the window is easier to read than one with broken numbers.
     width = console.width
-    console.width = max(width, console.measure(table, options=console.options.update(max_width=WIDEST)).maximum)
+    console.width = max(
+        width, console.measure(table, options=console.options.update(max_width=MAX_TABLE_WIDTH)).maximum
+    )
     console.print(table)
     console.width = width
 
 
 def _figures(parts: Sequence[Section | Drawing]) -> list[dict[str, Any]]:
-    """Return every figure of the tables: in which table, of what, in which column."""
+    """Return each number of the tables with its table, row and column."""
     from tanbark.papers.experiment import Section
 
     return [
@@ -224,12 +233,12 @@ def _figures(parts: Sequence[Section | Drawing]) -> list[dict[str, Any]]:
         for part in parts
         if isinstance(part, Section)
         for row in part.rows
-        for column, value in zip(part.columns[part.labels :], row[part.labels :])
+        for column, value in zip(part.columns[part.labels :], row[part.labels :], strict=True)
     ]
 
 
 def _records(results: dict[str, list[Done]]) -> list[dict[str, Any]]:
-    """Return every record: what it is of, and all figures that it has."""
+    """Return all records with their data set and part."""
     return [
         {"set": file, "part": one.cell.part + 1, "parts": one.cell.parts, **record}
         for file, done in results.items()
@@ -239,7 +248,7 @@ def _records(results: dict[str, list[Done]]) -> list[dict[str, Any]]:
 
 
 def _write_csv(path: Path, lines: list[dict[str, Any]]) -> None:
-    """Write dictionaries as CSV, with a column for each name that any of them has."""
+    """Write dictionaries as CSV, with a column for each key."""
     from tanbark.atomic_write import replacing
 
     text = io.StringIO()

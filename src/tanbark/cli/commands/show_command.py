@@ -1,4 +1,4 @@
-"""``tanbark show``: what a model knows."""
+"""``tanbark show``: print a model."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tanbark.cli.input.options import Json
-from tanbark.cli.output.model_text import described, one_network, print_structure, score_words
+from tanbark.cli.input.options import Json, ModelFile
+from tanbark.cli.output.model_text import model_document, one_network, print_structure, score_text
 from tanbark.cli.terminal.console import CommandError, out, percent, print_json
 
 if TYPE_CHECKING:
@@ -17,21 +17,25 @@ if TYPE_CHECKING:
 
     from tanbark.classifiers.base.counts_classifier import CountsClassifier
 
-WIDE = 8
+MAX_COLUMNS_ACROSS = 8
+"""A table of probabilities with more columns is printed with one probability per line."""
+MAX_LEVELS_LISTED = 12
+BAR_WIDTH = 10
 
 
 def show(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that `tanbark fit` wrote.")],
+    model: ModelFile,
     table: Annotated[
-        str | None, typer.Option("--table", metavar="NODE", help="Show the probabilities of one column or the class.")
+        str | None,
+        typer.Option("--table", metavar="NODE", help="Print the probability table of a column or of the class."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Draw a model's network and list its columns.
+    """Print the settings, columns and network of a model.
 
-    With --json the keys are model (the classifier), settings, rows, class (name, levels, rows, probabilities), columns
-    (each with name, kind, levels or cuts, missing, information), parents, log_score and file; with --table they are
-    node, parents, levels (of the parents and the node, in this order) and probabilities, nested in the same order.
+    With --json, the keys are model (the classifier), settings, rows, class (name, levels, rows, probabilities), columns
+    (each with name, kind, levels or cuts, missing, information), parents, log_score and file. With --json and --table,
+    they are node, parents, levels (of the parents and then the node) and probabilities (nested in the same order).
     """
     from tanbark.files import load
 
@@ -40,7 +44,7 @@ def show(
         _show_table(fitted, table, as_json)
         return
     if as_json:
-        print_json({**described(fitted), "file": str(model)})
+        print_json({**model_document(fitted), "file": str(model)})
         return
     console = out()
     _show_settings(console, model, fitted)
@@ -76,16 +80,16 @@ def _show_settings(console: Console, path: Path, model: CountsClassifier) -> Non
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
     grid.add_row("learned from", f"{rows:,.0f} rows" if rows == int(rows) else f"{rows:,.1f} rows")
-    shares = [f"{label} {percent(float(p))}" for label, p in zip(model.schema_.classes, prior)]
+    shares = [f"{label} {percent(float(p))}" for label, p in zip(model.schema_.classes, prior, strict=True)]
     grid.add_row("class", Text.assemble((model.schema_.class_name, "bold"), ": ", ", ".join(shares)))
     grid.add_row("settings", ", ".join(settings))
     if hasattr(model, "log_score_"):
-        grid.add_row("log score", score_words(model))
+        grid.add_row("log score", score_text(model))
     console.print(grid)
 
 
 def _show_columns(console: Console, model: CountsClassifier) -> str:
-    """Print the columns, the one that tells most about the class first; return its name."""
+    """Print the columns in descending order of their information about the class; return the name of the first."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
@@ -94,13 +98,13 @@ def _show_columns(console: Console, model: CountsClassifier) -> str:
     from tanbark.structure import class_information
 
     information = class_information(model.counts_)
-    most = max(float(information.max()), 1e-300)
+    maximum = max(float(information.max()), 1e-300)
     table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
     table.add_column("column", overflow="fold")
     table.add_column("kind")
     table.add_column("levels or cut points", overflow="fold", ratio=1)
     table.add_column("I(X;C), nats", justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True, min_width=10)
+    table.add_column("", no_wrap=True, min_width=BAR_WIDTH)
     for u in information.argsort(kind="stable")[::-1].tolist():
         column = model.schema_.columns[u]
         number = isinstance(column, Number)
@@ -108,12 +112,12 @@ def _show_columns(console: Console, model: CountsClassifier) -> str:
         table.add_row(
             Text(column.name),
             "number" if number else "category",
-            Text(_some(parts)),
+            Text(_first(parts)),
             f"{information[u]:.4f}",
-            Text("█" * round(10 * float(information[u]) / most), style="green"),
+            Text("█" * round(BAR_WIDTH * float(information[u]) / maximum), style="green"),
         )
     console.print(table)
-    console.print("I(X;C): how much a column by itself tells about the class.", style="dim")
+    console.print("I(X;C): mutual information of the column and the class.", style="dim")
     return model.schema_.names[int(information.argmax())]
 
 
@@ -122,7 +126,7 @@ def _is_set(value: Any) -> bool:
 
 
 def _short(value: Any) -> str:
-    """Return a setting in a few words: edges are written as arrows.
+    """Return a short text for a setting; edges are written as arrows.
 
     >>> _short(0.5), _short([("rain", "wet")]), _short({("a", "b"): 2})
     ('0.5', 'rain->wet', 'given')
@@ -132,19 +136,20 @@ def _short(value: Any) -> str:
     return str(value) if isinstance(value, str | int | float) else "given"
 
 
-def _some(parts: list[str], most: int = 12) -> str:
-    return ", ".join(parts[:most]) + (f" and {len(parts) - most} more" if len(parts) > most else "")
+def _first(parts: list[str]) -> str:
+    more = len(parts) - MAX_LEVELS_LISTED
+    return ", ".join(parts[:MAX_LEVELS_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _show_table(model: CountsClassifier, name: str, as_json: bool) -> None:
-    """Print the conditional probabilities of a node."""
+    """Print the conditional probability table of a node."""
     network = one_network(model)
     if network is None:
-        raise CommandError(f"many networks answer together, so there is no one table of {name!r}")
+        raise CommandError(f"the model combines several networks, so there is no single table for {name!r}")
     if isinstance(network, tuple):
         network = network[0]
         if name in model.schema_.names:
-            raise CommandError(f"a multinet has a tree for each class, and so no one table of {name!r}")
+            raise CommandError(f"the model has one tree per class, so there is no single table for {name!r}")
     probabilities = network.table(name)
     labels: dict[str, tuple[str, ...]] = {c.name: c.labels for c in model.schema_.columns}
     labels[model.schema_.class_name] = tuple(map(str, model.schema_.classes))
@@ -157,17 +162,17 @@ def _show_table(model: CountsClassifier, name: str, as_json: bool) -> None:
 
 
 def _print_table(console: Console, model: CountsClassifier, probabilities: Any, axes: list[str], labels: Any) -> None:
-    """Print the probabilities of a node, the last axis, given the others."""
+    """Print the probabilities of a node (the last axis) given its parents (the other axes)."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
     name, schema = axes[-1], model.schema_
-    # Classes across, unless there are many and the values fit better.
+    # The columns are the classes, or the values of the node if there are too many classes.
     across = schema.class_name if schema.class_name in axes[:-1] else name
-    if across != name and len(labels[across]) > WIDE and len(labels[name]) <= WIDE:
+    if across != name and len(labels[across]) > MAX_COLUMNS_ACROSS >= len(labels[name]):
         across = name
-    if len(labels[across]) > WIDE:
+    if len(labels[across]) > MAX_COLUMNS_ACROSS:
         across = ""
     down = [axis for axis in axes if axis != across]
     given = " given " + " and ".join(axes[:-1]) if len(axes) > 1 else ""
@@ -185,12 +190,12 @@ def _print_table(console: Console, model: CountsClassifier, probabilities: Any, 
 
 
 def _fill(table: Any, probabilities: Any, axes: list[str], down: list[str], across: str, labels: Any) -> None:
-    """Add one row per combination of the values down the side."""
+    """Add one row per combination of the values of the axes in `down`."""
     import numpy as np
     from rich.text import Text
 
     order = [axes.index(axis) for axis in down] + ([axes.index(across)] if across else [])
-    laid = probabilities.transpose(order)
+    ordered = probabilities.transpose(order)
     shape = [len(labels[axis]) for axis in down]
     before: tuple[int, ...] = ()
     for place in np.ndindex(*shape):
@@ -198,7 +203,7 @@ def _fill(table: Any, probabilities: Any, axes: list[str], down: list[str], acro
             table.add_section()
         shown = [
             Text(labels[axis][i] if not before or place[: d + 1] != before[: d + 1] or d == len(down) - 1 else "")
-            for d, (axis, i) in enumerate(zip(down, place))
+            for d, (axis, i) in enumerate(zip(down, place, strict=True))
         ]
-        table.add_row(*shown, *(f"{p:.4f}" for p in np.atleast_1d(laid[place])))
+        table.add_row(*shown, *(f"{p:.4f}" for p in np.atleast_1d(ordered[place])))
         before = place

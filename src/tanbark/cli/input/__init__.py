@@ -1,1 +1,1 @@
-"""What commands read: options, columns, rows."""
+"""Input of commands: options, sources and columns."""

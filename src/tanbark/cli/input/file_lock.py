@@ -1,4 +1,4 @@
-"""Allow one update of a model file at a time."""
+"""A lock that allows one update of a model file at a time."""
 
 from __future__ import annotations
 
@@ -8,42 +8,42 @@ from pathlib import Path
 
 from tanbark.cli.terminal.console import CommandError, err
 
-NOTICE = 1.0
-"""After so many seconds of waiting a person wants to know why."""
+SECONDS_BEFORE_NOTE = 1.0
+"""A note explains the waiting after this many seconds."""
 
 
 def was_updated(path: Path) -> bool:
     """Return whether a file has ever been updated, so that an update may be running."""
-    return _lock_of(path).exists()
+    return _lock_path(path).exists()
 
 
-def _lock_of(path: Path) -> Path:
+def _lock_path(path: Path) -> Path:
     return path.with_name(f".{path.name}.lock")
 
 
 @contextmanager
 def alone(path: Path, wait: float) -> Iterator[None]:
-    """Let nobody else in who calls this for the same file; where somebody is in, wait up to `wait` seconds.
+    """Hold the exclusive lock of a model file; wait up to `wait` seconds for it.
 
-    The lock is the operating system's and ends with the process that holds it, whatever ends that. It is on a hidden
-    file beside `path`, which stays: were it removed, two processes could each lock a file of its name.
+    The operating system releases the lock when the process ends, however it ends. The lock is on a hidden file next to
+    `path`, which is never removed: otherwise two processes could each lock a different file of the same name.
     """
     from filelock import FileLock, Timeout
 
-    lock = FileLock(_lock_of(path))
+    lock = FileLock(_lock_path(path))
     try:
         try:
-            lock.acquire(timeout=min(wait, NOTICE))
+            lock.acquire(timeout=min(wait, SECONDS_BEFORE_NOTE))
         except Timeout:
-            if wait <= NOTICE:
+            if wait <= SECONDS_BEFORE_NOTE:
                 raise
-            note = f"note: another update of {path.name} is running; waiting for it up to {wait:g} s"
+            note = f"note: another update of {path.name} is running; waiting up to {wait:g} s for it"
             err().print(note, style="yellow", soft_wrap=True)
-            lock.acquire(timeout=wait - NOTICE)
+            lock.acquire(timeout=wait - SECONDS_BEFORE_NOTE)
     except Timeout as error:
         raise CommandError(
-            f"another update of {path} was still running after {wait:g} s; nothing was learned, so try again, or wait "
-            "longer with --wait"
+            f"another update of {path} was still running after {wait:g} s, so the model was not changed; try again or "
+            "wait longer with --wait"
         ) from error
     try:
         yield

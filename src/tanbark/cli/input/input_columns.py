@@ -1,4 +1,4 @@
-"""The columns that a command reads: those to learn from, and those of a model."""
+"""The rows that a command reads: where they are, which columns to learn from, and the columns that a model needs."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tanbark.cli.input.stdin import CALLED, STDIN, spooled
-from tanbark.cli.input.stdin import KINDS as STDIN_KINDS
-from tanbark.cli.terminal.console import CommandError, listed, rows_read
+from tanbark.cli.input.stdin import STDIN, STDIN_KINDS, STDIN_NAME, copy_stdin
+from tanbark.cli.terminal.console import CommandError, ProgressLine, listed
 from tanbark.sources import Source, files, sql
 from tanbark.sources.database import Query, database_kind
 from tanbark.sources.duckdb_rows import Rows, present, quoted
@@ -19,20 +18,53 @@ from tanbark.sources.file_source import FileSource
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from rich.progress import Progress
 
     from tanbark.schema import Encoder, Schema
-    from tanbark.sources import Source
-
 
 USUAL_TARGETS = ("class", "target", "label")
+"""Names of the class column that are recognised without --target, in order of preference."""
+MAX_NAMES_LISTED = 40
+
+
+# Where the rows are
+
+
+def rows_named(
+    data: str, database: str | None, missing: list[str] | None, kind: str | None, labels: Sequence[str] = ()
+) -> FileSource | Query:
+    """Return the source of the rows: a query if there is a database, otherwise standard input or files."""
+    if kind is not None and (database or data != STDIN):
+        raise CommandError(f"--from is the format of standard input; it needs {STDIN} as DATA, got {data!r}")
+    if database:
+        return sql(data, database)
+    if data == STDIN:
+        if kind not in (None, *STDIN_KINDS):
+            raise CommandError(f"--from must be one of {', '.join(STDIN_KINDS)}, got {kind!r}")
+        source = files(copy_stdin(kind or "csv"), missing, labels)
+        source.called = STDIN_NAME
+        return source
+    path = Path(data)
+    if path.is_file():
+        if path.suffix.lower() not in KINDS and database_kind(path):
+            raise CommandError(f"{data} is a database; give an SQL query as DATA and use --database {data}")
+    elif re.match(r"\s*(select|with|from|values)\s", data, re.IGNORECASE):
+        raise CommandError("there is no such file; if it is an SQL query, name the database with --database")
+    return files(data, missing, labels)
+
+
+def files_read(source: Source) -> tuple[Path, ...]:
+    """Return the files of a source; a query has none."""
+    return tuple(source.paths) if isinstance(source, FileSource) else ()
+
+
+# Columns to learn from
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Which column is the class, which are left out, and how the others are encoded.
+    """The class column, the columns to leave out, and the encoder of the others.
 
-    Columns of `categorical` are categories, beside those that the encoder takes for some by itself.
+    The columns in `categorical` are categories in addition to those that the encoder detects.
     """
 
     target: str
@@ -51,108 +83,95 @@ class Columns:
         n_bins: int,
         max_levels: int,
     ) -> Columns:
-        """Return what the options of a command say, which are checked."""
+        """Return the columns that the options of a command select. Raise CommandError if an option is invalid."""
         from tanbark.schema import Encoder
 
         names = source.schema.names
-        chosen = _target(names, target, source)
+        chosen = _class_column(names, target, source)
         _check(names, chosen, ignore, categorical, source)
         encoder = Encoder(bins=bins, n_bins=n_bins, max_levels=max_levels)
         encoder.check()
         return cls(chosen, ignore, categorical, encoder)
 
     def split(self, table: pa.Table) -> tuple[pa.Table, Any]:
-        """Return the columns that are learned from, and the class."""
+        """Return the columns to learn from, and the class."""
         import narwhals as nw
 
         X = table.drop_columns(list(dict.fromkeys([self.target, *self.ignore])))
         return X, nw.from_native(table.column(self.target), series_only=True).alias(self.target)
 
     def encoder_of(self, X: pa.Table) -> Encoder:
-        """Return the encoder with the columns that are categories, by themselves and by name."""
+        """Return the encoder for a table, with the detected and the given categories."""
         from tanbark.schema.read.table_reader import read_table
 
         if not self.categorical:
             return self.encoder
-        return self._listing([name for name, raw in zip(X.column_names, read_table(X).columns) if raw.few_whole])
+        columns = zip(X.column_names, read_table(X).columns, strict=True)
+        return self._encoder_listing([name for name, raw in columns if raw.few_whole])
 
-    def encoder_under(self, categories: Sequence[str]) -> Encoder:
-        """Return the encoder where it is known which columns are categories."""
-        return self._listing(categories) if self.categorical else self.encoder
+    def encoder_with(self, detected: Sequence[str]) -> Encoder:
+        """Return the encoder, given the names of the columns that were detected as categories."""
+        return self._encoder_listing(detected) if self.categorical else self.encoder
 
-    def _listing(self, by_itself: Sequence[str]) -> Encoder:
-        """Return an encoder that lists categories: a list replaces the library's own choice; here it adds to it."""
+    def _encoder_listing(self, detected: Sequence[str]) -> Encoder:
+        """Return an encoder that lists all categories, because a list replaces the detection of the library."""
         from sklearn.base import clone
 
-        listed = list(dict.fromkeys([*by_itself, *self.categorical]))
-        encoder: Encoder = clone(self.encoder).set_params(categorical=listed)
+        names = list(dict.fromkeys([*detected, *self.categorical]))
+        encoder: Encoder = clone(self.encoder).set_params(categorical=names)
         return encoder
 
 
-def _target(names: list[str], target: str | None, source: Source) -> str:
+def _class_column(names: list[str], target: str | None, source: Source) -> str:
     if target is None:
         usual = [name for wanted in USUAL_TARGETS for name in names if name.lower() == wanted]
         if usual:
             return str(usual[0])
-        raise CommandError(f"say with --target which column is the class; {source.name} has {listed(names, 40)}")
+        raise CommandError(f"name the class column with --target; {source.name} has {listed(names, MAX_NAMES_LISTED)}")
     if target not in names:
-        raise CommandError(f"{source.name} has no column {target!r}; it has {listed(names, 40)}")
+        raise CommandError(f"{source.name} has no column {target!r}; it has {listed(names, MAX_NAMES_LISTED)}")
     return target
 
 
 def _check(names: list[str], target: str, ignore: Sequence[str], categorical: Sequence[str], source: Source) -> None:
-    """Raise where a column is not there, or none is left."""
+    """Raise CommandError if a column does not exist or no column is left."""
     for name in ignore:
         if name not in names:
-            raise CommandError(f"--ignore names the column {name!r}, which {source.name} does not have")
+            raise CommandError(f"--ignore names the column {name!r}, which is not in {source.name}")
         if name == target:
             raise CommandError(f"{name!r} is the class and cannot be ignored")
     left = [name for name in names if name != target and name not in ignore]
     if not left:
-        raise CommandError(f"{source.name} has no column left to learn from beside the class {target!r}")
+        raise CommandError(f"{source.name} has no column left to learn from apart from the class {target!r}")
     for name in categorical:
         if name not in left:
             raise CommandError(f"--categorical names the column {name!r}, which is not among {listed(left)}")
 
 
-def rows_named(
-    data: str, database: str | None, missing: list[str] | None, kind: str | None, labels: Sequence[str] = ()
-) -> FileSource | Query:
-    """Return the rows that a command is given: of a query if there is a database, of standard input, or of files."""
-    if kind is not None and (database or data != STDIN):
-        raise CommandError(f"--from says what standard input holds; DATA must be {STDIN} then, not {data!r}")
-    if database:
-        return sql(data, database)
-    if data == STDIN:
-        if kind not in (None, *STDIN_KINDS):
-            raise CommandError(f"--from must be one of {', '.join(STDIN_KINDS)}, got {kind!r}")
-        source = files(spooled(kind or "csv"), missing, labels)
-        source.called = CALLED
-        return source
-    path = Path(data)
-    if path.is_file():
-        if path.suffix.lower() not in KINDS and database_kind(path):
-            raise CommandError(f"{data} is a database; give a query instead, and --database {data}")
-    elif re.match(r"\s*(select|with|from|values)\s", data, re.IGNORECASE):
-        raise CommandError("there is no such file; if it is an SQL query, say with --database what to put it to")
-    return files(data, missing, labels)
+# Columns that a model needs
 
 
-def files_read(source: Source) -> tuple[Path, ...]:
-    """Return the files that rows are read from; those of a query are in none."""
-    return tuple(source.paths) if isinstance(source, FileSource) else ()
-
-
-_NO_TEXT = (
+_NUMBER_AND_DATE_TYPES = (
     *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL"),
     *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT", "DATE", "TIME", "INTERVAL"),
 )
-"""How the SQL types of numbers and dates begin."""
+"""Prefixes of the SQL types of numbers and dates."""
 
 
 @dataclass(frozen=True)
 class Input:
-    """A column as SQL: where it is known, and its value in the type that the model learned, null if that cannot be."""
+    """A column that a model needs, as SQL expressions.
+
+    Parameters
+    ----------
+    name : str
+    kind : str
+        What the model expects, in words: text, numbers, or true or false.
+    known : str
+        The value as it is in the file; null if it is missing.
+    converted : str
+        The value in the type that the model learned; null if it is missing or cannot be converted.
+    """
 
     name: str
     kind: str
@@ -161,58 +180,76 @@ class Input:
 
 
 def attribute_inputs(schema: Schema, rows: Rows) -> list[Input]:
-    """Return the columns of the model but for the class."""
-    _refuse_lacking(rows, schema.names)
+    """Return the attributes of the model."""
+    _check_present(rows, schema.names)
     return [_input(rows, column.name, getattr(column, "levels", None)) for column in schema.columns]
 
 
 def class_input(schema: Schema, rows: Rows, target: str | None) -> Input | None:
-    """Return the class if it is there; a target is what it is named, if not as the model learned it."""
+    """Return the class column, or None if the rows have none; `target` is its name if it differs from the model's."""
     if target is not None and target not in rows.names:
-        raise CommandError(f"{rows.source.name} has no column {target!r}; it has {listed(rows.names, 40)}")
+        raise CommandError(
+            f"{rows.source.name} has no column {target!r}; it has {listed(rows.names, MAX_NAMES_LISTED)}"
+        )
     name = target or schema.class_name
     return _input(rows, name, schema.classes) if name in rows.names else None
 
 
 def learnable_inputs(schema: Schema, rows: Rows) -> list[Input]:
-    """Return the columns of the model, the class last; numbers and dates are no new labels where it learned text."""
-    _refuse_lacking(rows, [*schema.names, schema.class_name])
+    """Return the attributes and then the class; numbers and dates cannot be new levels of a column of text."""
+    _check_present(rows, [*schema.names, schema.class_name])
     inputs = [*attribute_inputs(schema, rows), _input(rows, schema.class_name, schema.classes)]
     known = [*(getattr(column, "levels", ()) for column in schema.columns), schema.classes]
     return [
-        replace(one, converted=_only(one.converted, labels))
-        if one.kind == "text" and rows.types[rows.names.index(one.name)].startswith(_NO_TEXT)
+        replace(one, converted=_restricted(one.converted, labels))
+        if one.kind == "text" and rows.types[rows.names.index(one.name)].startswith(_NUMBER_AND_DATE_TYPES)
         else one
-        for one, labels in zip(inputs, known)
+        for one, labels in zip(inputs, known, strict=True)
     ]
 
 
 def read_inputs(
-    rows: Rows, inputs: Sequence[Input], further: Sequence[str], bar: Progress, doing: str
+    rows: Rows, inputs: Sequence[Input], further: Sequence[str], bar: ProgressLine, task: str
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the inputs as the model learned them, and then what further SQL expressions hold, with a bar of progress.
+    """Yield batches with the converted inputs, followed by the values of further SQL expressions.
 
-    The first value that is not of the type that the model learned is a sentence that tells its row.
+    Parameters
+    ----------
+    rows : Rows
+    inputs : sequence of Input
+    further : sequence of str
+    bar : ProgressLine
+    task : str
+        The task that the progress line shows.
+
+    Yields
+    ------
+    RecordBatch
+
+    Raises
+    ------
+    CommandError
+        If a value cannot be converted to the type that the model learned.
     """
-    expressions = [*(one.converted for one in inputs), *further, _fault(inputs)]
+    expressions = [*(one.converted for one in inputs), *further, _invalid_value(inputs)]
     before = 0
-    for batch in rows_read(bar, doing, rows.select(expressions), rows.source.total):
-        *columns, faults = batch.columns
-        _refuse_faults(inputs, faults, before)
+    for batch in bar.over_batches(task, rows.select(expressions), rows.source.total):
+        *columns, invalid = batch.columns
+        _check_valid(inputs, invalid, before)
         before += batch.num_rows
         yield batch.select(range(len(columns)))
 
 
-def _refuse_lacking(rows: Rows, wanted: Sequence[str]) -> None:
-    """Raise a sentence that names the columns that the files lack."""
+def _check_present(rows: Rows, wanted: Sequence[str]) -> None:
+    """Raise CommandError if the rows lack a column."""
     absent = [name for name in wanted if name not in rows.names]
     if absent:
         columns = "the column" if len(absent) == 1 else "the columns"
         raise CommandError(f"{rows.source.name} lacks {columns} {listed(absent)}, which the model needs")
 
 
-def _fault(inputs: Sequence[Input]) -> str:
-    """Return an SQL expression: null, or the place among the inputs of one that cannot be converted, and its value."""
+def _invalid_value(inputs: Sequence[Input]) -> str:
+    """Return an SQL expression for the index and value of the first input that cannot be converted, or null."""
     cases = [
         f"CASE WHEN {one.known} IS NOT NULL AND {one.converted} IS NULL THEN '{u} ' || CAST({one.known} AS VARCHAR) END"
         for u, one in enumerate(inputs)
@@ -221,40 +258,42 @@ def _fault(inputs: Sequence[Input]) -> str:
     return f"COALESCE({', '.join(['CAST(NULL AS VARCHAR)', *cases])})"
 
 
-def _refuse_faults(inputs: Sequence[Input], faults: pa.Array, before: int) -> None:
-    """Raise a sentence about the first of the faults, if any; so many rows came before them."""
+def _check_valid(inputs: Sequence[Input], invalid: pa.Array, before: int) -> None:
+    """Raise CommandError for the first invalid value of a batch, if any; `before` rows precede the batch."""
     import pyarrow.compute as pc
 
-    row = pc.index(faults.is_valid(), True).as_py()
+    row = pc.index(invalid.is_valid(), True).as_py()
     if row >= 0:
-        place, _, value = faults[row].as_py().partition(" ")
+        place, _, value = invalid[row].as_py().partition(" ")
         one = inputs[int(place)]
         raise CommandError(
-            f"column {one.name!r} holds {value!r} in row {before + row + 1}, where the model learned {one.kind}; if "
-            "that means missing, say so with --missing"
+            f"column {one.name!r} holds {value!r} in row {before + row + 1}, but the model expects {one.kind}; if "
+            "that stands for a missing value, name it with --missing"
         )
 
 
 def _input(rows: Rows, name: str, labels: Sequence[Any] | None) -> Input:
     at = rows.names.index(name)
     if rows.types[at].endswith("]") or rows.types[at].startswith(("STRUCT", "MAP", "UNION")):
-        raise CommandError(f"column {name!r} of {rows.source.name} holds lists or structures, not values; flatten it")
+        raise CommandError(
+            f"column {name!r} of {rows.source.name} holds lists or structures instead of single values; flatten it"
+        )
     wanted = "DOUBLE" if labels is None else _sql_type(labels)
     missing = rows.source.missing if rows.source.kind in ("csv", "json") else ()
-    # What the model learned as a label is no missing value.
+    # A token that the model learned as a label does not mark a missing value.
     known = present(f"c{at}", rows.types[at], [token for token in missing if token not in (labels or ())])
     kind = {"VARCHAR": "text", "BOOLEAN": "true or false"}.get(wanted, "numbers")
     return Input(name, kind, known, _converted(known, rows.types[at], wanted, labels or ()))
 
 
-def _only(expression: str, labels: Sequence[Any]) -> str:
-    """Return an SQL expression that is null where a text is none of some labels."""
+def _restricted(expression: str, labels: Sequence[Any]) -> str:
+    """Return an SQL expression that is null unless the text is one of the labels."""
     each = " ".join(f"WHEN {quoted(label)} THEN {quoted(label)}" for label in labels if isinstance(label, str))
     return f"CASE {expression} {each} END" if each else "CAST(NULL AS VARCHAR)"
 
 
 def _sql_type(labels: Sequence[Any]) -> str:
-    """Return the SQL type of labels."""
+    """Return the SQL type that holds all labels."""
     if not labels or any(isinstance(v, str) for v in labels):
         return "VARCHAR"
     if all(isinstance(v, bool) for v in labels):
@@ -268,21 +307,21 @@ def _sql_type(labels: Sequence[Any]) -> str:
 
 
 def _converted(expression: str, found: str, wanted: str, labels: Sequence[Any]) -> str:
-    """Return an SQL expression of the wanted type, null where the value cannot be converted."""
+    """Return an SQL expression of the wanted type that is null if the value cannot be converted."""
     if found == wanted:
         return expression
     if found == "BOOLEAN" and wanted == "VARCHAR":
-        # Text may spell them true, True or TRUE; take the spelling that was learned.
+        # Text may spell them true, True or TRUE; use the spelling that the model learned.
         yes, no = next(
             ((y, n) for y, n in (("true", "false"), ("True", "False"), ("TRUE", "FALSE")) if {y, n} & set(labels)),
             ("true", "false"),
         )
         return f"CASE {expression} WHEN true THEN {quoted(yes)} WHEN false THEN {quoted(no)} END"
     if found in ("DOUBLE", "FLOAT") and wanted == "VARCHAR":
-        # A whole number is spelled as a file spells it: 3, not 3.0.
+        # Write whole numbers as a text file does: 3, not 3.0.
         whole = f"TRY_CAST({expression} AS BIGINT)"
         return f"CASE WHEN {whole} = {expression} THEN CAST({whole} AS VARCHAR) ELSE CAST({expression} AS VARCHAR) END"
     if wanted == "BOOLEAN" and found != "VARCHAR":
-        # A cast would take any number but 0 for true.
+        # A cast would turn every number except 0 into true.
         return f"CASE WHEN {expression} = 1 THEN true WHEN {expression} = 0 THEN false END"
     return f"TRY_CAST({expression} AS {wanted})"

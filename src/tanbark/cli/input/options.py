@@ -1,37 +1,38 @@
-"""Options that several commands share."""
+"""Arguments and options that several commands share."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tanbark.cli.input.stdin import KINDS
+from tanbark.cli.input.stdin import STDIN_KINDS
 from tanbark.cli.terminal.console import QUIET
 
 DEBUG: ContextVar[bool] = ContextVar("debug", default=False)
-"""Whether a person wants to see where an error came from."""
+"""Whether to print the traceback of an error."""
 
 
-def _sets(variable: ContextVar[bool]) -> Callable[[bool], None]:
-    """Return what an option does that switches something on, wherever it stands."""
+def _switch(variable: ContextVar[bool]) -> Callable[[bool], None]:
+    """Return the callback of a flag that sets a variable, whether the flag is before or after the command."""
 
-    def switch(on: bool) -> None:
+    def callback(on: bool) -> None:
         if on:
             variable.set(True)
 
-    return switch
+    return callback
 
 
 def completing(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
-    """Return what a shell asks for names that begin with some letters."""
+    """Return a shell completion callback that offers the names with the typed prefix."""
 
-    def begin(incomplete: str) -> list[str]:
+    def complete(incomplete: str) -> list[str]:
         return [name for name in names() if name.startswith(incomplete)]
 
-    return begin
+    return complete
 
 
 def model_names() -> list[str]:
@@ -43,48 +44,60 @@ def model_names() -> list[str]:
 
 Quiet = Annotated[
     bool,
-    typer.Option("--quiet", "-q", expose_value=False, callback=_sets(QUIET), help="No notes, summaries and progress."),
+    typer.Option(
+        "--quiet", "-q", expose_value=False, callback=_switch(QUIET), help="Hide notes, summaries and progress."
+    ),
 ]
 Debug = Annotated[
-    bool, typer.Option("--debug", expose_value=False, callback=_sets(DEBUG), help="Show where an error came from.")
+    bool, typer.Option("--debug", expose_value=False, callback=_switch(DEBUG), help="Show the traceback of an error.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead, for scripts.")]
+Json = Annotated[bool, typer.Option("--json", help="Print a JSON document instead of text.")]
+ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file written by `tanbark fit`.")]
 Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="A CSV, Parquet, ARFF or JSON-lines file, a pattern, - for standard input, or an SQL query.",
+        help="A CSV, Parquet, ARFF or JSON Lines file, a glob pattern, - for standard input, or an SQL query.",
     ),
 ]
 From = Annotated[
     str | None,
     typer.Option(
         "--from",
-        metavar="KIND",
-        help=f"What standard input holds: {', '.join(KINDS)}.",
+        metavar="FORMAT",
+        help=f"Format of standard input: {', '.join(STDIN_KINDS)}.",
         show_default="csv",
-        autocompletion=completing(lambda: KINDS),
+        autocompletion=completing(lambda: STDIN_KINDS),
     ),
 ]
-Target = Annotated[str | None, typer.Option("--target", "-t", metavar="COL", help="The class to predict.")]
+Target = Annotated[
+    str | None,
+    typer.Option("--target", "-t", metavar="COL", help="The class column.", show_default="class, target or label"),
+]
+TrueClass = Annotated[
+    str | None,
+    typer.Option(
+        "--target", "-t", metavar="COL", help="The column with the true classes.", show_default="as in the model"
+    ),
+]
 Database = Annotated[
     str | None,
-    typer.Option(metavar="DB", help="What the query DATA is put to: a DuckDB or SQLite file, or postgresql://..."),
+    typer.Option(metavar="DB", help="The database of the query: a DuckDB or SQLite file, or postgresql://..."),
 ]
 Missing = Annotated[
     list[str] | None,
-    typer.Option(metavar="TOKEN", help="What is missing instead of NA, NaN, null and ?. Repeatable."),
+    typer.Option(metavar="TOKEN", help="A token for missing values, instead of NA, NaN, null and ?. Repeatable."),
 ]
-Ignore = Annotated[list[str] | None, typer.Option(metavar="COL", help="Leave a column out. Repeatable.")]
+Ignore = Annotated[list[str] | None, typer.Option(metavar="COL", help="A column to leave out. Repeatable.")]
 Categorical = Annotated[
-    list[str] | None, typer.Option(metavar="COL", help="Take a column of numbers as categories. Repeatable.")
+    list[str] | None, typer.Option(metavar="COL", help="A numeric column to treat as categories. Repeatable.")
 ]
 Bins = Annotated[
     str,
     typer.Option(
-        help="How numbers are cut: quantile, width or mdlp.",
+        help="How to discretise numbers: quantile, width or mdlp.",
         autocompletion=completing(lambda: ("quantile", "width", "mdlp")),
     ),
 ]
-NBins = Annotated[int, typer.Option(help="Into how many intervals (mdlp finds out).")]
-MaxLevels = Annotated[int, typer.Option(help="Beyond so many levels the rarest share one.")]
+NBins = Annotated[int, typer.Option(help="Number of intervals per numeric column (mdlp chooses its own).")]
+MaxLevels = Annotated[int, typer.Option(help="Maximum levels per column; beyond it the rarest are merged.")]

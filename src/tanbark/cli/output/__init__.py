@@ -1,1 +1,1 @@
-"""What commands write."""
+"""Output of commands: text about models, commands to run next, and prediction files."""

@@ -1,4 +1,4 @@
-"""Commands as a person would type them, and notes with advice for the command line."""
+"""Text about the command line: commands to run next, default file names, and notes with advice."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from tanbark.cli.input.input_columns import files_read
-from tanbark.cli.terminal.console import as_option, listed
+from tanbark.cli.terminal.console import listed, with_option_names
 from tanbark.sources import Source
 
 if TYPE_CHECKING:
@@ -19,19 +19,25 @@ if TYPE_CHECKING:
 
     from tanbark.counts import Counts
 
+MIN_ROWS_TO_NOTE_NUMBERS = 21
+"""In smaller tables a column with the values 1, 2, 3... may be a coincidence."""
+
+
+# Commands
+
 
 def quoted(word: Path | str) -> str:
-    """Return a word as a shell reads it."""
+    """Return a word quoted for a shell."""
     return shlex.quote(str(word))
 
 
 def data_words(data: str, database: str | None) -> str:
-    """Return what names the rows, a query or files, without the password of a database."""
+    """Return the DATA argument and the --database option of a command, without the database password."""
     return f"{quoted(data)} --database {quoted(without_password(database))}" if database else quoted(data)
 
 
 def without_password(database: str) -> str:
-    """Return the address of a database as it may stand on a screen.
+    """Return the address of a database without its password.
 
     >>> without_password("postgresql://ann:secret@here:5432/clinic?password=secret&sslmode=require")
     'postgresql://ann@here:5432/clinic?sslmode=require'
@@ -41,22 +47,21 @@ def without_password(database: str) -> str:
 
 
 def first_file(source: Source) -> Path | None:
-    """Return the first of the files."""
+    """Return the first file of a source, or None if it is a query."""
     return next(iter(files_read(source)), None)
 
 
 def default_output(source: Source, ending: str) -> Path:
-    """Return where to write what comes of a source, unless that is said: beside where the command runs."""
+    """Return the default output file of a command: the stem of the input in the current folder."""
     first = first_file(source)
     stem = "query" if first is None else Path(first.name.removesuffix(".gz")).stem
     return Path(stem + ending)
 
 
 def typed_options(ctx: typer.Context, names: Sequence[str] | None = None) -> str:
-    """Return the options that were given to a command, or those of some names, each after a space.
+    """Return the options that the user typed, or those in `names`, each preceded by a space.
 
-    What the rows are called is no such option, nor is the database they come from; see `data_words`. Nor is to whom a
-    command tells what it found.
+    Without `names`, DATA and --database (see `data_words`) and --json are left out.
     """
     words: list[str] = []
     for option in ctx.command.params:
@@ -70,50 +75,53 @@ def typed_options(ctx: typer.Context, names: Sequence[str] | None = None) -> str
     return "".join(words)
 
 
+# Notes
+
+
 def advice(message: str) -> str:
-    """Return a warning of the library's with what to do about it on the command line.
+    """Return a warning of the library with advice for the command line.
 
     >>> advice("column 'id' looks like an identifier; drop it")
     "column 'id' looks like an identifier; leave it out with --ignore"
     """
     message = message.replace("; drop it", "; leave it out with --ignore")
-    return as_option(message.replace("(max_levels)", "(--max-levels)"))
+    return with_option_names(message.replace("(max_levels)", "(--max-levels)"))
 
 
 def folders_unread(source: Source) -> list[str]:
-    """Return a note on columns that only the names of folders hold, as in ``year=2020/part.parquet``."""
+    """Return a note on columns that exist only in folder names, as in ``year=2020/part.parquet``."""
     paths = files_read(source)
     named = {part.partition("=")[0] for path in paths for part in path.parts[:-1] if "=" in part}
-    lost = sorted(named - set(source.schema.names))
-    return [f"what the folders' names say of {listed(lost)} is not read; write it into the files"] if lost else []
+    unread = sorted(named - set(source.schema.names))
+    return [f"folder names are not read as columns: {listed(unread)}; add them to the files"] if unread else []
 
 
 def row_numbers(X: pa.Table) -> list[str]:
-    """Return a note on each column that merely numbers the rows."""
+    """Return a note on each column that only numbers the rows."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    found = []
-    for name, column in zip(X.column_names, X.columns):
-        if X.num_rows > 20 and pa.types.is_integer(column.type) and not column.null_count:
+    notes = []
+    for name, column in zip(X.column_names, X.columns, strict=True):
+        if X.num_rows >= MIN_ROWS_TO_NOTE_NUMBERS and pa.types.is_integer(column.type) and not column.null_count:
             ends = pc.min_max(column).as_py()
             consecutive = ends["max"] - ends["min"] + 1 == X.num_rows
             if consecutive and pc.count_distinct(column).as_py() == X.num_rows:
-                found.append(_numbering(name))
-    return found
+                notes.append(_row_number_note(name))
+    return notes
 
 
 def likely_row_numbers(source: Source, counts: Counts, rows: int) -> list[str]:
-    """Return a note on each column of integers whose range is that of the rows' numbers.
+    """Return a note on each integer column whose range is that of the row numbers.
 
-    Rows without a class were not counted, and the first and the last may be among them.
+    Rows without a class are not counted, so the range may be smaller than the number of rows.
     """
     import pyarrow as pa
 
     from tanbark.schema import Number
 
     return [
-        _numbering(column.name)
+        _row_number_note(column.name)
         for column in counts.schema.columns
         if isinstance(column, Number)
         and pa.types.is_integer(source.schema.field(column.name).type)
@@ -121,5 +129,5 @@ def likely_row_numbers(source: Source, counts: Counts, rows: int) -> list[str]:
     ]
 
 
-def _numbering(name: str) -> str:
+def _row_number_note(name: str) -> str:
     return f"column {name!r} numbers the rows; leave it out with --ignore"

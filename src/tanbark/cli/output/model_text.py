@@ -1,4 +1,4 @@
-"""A model as plain values and as text for the terminal."""
+"""A fitted model as a JSON document and as text for the terminal."""
 
 from __future__ import annotations
 
@@ -14,13 +14,17 @@ if TYPE_CHECKING:
     from tanbark.network import Network
 
 
-def described(model: CountsClassifier) -> dict[str, Any]:
-    """Return what a model is.
+# JSON documents
 
-    Its keys are ``model`` (the classifier's name), ``settings``, ``rows`` (learned from, by weight), ``class`` (its
-    ``name``, ``levels``, and their ``rows`` and ``probabilities`` before anything is known), ``columns`` (each with
-    ``name``, ``kind``, ``levels`` or ``cuts``, the share that is ``missing``, and its ``information`` about the class,
-    in nats), ``parents`` (of each node, where there is one network) and ``log_score`` (where the network was searched).
+
+def model_document(model: CountsClassifier) -> dict[str, Any]:
+    """Return the description of a model.
+
+    The keys are ``model`` (the name of the classifier), ``settings``, ``rows`` (the total weight of the training rows),
+    ``class`` (its ``name``, ``levels``, and their ``rows`` and prior ``probabilities``), ``columns`` (each with
+    ``name``, ``kind``, ``levels`` or ``cuts``, the share of ``missing`` values, and its mutual ``information`` with the
+    class, in nats), ``parents`` (of each node, if the model is one network) and ``log_score`` (if the structure was
+    searched).
     """
     import numpy as np
 
@@ -50,7 +54,7 @@ def described(model: CountsClassifier) -> dict[str, Any]:
                 "missing": 1 - share,
                 "information": information,
             }
-            for column, share, information in zip(schema.columns, present, class_information(counts))
+            for column, share, information in zip(schema.columns, present, class_information(counts), strict=True)
         ],
         "parents": network.parents if hasattr(network, "parents") else None,
         "log_score": getattr(model, "log_score_", None),
@@ -58,7 +62,7 @@ def described(model: CountsClassifier) -> dict[str, Any]:
 
 
 def scores(found: CrossValidation) -> dict[str, Any]:
-    """Return every metric's ``mean`` and ``standard_error``, and the median seconds that a fold took."""
+    """Return the ``mean`` and ``standard_error`` of each metric, and the median seconds per fold."""
     import numpy as np
 
     from tanbark.evaluate import METRICS
@@ -73,47 +77,52 @@ def scores(found: CrossValidation) -> dict[str, Any]:
     }
 
 
+# Text
+
+
 def print_structure(console: Console, model: Any) -> None:
-    """Print the class and, beneath, the attributes as a tree, or of many what weighs most."""
+    """Print the network of a model as a tree, or the most important part of an ensemble."""
     if hasattr(model, "network_"):
         print_network(console, model.network_)
     elif hasattr(model, "networks_"):
         heaviest = int(model.estimator_weights_.argmax())
         if len(model.networks_) > 1:
-            console.print(f"{len(model.networks_)} networks vote; that of the heaviest vote:")
+            console.print(f"Ensemble of {len(model.networks_)} networks; the one with the largest weight:")
         print_network(console, model.networks_[heaviest])
     elif hasattr(model, "members_"):
         _print_pool(console, model)
     elif hasattr(model, "map_tree_"):
         _print_average(console, model)
     else:
-        console.print("Every column in turn is above all others, and the answers are averaged.", soft_wrap=True)
+        console.print("An average of networks: in each, one column is the parent of all others.", soft_wrap=True)
 
 
-def score_words(model: Any) -> str:
-    """Return the score of a structure that was searched, and how it was searched."""
-    how = {"exact": ", the greatest of all structures", "greedy": ", found by hill climbing"}
+def score_text(model: Any) -> str:
+    """Return the score of a structure that was searched, and how it was found."""
+    how = {"exact": ", the maximum over all structures", "greedy": ", found by hill climbing"}
     return f"{model.log_score_:,.2f} nats{how.get(getattr(model, 'search_', ''), '')}"
 
 
 def one_network(model: Any) -> Any:
-    """Return the network that a model is, or the most probable one, or one for each class; None where it is many."""
+    """Return the network of a model, its most probable tree or trees (one per class), or None for an ensemble."""
     return getattr(model, "network_", None) or getattr(model, "map_tree_", None)
 
 
 def _print_pool(console: Console, model: AdditiveBN) -> None:
-    """Print what is pooled, the heaviest first."""
+    """Print the members of a pool in descending order of their weights."""
     from rich.table import Table
     from rich.text import Text
 
-    many = range(len(model.weights_))
+    members = range(len(model.weights_))
     names = {
         "superparent": list(model.schema_.names),
-        "naive-bayes": [f"naive Bayes over the {m + 1} most telling columns" for m in many],
-        "tan": [f"tree {m + 1}" for m in many],
-        "kdb": [f"k-dependence network, k = {m}" for m in many],
+        "naive-bayes": [f"naive Bayes on the {m + 1} most informative columns" for m in members],
+        "tan": [f"tree {m + 1}" for m in members],
+        "kdb": [f"k-dependence network, k = {m}" for m in members],
     }.get(model.weak if isinstance(model.weak, str) else "") or [repr(member) for member in model.members_]
-    console.print("Super-parents and their weights:" if model.weak == "superparent" else "What is pooled, by weight:")
+    console.print(
+        "Super-parents and their weights:" if model.weak == "superparent" else "Members of the pool and their weights:"
+    )
     table = Table.grid(padding=(0, 3, 0, 0))
     for m in (-model.weights_).argsort(kind="stable").tolist():
         if model.weights_[m] > 0:
@@ -122,46 +131,46 @@ def _print_pool(console: Console, model: AdditiveBN) -> None:
 
 
 def print_network(console: Console, network: Network) -> None:
-    """Print a network as a tree, the class in bold."""
+    """Print a network as a tree with the class in bold."""
     _print_tree(console, str(network), network.schema.class_name)
 
 
-def _print_tree(console: Console, drawn: str, bold: str) -> None:
-    """Print a drawn tree, the line of one node in bold."""
+def _print_tree(console: Console, drawing: str, bold: str) -> None:
+    """Print the text drawing of a tree with one node in bold."""
     from rich.text import Text
 
-    for line in drawn.splitlines():
+    for line in drawing.splitlines():
         label = line.lstrip("│├└─ ").split("  (and ")[0]
         console.print(Text(line, style="bold" if label == bold else ""), soft_wrap=True)
 
 
 def _print_average(console: Console, model: AveragedTAN) -> None:
-    """Print the most probable tree, or that of each class, with the probability of every edge to an attribute above."""
+    """Print the most probable tree, or one for each class, with the probability of each edge between attributes."""
     best, several = model.map_tree_, len(model.schema_.columns) > 1
     multinet = isinstance(best, tuple)
     if several:
         words = "tree of each class" if multinet else "tree"
-        console.print(f"The most probable {words}, and how probable each edge is:")
+        console.print(f"The most probable {words}, with the posterior probability of each edge:")
     if multinet:
-        for label, network, matrix in zip(model.schema_.classes, best, model.edge_probabilities_):
+        for label, network, matrix in zip(model.schema_.classes, best, model.edge_probabilities_, strict=True):
             title = f"{model.schema_.class_name} = {label}"
             _print_tree(console, _annotated(network, matrix, title), title)
     else:
         title = model.schema_.class_name
         _print_tree(console, _annotated(best, model.edge_probabilities_, title), title)
     if several:
-        share = f"Of these edges a tree of the posterior has {_share(model.concentration_)} on average."
+        share = f"A tree sampled from the posterior has {_share(model.concentration_)} of these edges on average."
         console.print(share, style="dim", soft_wrap=True)
 
 
 def _annotated(network: Network, matrix: Any, head: str) -> str:
-    """Return the drawing of a tree in which every name is followed by how probable the edge to it is."""
+    """Return the text drawing of a tree in which each name is followed by the probability of the edge to it."""
     from tanbark.drawing.network_pictures import draw
 
     names = []
     for u, name in enumerate(network.names[:-1]):
-        above = network.structure.attribute_parents(u)
-        names.append(f"{name}  {_share(matrix[u, above[0]])}" if above else name)
+        parents = network.structure.attribute_parents(u)
+        names.append(f"{name}  {_share(matrix[u, parents[0]])}" if parents else name)
     return draw([*names, head], network.structure)
 
 

@@ -1,4 +1,4 @@
-"""Write predictions to a file or to standard output."""
+"""Writers of predictions in CSV, JSON Lines and Parquet."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Protocol
 
 from tanbark.atomic_write import replacing
-from tanbark.cli.terminal.console import CommandError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,24 +19,24 @@ if TYPE_CHECKING:
 
 
 class Sink(Protocol):
-    """Something that takes record batches."""
+    """A writer of record batches."""
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Write some rows."""
+        """Write a batch."""
 
     def close(self) -> None:
-        """Write what is left."""
+        """Write buffered rows."""
 
 
 class CsvSink:
-    """CSV with a header, quoted where needed."""
+    """CSV with a header; fields are quoted only if necessary."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self.file = file
         self.begun = False
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Write some rows."""
+        """Write a batch."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -46,18 +45,18 @@ class CsvSink:
             csv.writer(line, lineterminator="\n").writerow(batch.schema.names)
             self.file.write(line.getvalue().encode())
             self.begun = True
-        # Arrow's own writer quotes every text; here whole columns are quoted where needed and then joined.
-        texts = [_spelled(column) for column in batch.columns]
+        # Arrow's own writer quotes all text. Here fields are quoted only if necessary, a column at a time.
+        texts = [_as_csv(column) for column in batch.columns]
         lines = pc.binary_join_element_wise(*texts, pa.scalar(",", pa.large_string()))
         self.file.write("".join(f"{line}\n" for line in lines.to_pylist()).encode())
 
     def close(self) -> None:
-        """Write what is left."""
+        """Write buffered rows."""
         self.file.flush()
 
 
-def _spelled(column: pa.Array) -> pa.Array:
-    """Return a column as CSV spells it; what is missing is empty."""
+def _as_csv(column: pa.Array) -> pa.Array:
+    """Return a column as CSV fields; missing values are empty."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -80,13 +79,13 @@ class JsonSink:
         self.file = file
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Write some rows; NaN, which JSON lacks, is null."""
+        """Write a batch; NaN becomes null."""
         for row in batch.to_pylist():
             plain = {name: None if value != value else value for name, value in row.items()}
             self.file.write(json.dumps(plain, ensure_ascii=False, default=str).encode() + b"\n")
 
     def close(self) -> None:
-        """Write what is left."""
+        """Write buffered rows."""
         self.file.flush()
 
 
@@ -98,7 +97,7 @@ class ParquetSink:
         self.writer: ParquetWriter | None = None
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Write some rows."""
+        """Write a batch."""
         from pyarrow.parquet import ParquetWriter
 
         if self.writer is None:
@@ -106,7 +105,7 @@ class ParquetSink:
         self.writer.write_batch(batch)
 
     def close(self) -> None:
-        """Write what is left."""
+        """Write buffered rows."""
         if self.writer is not None:
             self.writer.close()
 
@@ -116,14 +115,12 @@ SINKS: dict[str, Callable[[IO[bytes]], Sink]] = {"csv": CsvSink, "parquet": Parq
 
 @contextmanager
 def open_sink(path: Path | None, kind: str) -> Iterator[Sink]:
-    """Yield what takes the predictions; a file takes its place only when all went well."""
+    """Yield a writer to a file, or to stdout if `path` is None; the file is replaced only on success."""
     if path is None:
         sink = SINKS[kind](sys.stdout.buffer)
         yield sink
         sink.close()
         return
-    if path.is_dir() or not path.parent.is_dir():
-        raise CommandError(f"{path} cannot be written: there is no such folder, or it is one itself")
     with replacing(path) as file:
         sink = SINKS[kind](file)
         yield sink

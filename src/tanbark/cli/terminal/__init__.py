@@ -1,1 +1,1 @@
-"""Running commands in a terminal."""
+"""The terminal: consoles, progress, errors and signals."""

@@ -1,4 +1,4 @@
-"""The terminal: output, progress and error messages."""
+"""Terminal output: consoles, JSON, progress, error messages and number formats."""
 
 from __future__ import annotations
 
@@ -13,100 +13,42 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tanbark.cli.input.stdin import by_name
+from tanbark.cli.input.stdin import with_stdin_name
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress, TaskID
+    from rich.progress import Progress as RichProgress
+    from rich.progress import TaskID
 
-    from tanbark.progress import Progress as ProgressCallback
+COLUMNS_WITHOUT_TERMINAL = 100
+"""Width of the output if it does not go to a terminal."""
+BAR_WIDTH = 30
+MIN_SECONDS_TO_ESTIMATE = 1.0
+"""The time left is estimated after this many seconds."""
 
-
-class CommandError(Exception):
-    """Something that the user can put right, said in one sentence."""
-
-
-def sentence(error: BaseException) -> str:
-    """Return what an exception says, on one line.
-
-    >>> sentence(ValueError("column 'x' is\\n  odd"))
-    "column 'x' is odd"
-    """
-    if isinstance(error, OSError) and error.strerror and error.filename:
-        return f"{error.filename}: {error.strerror.lower()}"
-    if isinstance(error, OSError) and error.strerror:
-        return f"what was to be written could not be: {error.strerror.lower()}"
-    if isinstance(error, MemoryError):
-        return "there is not enough memory for this table; leave columns out with --ignore"
-    text = as_option(" ".join(by_name(str(error)).split()))
-    known = isinstance(error, CommandError | ValueError | TypeError | OSError) or type(error).__module__ == "_duckdb"
-    known = known or (isinstance(error, ImportError) and "tanbark[" in text)
-    return text if known and text else f"{type(error).__name__}: {text} (tanbark --debug shows where)"
-
-
-def as_option(message: str) -> str:
-    """Return a message of the library's with settings as they are written on the command line.
-
-    >>> as_option("use search='greedy'")
-    'use --set search=greedy'
-    >>> as_option("say so with missing=")
-    'say so with --missing'
-    """
-    return re.sub(r"\bsearch='(\w+)'", r"--set search=\1", message.replace("with missing=", "with --missing"))
-
-
-def check_writable(path: Path, read: Iterable[Path] = ()) -> None:
-    """Raise where a file cannot be written, or is one of those that are read, before there is anything to write."""
-    if any(path.resolve() == one.resolve() or (path.exists() and one.exists() and path.samefile(one)) for one in read):
-        raise CommandError(f"{path} is a file that this command reads or writes already; name another to write to")
-    if path.is_dir() or not path.parent.is_dir():
-        raise CommandError(f"{path} cannot be written: there is no such folder, or it is one itself")
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise CommandError(f"{path} cannot be written: permission denied")
-
-
-WIDTH_OF_NO_TERMINAL = 100
-
-COMMANDS = {code: "\ufffd" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
-"""What a terminal obeys instead of showing it."""
+CONTROL_CHARACTERS = {code: "\ufffd" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
+"""Translation table that replaces the characters which a terminal executes instead of showing."""
 
 QUIET: ContextVar[bool] = ContextVar("quiet", default=False)
-"""Whether a person wants to see nothing but results and errors."""
+"""Whether to print results and errors only."""
+
+
+# Consoles
 
 
 def out() -> Console:
-    """Return the console of results. What it prints is taken literally: labels may hold brackets."""
+    """Return the console for results. It prints text literally, because labels may contain brackets."""
     return _console(stderr=False, quiet=False)
 
 
 def told(as_json: bool = False) -> Console:
-    """Return the console of what a command tells of a result that is in a file, unless it is told to a script."""
+    """Return the console for summaries, which is silent with ``--quiet`` and if the output is JSON."""
     return _console(stderr=False, quiet=as_json or QUIET.get())
 
 
 def err() -> Console:
-    """Return the console of notes and progress."""
+    """Return the console for notes and progress."""
     return _console(stderr=True, quiet=QUIET.get())
-
-
-def print_json(document: Mapping[str, Any]) -> None:
-    """Print a document for a script, all on stdout; numbers are not rounded, and what is no finite number is null."""
-    print(json.dumps(_plain(document), allow_nan=False, indent=2))
-
-
-def _plain(value: Any) -> Any:
-    """Return a value in the types that JSON has.
-
-    >>> _plain({"edges": (("a", "b"),), "auc": float("nan"), 3: [True, None, 0.5]})
-    {'edges': [['a', 'b']], 'auc': None, '3': [True, None, 0.5]}
-    """
-    if isinstance(value, Mapping):
-        return {str(name): _plain(one) for name, one in value.items()}
-    if isinstance(value, str | int | None):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return _plain(value.tolist()) if hasattr(value, "tolist") else [_plain(one) for one in value]
 
 
 def _console(stderr: bool, quiet: bool) -> Console:
@@ -115,12 +57,12 @@ def _console(stderr: bool, quiet: bool) -> Console:
 
     class Terminal(Console):
         def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-            """Yield what is printed, without what a name in a stranger's file might tell the terminal to do."""
+            """Replace control characters, which names in an untrusted file may contain."""
             for segment in super().render(renderable, options):
-                yield segment if segment.control else segment._replace(text=segment.text.translate(COMMANDS))
+                yield segment if segment.control else segment._replace(text=segment.text.translate(CONTROL_CHARACTERS))
 
         def on_broken_pipe(self) -> None:
-            """Say that nobody reads any more, where rich would end the program with a code of its own."""
+            """Raise BrokenPipeError, where rich would exit with its own code."""
             raise BrokenPipeError
 
     stream: Any = sys.stderr if stderr else sys.stdout
@@ -128,60 +70,182 @@ def _console(stderr: bool, quiet: bool) -> Console:
         stream.reconfigure(errors="replace")
     console = Terminal(stderr=stderr, quiet=quiet, highlight=False, markup=False, emoji=False)
     if not console.is_terminal and console.width == 80:
-        console.width = WIDTH_OF_NO_TERMINAL
+        console.width = COLUMNS_WITHOUT_TERMINAL
     return console
 
 
+# JSON
+
+
+def print_json(document: Mapping[str, Any]) -> None:
+    """Print a JSON document on stdout. Numbers are not rounded; NaN and infinity become null."""
+    print(json.dumps(_json_value(document), allow_nan=False, indent=2))
+
+
+def _json_value(value: Any) -> Any:
+    """Return a value in the types of JSON.
+
+    >>> _json_value({"edges": (("a", "b"),), "auc": float("nan"), 3: [True, None, 0.5]})
+    {'edges': [['a', 'b']], 'auc': None, '3': [True, None, 0.5]}
+    """
+    if isinstance(value, Mapping):
+        return {str(name): _json_value(one) for name, one in value.items()}
+    if isinstance(value, str | int | None):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return _json_value(value.tolist()) if hasattr(value, "tolist") else [_json_value(one) for one in value]
+
+
+# Progress
+
+
 @contextmanager
-def progress() -> Iterator[Progress]:
-    """Show progress on stderr while it lasts, and only to a person."""
+def progress(task: str = "starting", total: float | None = None) -> Iterator[ProgressLine]:
+    """Yield a progress callback that shows the current task on stderr, if stderr is a terminal."""
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     console = err()
-    # Else rich would end even a bar that it does not show with a line, as it did before its version 14.3.
+    # rich before version 14.3 ends even a disabled bar with a newline, unless the console is quiet.
     console.quiet = console.quiet or not console.is_terminal
     with Progress(
         SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=30),
-        TextColumn("{task.fields[detail]}"),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=BAR_WIDTH),
+        TextColumn("{task.fields[detail]}", markup=False),
         TimeElapsedColumn(),
         console=console,
         transient=True,
         disable=console.quiet,
     ) as bar:
-        yield bar
+        yield ProgressLine(bar, task, total)
 
 
-def rows_seen(bar: Progress) -> ProgressCallback:
-    """Return a function that shows how many rows went by and how fast, in one pass after the other."""
-    task: dict[str, TaskID] = {}
+class ProgressLine:
+    """A `tanbark.progress.Progress` callback that shows one task at a time in the terminal.
 
-    def show(what: str, rows: float, total: float | None) -> None:
-        if what not in task:
-            for before in task.values():
-                bar.remove_task(before)
-            task.clear()
-            task[what] = bar.add_task(what, total=total, detail="")
-        speed = bar.tasks[bar.task_ids.index(task[what])].speed
+    The line has a spinner, the task, a bar, a detail and the time since the task started.
+    """
+
+    def __init__(self, bar: RichProgress, task: str, total: float | None) -> None:
+        self._bar = bar
+        self._line: TaskID | None = None
+        self._start(task, total)
+
+    def __call__(self, task: str, done: float, total: float | None, detail: str = "") -> None:
+        """Show a task, the amount done and the total amount (None if it is unknown)."""
+        # Some searches report a new text at each step. They are the same task while the amount grows.
+        is_same = task == self._task or done > self._done
+        if self._line is None or total != self._total or not is_same:
+            self._start(task, total)
+        self._show(task, done, detail)
+
+    def rows(self, task: str, rows: float, total: float | None) -> None:
+        """Show a task that processes rows, with the number of rows so far and the rows per second."""
+        if self._line is None or (task, total) != (self._task, self._total):
+            self._start(task, total)
+        speed = next(one.speed for one in self._bar.tasks if one.id == self._line)
         pace = f" ({speed:,.0f} rows/s)" if speed else ""
-        bar.update(task[what], completed=rows, detail=f"{rows:,} rows{pace}")
+        self._show(task, rows, f"{rows:,.0f} rows{pace}")
 
-    return show
+    def over_batches(self, task: str, batches: Iterable[Any], total: float | None) -> Iterator[Any]:
+        """Yield record batches and show the number of rows in the batches that the caller has processed."""
+        rows = 0
+        for batch in batches:
+            yield batch
+            rows += batch.num_rows
+            self.rows(task, rows, total)
+
+    def _start(self, task: str, total: float | None, detail: str = "") -> None:
+        """Replace the line with that of a new task."""
+        if self._line is not None:
+            self._bar.remove_task(self._line)
+        self._task, self._done, self._total = task, 0.0, total
+        self._line = self._bar.add_task(task, total=total, detail=detail)
+
+    def _show(self, task: str, done: float, detail: str) -> None:
+        assert self._line is not None
+        self._task, self._done = task, done
+        self._bar.update(self._line, description=task, completed=done, detail=detail)
+
+    # For callers that manage a task of rich themselves.
+
+    @property
+    def task_ids(self) -> list[TaskID]:
+        """The task that is shown, if any."""
+        return [] if self._line is None else [self._line]
+
+    def add_task(self, task: str, total: float | None, detail: str = "") -> TaskID:
+        """Show a new task and return its id."""
+        self._start(task, total, detail)
+        return self.task_ids[0]
+
+    def update(self, task_id: TaskID, **fields: Any) -> None:
+        """Update the task with this id, if it is still shown."""
+        if task_id == self._line:
+            self._bar.update(task_id, **fields)
+
+    def remove_task(self, task_id: TaskID) -> None:
+        """Remove the task with this id, if it is still shown."""
+        if task_id == self._line:
+            self._bar.remove_task(task_id)
+            self._line = None
 
 
-def rows_read(bar: Progress, what: str, batches: Iterable[Any], total: int | None = None) -> Iterator[Any]:
-    """Yield record batches, showing how many rows went by and how fast."""
-    show = rows_seen(bar)
-    rows = 0
-    for batch in batches:
-        yield batch
-        rows += batch.num_rows
-        show(what, rows, total)
+# Errors
+
+
+class CommandError(Exception):
+    """An error that the user can fix. The message is one sentence."""
+
+
+def error_text(error: BaseException) -> str:
+    r"""Return the message of an exception on one line.
+
+    >>> error_text(ValueError("column 'x' is\n  odd"))
+    "column 'x' is odd"
+    """
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        return f"{error.filename}: {error.strerror.lower()}"
+    if isinstance(error, OSError) and error.strerror:
+        return f"cannot write the output: {error.strerror.lower()}"
+    if isinstance(error, MemoryError):
+        return "not enough memory for this table; leave columns out with --ignore"
+    text = with_option_names(" ".join(with_stdin_name(str(error)).split()))
+    known = isinstance(error, CommandError | ValueError | TypeError | OSError) or type(error).__module__ == "_duckdb"
+    known = known or (isinstance(error, ImportError) and "tanbark[" in text)
+    return text if known and text else f"{type(error).__name__}: {text} (--debug shows the traceback)"
+
+
+def with_option_names(message: str) -> str:
+    """Return a message of the library with Python parameters replaced by command-line options.
+
+    >>> with_option_names("use search='greedy'")
+    'use --set search=greedy'
+    >>> with_option_names("if it stands for a missing value, use missing=")
+    'if it stands for a missing value, use --missing'
+    """
+    message = re.sub(r"\bmissing=(?!\w|['\"(\[])", "--missing", message)
+    return re.sub(r"\bsearch='(\w+)'", r"--set search=\1", message)
+
+
+def check_writable(path: Path, read: Iterable[Path] = ()) -> None:
+    """Raise CommandError if a file cannot be written or is one of the files in `read`."""
+    if any(path.resolve() == one.resolve() or (path.exists() and one.exists() and path.samefile(one)) for one in read):
+        raise CommandError(f"{path} is already an input or output of this command; choose another output file")
+    if path.is_dir():
+        raise CommandError(f"cannot write {path}: it is a folder")
+    if not path.parent.is_dir():
+        raise CommandError(f"cannot write {path}: there is no folder {path.parent}")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise CommandError(f"cannot write {path}: permission denied")
+
+
+# Formats
 
 
 def listed(names: Iterable[str], most: int = 8) -> str:
-    """Return names in quotes, separated by commas; of a long list the first few.
+    """Return quoted names separated by commas, at most `most` of them.
 
     >>> listed(["a", "b", "c"], most=2)
     "'a', 'b' and 1 more"
@@ -192,7 +256,7 @@ def listed(names: Iterable[str], most: int = 8) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share in percent, with as many digits as it takes to tell it from none and all.
+    """Return a share in percent, with enough digits to distinguish it from 0% and 100%.
 
     >>> percent(0.5), percent(0.99996), percent(1.0)
     ('50.0%', '99.996%', '100.0%')
@@ -205,12 +269,25 @@ def percent(share: float) -> str:
 
 
 def time_left(elapsed: float, share: float) -> str:
-    """Return how long the rest will take if a share of the work took some seconds, as words to go on with.
+    """Return the estimated time left, as a phrase that starts with a comma, or "" if it is unknown.
 
+    Parameters
+    ----------
+    elapsed : float
+        The seconds spent so far.
+    share : float
+        The share of the work that is done.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
     >>> time_left(60.0, 0.25), time_left(6.0, 0.5), time_left(1.0, 0.0)
     (', about 3 min left', ', about 6 s left', '')
     """
-    if share <= 0 or elapsed < 1:
+    if share <= 0 or elapsed < MIN_SECONDS_TO_ESTIMATE:
         return ""
     left = elapsed * (1 - share) / share
     return f", about {left:.0f} s left" if left < 100 else f", about {left / 60:.0f} min left"

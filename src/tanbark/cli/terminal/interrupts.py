@@ -1,4 +1,4 @@
-"""Handle Ctrl-C."""
+"""Handling of Ctrl-C (SIGINT)."""
 
 from __future__ import annotations
 
@@ -15,85 +15,87 @@ from typing import Any, NoReturn
 
 import typer
 
-SAME = 2.0
-"""For so many seconds a further interrupt is the same wish: who presses Ctrl-C often would tear what clears up."""
-OFTEN = 0.2
-"""After so many seconds it is looked whether an interrupt is being heeded."""
-LONG = 10.0
-"""For so many seconds an error may be what somebody made of an interrupt."""
+DEBOUNCE_SECONDS = 2.0
+"""Ignore further interrupts for this long, so that repeated Ctrl-C cannot interrupt cleanup."""
+RETRY_SECONDS = 0.2
+"""Check after this long whether an interrupt is being handled, and send it again if not."""
+CAUSE_SECONDS = 10.0
+"""An error that is raised within this time of an interrupt is attributed to it."""
 
-OWN_PROCESS: ContextVar[bool] = ContextVar("own process", default=False)
+OWNS_PROCESS: ContextVar[bool] = ContextVar("owns process", default=False)
 """Whether the process ends with the command."""
 
 
 def end_by_interrupt() -> NoReturn:
-    """End the process as an interrupt ends one that knows nothing of interrupts, but without a word.
+    """End the process as an unhandled interrupt does, but without a traceback.
 
-    From this a shell knows that the loop or script that it runs should end too: an exit code says that all is in order.
+    A shell can tell from this that the loop or script which runs the process should end too. It cannot tell it from
+    an exit code.
     """
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     raise KeyboardInterrupt
 
 
 @contextmanager
-def heeding() -> Iterator[None]:
-    """Let an interrupt stop what is inside as a KeyboardInterrupt, whatever other error somebody made of it.
+def handling_interrupts() -> Iterator[None]:
+    """Raise KeyboardInterrupt on SIGINT, even if a library converts it into another error.
 
-    Once there was one, those that follow within seconds are ignored, also while the process ends, and threads do not
-    tell what became of them.
+    After the first interrupt, further ones are ignored for some seconds, also while the process ends, and errors in
+    threads are not printed.
     """
-    usual = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(usual):
+    default = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(default):
         yield
         return
-    wish = _Wish(usual)
-    failed = threading.excepthook
-    threading.excepthook = lambda what: None if wish.told else failed(what)
-    signal.signal(signal.SIGINT, wish.pressed)
+    handler = _InterruptHandler(default)
+    thread_hook = threading.excepthook
+    threading.excepthook = lambda args: None if handler.interrupted else thread_hook(args)
+    signal.signal(signal.SIGINT, handler.on_interrupt)
     try:
-        with _looking(wish):
+        with _retrying(handler):
             yield
     except Exception as error:
-        if not wish.recent or isinstance(error, typer.Exit | typer.Abort | BrokenPipeError):
+        if not handler.recent or isinstance(error, typer.Exit | typer.Abort | BrokenPipeError):
             raise
         raise KeyboardInterrupt from error
     finally:
-        if not (wish.told and OWN_PROCESS.get()):
-            signal.signal(signal.SIGINT, usual)
-            threading.excepthook = failed
+        if not (handler.interrupted and OWNS_PROCESS.get()):
+            signal.signal(signal.SIGINT, default)
+            threading.excepthook = thread_hook
 
 
-class _Wish:
-    """That a command should stop.
+class _InterruptHandler:
+    """The handler of SIGINT.
 
-    An interrupt may be lost: it comes while Python clears something away, where nothing can be raised (so it is after
-    a module was imported, and whenever an object is forgotten), or in code that goes on whatever happens (so begin
-    modules that Cython wrote). Where no interrupt is being heeded a moment later, it is sent again.
+    Python can lose an interrupt. An exception that is raised in a destructor or in a callback of the garbage collector
+    is discarded; this includes the callbacks that run after a module is imported. Modules compiled by Cython discard
+    exceptions in parts of their initialisation. If no KeyboardInterrupt is being handled shortly after an interrupt,
+    the interrupt is therefore sent again.
     """
 
-    def __init__(self, usual: Callable[..., Any]) -> None:
-        self._usual = usual
+    def __init__(self, default: Callable[..., Any]) -> None:
+        self._default = default
         self._last = -math.inf
-        self.told = False
-        self.looked_after = False
+        self.interrupted = False
+        self.has_timer = False
 
     @property
     def recent(self) -> bool:
-        """Whether there was an interrupt of which an error that comes now may have been made."""
-        return time.monotonic() - self._last < LONG
+        """Whether an error that is raised now may be the result of an interrupt."""
+        return time.monotonic() - self._last < CAUSE_SECONDS
 
-    def pressed(self, number: int, frame: Any) -> None:
-        """Interrupt, unless that was done just now."""
-        if time.monotonic() - self._last < SAME:
+    def on_interrupt(self, number: int, frame: Any) -> None:
+        """Call the default handler, unless it was called just before."""
+        if time.monotonic() - self._last < DEBOUNCE_SECONDS:
             return
-        self._last, self.told = time.monotonic(), True
-        if self.looked_after:
-            signal.setitimer(signal.ITIMER_REAL, OFTEN)
-        self._usual(number, frame)
+        self._last, self.interrupted = time.monotonic(), True
+        if self.has_timer:
+            signal.setitimer(signal.ITIMER_REAL, RETRY_SECONDS)
+        self._default(number, frame)
 
-    def look(self, *_: Any) -> None:
-        """Interrupt again where nobody heeds it."""
-        signal.setitimer(signal.ITIMER_REAL, OFTEN)
+    def on_timer(self, *_: Any) -> None:
+        """Send the interrupt again if no KeyboardInterrupt is being handled."""
+        signal.setitimer(signal.ITIMER_REAL, RETRY_SECONDS)
         error = sys.exc_info()[1]
         while error is not None and not isinstance(error, KeyboardInterrupt):
             error = error.__context__
@@ -103,27 +105,27 @@ class _Wish:
 
 
 @contextmanager
-def _looking(wish: _Wish) -> Iterator[None]:
-    """Let a clock look after a wish, and Python not tell of interrupts that it has lost.
+def _retrying(handler: _InterruptHandler) -> Iterator[None]:
+    """Send lost interrupts again after a timer expires, and keep Python from printing the lost ones.
 
-    There is one clock; whoever called the command may be using it.
+    A process has one such timer. If SIGALRM already has a handler, the caller is using it and it is left alone.
     """
     if not hasattr(signal, "setitimer") or signal.getsignal(signal.SIGALRM) is not signal.SIG_DFL:
         yield
         return
-    told = sys.unraisablehook
+    unraisable_hook = sys.unraisablehook
 
-    def tell(lost: Any) -> None:
+    def hook(lost: Any) -> None:
         if not issubclass(lost.exc_type, KeyboardInterrupt):
-            told(lost)
+            unraisable_hook(lost)
 
-    wish.looked_after = True
-    signal.signal(signal.SIGALRM, wish.look)
-    sys.unraisablehook = tell
+    handler.has_timer = True
+    signal.signal(signal.SIGALRM, handler.on_timer)
+    sys.unraisablehook = hook
     try:
         yield
     finally:
-        wish.looked_after = False
+        handler.has_timer = False
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        sys.unraisablehook = told
+        sys.unraisablehook = unraisable_hook
