@@ -39,15 +39,22 @@ from tanbark.cli.output.command_text import (
     typed_options,
 )
 from tanbark.cli.output.model_text import scores
-from tanbark.cli.terminal.console import CommandError, check_writable, print_json, progress, time_left, told
+from tanbark.cli.terminal.console import (
+    CommandError,
+    ProgressLine,
+    check_writable,
+    print_json,
+    progress,
+    time_left,
+    told,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress
     from rich.table import Table
 
     from tanbark.evaluate import Selection
-    from tanbark.progress import Progress as ProgressCallback
+    from tanbark.progress import Progress
 
 SCIKIT_LEARN_MODELS = ("cart", "random-forest", "gradient-boosting")
 """The names in `tanbark.evaluate.candidates.PEERS`, which shell completion cannot import in time."""
@@ -124,17 +131,14 @@ def compare(
     path = output or default_output(source, "-comparison.html")
     check_writable(path, files_read(source))
     with progress() as bar:
-        task = bar.add_task("starting", total=None, detail="")
+        bar("starting", 0, None)
         from rich.text import Text
 
         from tanbark.evaluate import comparison_html, select_model
 
         columns = Columns.of(source, target, ignore or [], categorical or [], bins, n_bins, max_levels)
-        bar.remove_task(task)
         table = read_rows(source, None, bar)
         assert table is not None
-        for task in bar.task_ids:
-            bar.remove_task(task)
         began = time.monotonic()
         X, y = columns.split(table)
         with columns_explained(source):
@@ -217,9 +221,8 @@ def _parse_names(words: Sequence[str]) -> list[str]:
     return list(_all_names()) if "all" in names else list(dict.fromkeys(names))
 
 
-def _with_time_left(bar: Progress) -> ProgressCallback:
+def _with_time_left(bar: ProgressLine) -> Progress:
     """Return a progress callback that also shows the estimated remaining time."""
-    line = bar.add_task("", total=None, detail="", visible=False)
     began = time.monotonic()
 
     def show(task: str, done: float, total: float | None) -> None:
@@ -227,7 +230,7 @@ def _with_time_left(bar: Progress) -> ProgressCallback:
         if not done:
             began = time.monotonic()
         left = time_left(time.monotonic() - began, done / total if total else 0.0)
-        bar.update(line, description=task, completed=done, total=total, detail=left.removeprefix(", "), visible=True)
+        bar(task, done, total, left.removeprefix(", "))
 
     return show
 

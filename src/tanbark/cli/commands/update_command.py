@@ -21,10 +21,10 @@ from tanbark.cli.terminal.console import CommandError, listed, percent, print_js
 if TYPE_CHECKING:
     import pyarrow as pa
     from rich.console import Console
-    from rich.progress import Progress
 
     from tanbark.classifiers.base.counts_classifier import CountsClassifier
     from tanbark.classifiers.stream import PendingUpdate
+    from tanbark.cli.terminal.console import ProgressLine
     from tanbark.schema import Schema
     from tanbark.sources.database import Query
     from tanbark.sources.duckdb_rows import Rows
@@ -97,7 +97,7 @@ def _update(
 ) -> dict[str, Any]:
     """Update the model while no other update of it can run, and return the changes."""
     with progress() as bar:
-        task = bar.add_task("starting", total=None, detail="")
+        bar("starting", 0, None)
         from tanbark.classifiers.stream import PendingUpdate
         from tanbark.files import load, to_bytes
 
@@ -106,7 +106,6 @@ def _update(
         if chunk_id in fitted.chunk_ids_:
             return _nothing(console, f"{model} has already learned the chunk {chunk_id!r}; nothing was counted")
         _refuse_rows_only(fitted, model)
-        bar.remove_task(task)
         before = Snapshot.of(fitted.set_params(n_jobs=-1))
         read = ReadRows(PendingUpdate(fitted, half_life))
         # A text file without bytes does not even name columns; a Parquet file without bytes is broken.
@@ -116,7 +115,7 @@ def _update(
         if not pending.rows:
             lack = f" with a {fitted.schema_.class_name}" if read.unlabelled else ""
             return _nothing(console, f"{source.name} has no rows{lack}; {model} is unchanged")
-        bar.add_task("learning", total=None, detail=f"{pending.rows:,} rows")
+        bar("learning", 0, None, f"{pending.rows:,} rows")
         pending.apply()
         if chunk_id is not None:
             fitted.chunk_ids_ = (*fitted.chunk_ids_, chunk_id)
@@ -163,7 +162,7 @@ class ReadRows:
     notes: list[str] = field(default_factory=list)
 
 
-def _read(read: ReadRows, model: CountsClassifier, rows: Rows, bar: Progress) -> None:
+def _read(read: ReadRows, model: CountsClassifier, rows: Rows, bar: ProgressLine) -> None:
     """Read rows, and score and count those that have a class."""
     schema = model.schema_
     inputs = learnable_inputs(schema, rows)

@@ -168,29 +168,6 @@ class ProgressLine:
         self._task, self._done = task, done
         self._bar.update(self._line, description=task, completed=done, detail=detail)
 
-    # For callers that manage a task of rich themselves.
-
-    @property
-    def task_ids(self) -> list[TaskID]:
-        """The task that is shown, if any."""
-        return [] if self._line is None else [self._line]
-
-    def add_task(self, task: str, total: float | None, detail: str = "") -> TaskID:
-        """Show a new task and return its id."""
-        self._start(task, total, detail)
-        return self.task_ids[0]
-
-    def update(self, task_id: TaskID, **fields: Any) -> None:
-        """Update the task with this id, if it is still shown."""
-        if task_id == self._line:
-            self._bar.update(task_id, **fields)
-
-    def remove_task(self, task_id: TaskID) -> None:
-        """Remove the task with this id, if it is still shown."""
-        if task_id == self._line:
-            self._bar.remove_task(task_id)
-            self._line = None
-
 
 # Errors
 
