@@ -115,8 +115,9 @@ class K2(SearchedNetworkClassifier):
 
     def _found(self, counts: Counts, cases: Cases) -> tuple[Structure, float]:
         names = [counts.schema.names[u] for u in most_telling(counts)] if self.order is None else self.order
-        structure = k2_search(cases, _nodes(names, counts.schema), int(self.max_parents), self.n_jobs)
-        return structure, K2Score().total(cases, structure)
+        score = K2Score()
+        structure = k2_search(cases, score, _nodes(names, counts.schema), int(self.max_parents), self.n_jobs)
+        return structure, score.total(cases, structure)
 
 
 def _nodes(order: Sequence[str], schema: Schema) -> list[int]:

@@ -16,8 +16,8 @@ from tanbark.counts.family_counts import ROOM
 from tanbark.network import Network, Structure
 from tanbark.progress import progress_bar
 from tanbark.schema import Encoder, Schema
-from tanbark.scores import Cases, Conditional
-from tanbark.structure import CRITERIA, SEARCHES, Restrictions, searched_structure
+from tanbark.scores import CRITERIA, Cases
+from tanbark.structure import SEARCHES, Restrictions, searched_structure
 
 
 class NetworkSearchClassifier(SearchedNetworkClassifier):
@@ -119,7 +119,7 @@ def check_search(search: Any, criterion: Any, ess: float) -> None:
     """Raise a sentence where the search, or the criterion with it, cannot be."""
     check_choice("search", search, SEARCHES)
     check_choice("criterion", criterion, CRITERIA)
-    if search == "exact" and isinstance(CRITERIA[criterion](ess), Conditional):
+    if search == "exact" and not CRITERIA[criterion](ess).is_decomposable:
         raise ValueError(
             f"search='exact' needs a criterion that is a sum over families, which {criterion!r} is not; "
             "set search to 'greedy'"

@@ -58,7 +58,7 @@ def sensible(rows: int, columns: int) -> tuple[list[str], list[str]]:
 
 def fold_seconds(name: str, rows: int, columns: int) -> float:
     """Return about how long a classifier takes to learn and predict in a fold, on an ordinary core."""
-    from tanbark.structure.search.search_by_name import MOST_EXACT
+    from tanbark.structure.search.exact_or_greedy import MOST_EXACT
 
     cells, pairs = rows * columns / 1e6, rows * columns**2 / 1e6
     seconds = 0.05 + 0.1 * cells + _CELLS.get(name, 0.0) * cells

@@ -1,4 +1,4 @@
-"""Exact search against all acyclic graphs, and the laws it keeps."""
+"""Exact search against all acyclic graphs, and its invariants."""
 
 import numpy as np
 import pytest
@@ -182,7 +182,7 @@ def test_terms_that_are_not_tabulated_are_the_same(monkeypatch):
     cases = random_cases(np.random.default_rng(13), (2, 3, 4, 5, 6, 2), 200)
     free = Restrictions.of(names(6))
     found = exact_structure(cases, BDeu(), free)
-    monkeypatch.setattr(local_scores, "MOST_TERMS", 0)
+    monkeypatch.setattr(local_scores, "MAX_TERMS", 0)
     assert exact_structure(cases, BDeu(), free) == found
 
 
@@ -208,7 +208,7 @@ def test_ties_go_to_edges_from_the_class_and_from_earlier_columns():
     assert found == Structure(((3,), (0,), (3,), ()))
 
 
-def test_a_search_that_needs_too_much_memory_says_so_before_it_starts():
+def test_a_search_that_needs_too_much_memory_is_refused_before_it_starts():
     cases = random_cases(np.random.default_rng(16), (2,) * 40, 30)
     words = []
     with pytest.raises(ValueError, match=r"over 40 nodes needs .* GiB.*in which 2[0-9] nodes fit.*greedy"):
@@ -368,7 +368,7 @@ def test_of_equally_good_parents_the_fewest_are_taken(score):
         (100, 20, {"threads": 2}, 8 * (4 * 12 + 6 * 11) * 2**16 + 9 * 2**20 + 2 * 100 * 8 * (20 + 1 + 32)),
         (0, 26, {}, 8 * (210 * 15 + 252 * 14) * 2**16 + 9 * 2**26),
         # Blocks of 2**10 sets, and no set functions.
-        (0, 20, {"direct": True}, 8 * (210 * 12 + 252 * 11) * 2**10 + 2**20),
+        (0, 20, {"way": DirectScores, "functions": 0}, 8 * (210 * 12 + 252 * 11) * 2**10 + 2**20),
     ],
 )
 def test_the_memory_needed_is_two_layers_the_last_nodes_and_the_set_functions(cases, nodes, settings, expected):
@@ -385,13 +385,13 @@ def test_just_enough_memory_is_enough_and_a_byte_less_is_not(score, functions):
         exact_structure(cases, score, free, max_memory=needed - 1)
 
 
-def test_blocks_that_are_done_with_are_let_go(monkeypatch):
+def test_finished_blocks_are_freed(monkeypatch):
     monkeypatch.setattr(SetSums, "block_nodes", staticmethod(lambda nodes, cases: 2))
     cases = random_cases(np.random.default_rng(25), (2,) * 9, 60)
     live = []
     scores = SetSums(cases, BDeu(), range(9), [], 9)
-    search = _Search(scores, range(9), Restrictions.of(names(9)), 1, lambda *told: live.append(len(search._blocks)))
-    search.found()
+    search = _Search(scores, range(9), Restrictions.of(names(9)), 1, lambda *_: live.append(len(search._blocks)))
+    search.run()
     # Of the 128 blocks, two layers at most: those that have three of seven high nodes, and those that have four.
     assert max(live) <= 35 + 35
     assert not search._blocks
