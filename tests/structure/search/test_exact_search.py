@@ -11,7 +11,7 @@ from tanbark.schema import Category, Schema
 from tanbark.scores import AIC, BIC, BDeu, BDs, Cases, K2Score, LogLikelihood
 from tanbark.structure.search import local_scores
 from tanbark.structure.search.exact_search import _Search, exact_structure, memory_needed
-from tanbark.structure.search.local_scores import DirectScores, SetSums
+from tanbark.structure.search.local_scores import DirectScores, SetSums, TabulatedScores
 from tanbark.structure.search.restrictions import Restrictions
 
 SCORES = [BDeu(1.0), BDeu(12.0), BDs(1.0), K2Score(), LogLikelihood(), BIC(), AIC()]
@@ -161,6 +161,23 @@ def test_set_functions_and_counting_each_family_agree(score, weights):
                 others = [u for u in range(len(searched)) if u != node]
                 above = [searched[u] for k, u in enumerate(others) if s >> k & 1] + always
                 assert by_families[s] == pytest.approx(score.local(cases, searched[node], above), abs=1e-8)
+
+
+@pytest.mark.parametrize("score", SCORES, ids=repr)
+def test_tables_and_counting_in_compiled_code_agree(score):
+    cases = random_cases(np.random.default_rng(27), (2, 3, 2, 4, 3), 60)
+    for always, searched in (([], [4, 0, 1, 2, 3]), ([4], [0, 1, 2, 3])):
+        direct, tabulated = (way(cases, score, searched, always, 3) for way in (DirectScores, TabulatedScores))
+        for scores in (direct, tabulated):
+            scores.prepare(1, lambda *report: None)
+        for node in range(len(searched)):
+            candidates = (1 << len(searched)) - 1 & ~(1 << node)
+            by_kernel, by_tables = direct.among(node, candidates), tabulated.among(node, candidates)
+            # Sets of more than three parents have no score.
+            assert np.array_equal(np.isfinite(by_kernel), np.isfinite(by_tables))
+            known = np.isfinite(by_kernel)
+            assert np.allclose(by_kernel[known], by_tables[known], rtol=0, atol=1e-8)
+            assert (by_tables[known] % tabulated.unit == 0).all()
 
 
 @pytest.mark.parametrize("score", SCORES, ids=repr)
