@@ -8,7 +8,7 @@ from tanbark.scores.conditional_scores import BETA_SAMPLES, beta, fitted_beta
 
 
 def standard_error(joint):
-    """The standard error of a slope by least squares, for errors of any variance (White 1980)."""
+    """Return the standard error of a slope by least squares, for errors of any variance (White 1980)."""
     x, y = np.log(joint).sum(axis=0), np.log(joint.sum(axis=0))
     x, y = x - x.mean(), y - y.mean()
     return np.sqrt((x**2 * (y - (x @ y) / (x @ x) * x) ** 2).sum()) / (x @ x)

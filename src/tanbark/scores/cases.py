@@ -98,7 +98,7 @@ class Cases(Nodes):
         return max(MIN_CELL_LIMIT, 4 * len(self.weights))
 
     def numbered(self, nodes: Sequence[int]) -> tuple[Integers, int]:
-        """Number the configurations of some nodes.
+        """Return the number of each case's configuration of some nodes.
 
         Parameters
         ----------

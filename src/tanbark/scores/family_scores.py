@@ -86,7 +86,7 @@ def _extended(node: int, parents: tuple[int, ...], other: int) -> Family:
 
 
 def _numbered_with_values(cases: Cases, node: int, parents: Sequence[int]) -> tuple[Integers, int]:
-    """Number the observed configurations of the parents with the node's value as the last digit; return the size."""
+    """Return numbers of the observed configurations of parents and node, with the node's value last, and the size."""
     numbers, size = cases.numbered(parents)
     observed = np.zeros(size, np.bool_)
     observed[numbers] = True

@@ -43,7 +43,7 @@ class Jeffreys(DirichletScore):
 
     set_function = SetFunction(0.5)
 
-    def prior(self, configurations, seen, arity):
+    def prior(self, _configurations, _seen, _arity):
         return 0.5
 
 
@@ -51,14 +51,14 @@ class Jeffreys(DirichletScore):
 class PlusOne(DirichletScore):
     """A prior shared by the observed configurations and one more, for which there is neither set function nor rule."""
 
-    def prior(self, configurations, seen, arity):
+    def prior(self, _configurations, seen, arity):
         return self.ess / (arity * (seen + 1))
 
 
 class FactorisedNML(Decomposable):
     """The factorised normalised maximum likelihood of binary nodes, which has no Dirichlet prior (Silander 2008)."""
 
-    def family(self, table, configurations):
+    def family(self, table, _configurations):
         rows = table.sum(axis=1)
         fit = float(xlogy(table, table).sum() - xlogy(rows, rows).sum())
         return fit - sum(math.log(self.regret(int(n))) for n in rows)
