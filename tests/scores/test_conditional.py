@@ -21,7 +21,7 @@ STRUCTURES = [
 
 
 def random_cases(seed, rows, arity=ARITY, whole=True):
-    """Cases that differ, in random order, so that some rows of attributes have several classes."""
+    """Return distinct cases in random order; some rows of attributes have several classes."""
     rng = np.random.default_rng(seed)
     codes = np.unique(np.array([rng.integers(0, r, rows) for r in arity]), axis=1).astype(np.uint8)
     codes = codes[:, rng.permutation(codes.shape[1])]
@@ -30,11 +30,11 @@ def random_cases(seed, rows, arity=ARITY, whole=True):
 
 
 def by_definition(cases, structure, ess):
-    """Return ``sum of w log P(class | row)`` under the network with expected tables, and how many parameters it has."""
+    """Return ``sum of w log P(class | row)`` under the network with expected tables, and its number of parameters."""
     rows, weights = cases.codes.T.tolist(), cases.weights.tolist()
     size = cases.arity.tolist()
     counts = {}
-    for row, weight in zip(rows, weights):
+    for row, weight in zip(rows, weights, strict=True):
         for node, above in enumerate(structure.parents):
             key = (node, tuple(row[p] for p in above))
             counts[key, row[node]] = counts.get((key, row[node]), 0) + mp.mpf(weight)
@@ -50,7 +50,7 @@ def by_definition(cases, structure, ess):
         return product
 
     total = mp.mpf(0)
-    for row, weight in zip(rows, weights):
+    for row, weight in zip(rows, weights, strict=True):
         total += weight * mp.log(joint(row) / sum(joint([*row[:-1], k]) for k in range(size[-1])))
     parameters = sum((size[v] - 1) * math.prod(size[p] for p in above) for v, above in enumerate(structure.parents))
     return total, parameters
@@ -70,8 +70,8 @@ def test_a_structure_scores_as_the_definition_says(structure, ess):
         assert CMDL(ess).total(cases, structure) == pytest.approx(described, rel=1e-11, abs=1e-9)
 
 
-def test_what_was_never_seen_is_not_impossible():
-    # Every row of attributes was seen with one class only, in a family so wide that no configuration comes twice.
+def test_unobserved_configurations_are_not_impossible():
+    # Every row of attributes has one class only, in a family so wide that no configuration occurs twice.
     cases = random_cases(3, 40, (9, 9, 9, 9, 2))
     for structure in (
         Structure(((1, 2, 3, 4), (2, 3, 4), (3, 4), (4,), ())),
@@ -82,7 +82,7 @@ def test_what_was_never_seen_is_not_impossible():
         assert found <= 0
 
 
-def test_edges_that_say_nothing_of_the_class_change_the_penalty_alone():
+def test_edges_that_do_not_involve_the_class_change_only_the_penalty():
     cases = random_cases(0, 60)
     without, within = Structure(((), (4,), (), (), ())), Structure(((), (4,), (0,), (2,), ()))
     assert ConditionalLogLikelihood().total(cases, within) == ConditionalLogLikelihood().total(cases, without)
@@ -95,7 +95,7 @@ def test_one_class_is_certain():
     assert ConditionalLogLikelihood().total(cases, Structure(((2,), (0, 2), ()))) == pytest.approx(0.0, abs=1e-12)
 
 
-def test_their_type_says_that_they_do_not_decompose():
+def test_conditional_scores_are_not_decomposable():
     for score in (ConditionalLogLikelihood(), CMDL()):
         assert isinstance(score, Conditional)
         assert not isinstance(score, Decomposable)

@@ -1,4 +1,4 @@
-"""Scores of families against their formulas written out, and laws they keep."""
+"""Scores of families against their formulas, and their invariants."""
 
 import math
 
@@ -24,9 +24,9 @@ def _cases(rng, arity, rows, holes=0.0, weights=None):
 
 
 def _plain(score, cases, node, parents):
-    """The score by its formula, cell by cell over all configurations, in 50 digits."""
+    """Return the score by its formula, cell by cell over all configurations, in 50 digits."""
     counts = {}
-    for case, weight in zip(cases.codes.T.tolist(), cases.weights.tolist()):
+    for case, weight in zip(cases.codes.T.tolist(), cases.weights.tolist(), strict=True):
         row = counts.setdefault(tuple(case[p] for p in parents), [0.0] * int(cases.arity[node]))
         row[case[node]] += weight
     q, r = math.prod(int(cases.arity[p]) for p in parents), int(cases.arity[node])
@@ -64,7 +64,7 @@ def test_a_structure_scores_the_sum_of_its_families(score):
 
 
 @pytest.mark.parametrize("score", [BDeu(1.0), BDeu(20.0), LogLikelihood(), BIC(), AIC()], ids=repr)
-def test_structures_that_say_the_same_score_the_same(score):
+def test_equivalent_structures_have_the_same_score(score):
     cases = _cases(np.random.default_rng(5), (3, 2, 4, 2), 200)
     chain, fork = Structure(((), (0,), (1,), (2,))), Structure(((1,), (2,), (3,), ()))
     assert score.total(cases, chain) == pytest.approx(score.total(cases, fork), abs=1e-9)
@@ -72,7 +72,7 @@ def test_structures_that_say_the_same_score_the_same(score):
     assert score.total(cases, full) == pytest.approx(score.total(cases, reversed_), abs=1e-9)
 
 
-def test_bds_and_k2_tell_apart_structures_that_say_the_same():
+def test_bds_and_k2_distinguish_equivalent_structures():
     cases = _cases(np.random.default_rng(5), (3, 2, 4, 2), 12)
     chain, fork = Structure(((), (0,), (1,), (2,))), Structure(((1,), (2,), (3,), ()))
     assert K2Score().total(cases, chain) != pytest.approx(K2Score().total(cases, fork), abs=1e-6)
@@ -80,7 +80,7 @@ def test_bds_and_k2_tell_apart_structures_that_say_the_same():
     assert BDs().total(cases, full) != pytest.approx(BDs().total(cases, reversed_), abs=1e-6)
 
 
-def test_bds_is_bdeu_where_every_configuration_was_seen():
+def test_bds_is_bdeu_if_every_configuration_is_observed():
     cases = _cases(np.random.default_rng(6), (2, 2, 2), 500)
     assert BDs(3.0).local(cases, 2, (0, 1)) == pytest.approx(BDeu(3.0).local(cases, 2, (0, 1)), abs=1e-12)
 
@@ -95,7 +95,7 @@ def test_families_with_more_configurations_than_numbers_are_scored():
     assert BDeu().local(cases, 0, (1, 2)) == pytest.approx(_plain(BDeu(), cases, 0, (1, 2)), abs=1e-9)
 
 
-def test_weights_are_repetitions_and_the_order_of_rows_is_nothing():
+def test_weights_are_repetitions_and_the_order_of_rows_does_not_matter():
     rng = np.random.default_rng(8)
     schema = Schema((Category("a", (0, 1)), Category("b", (0, 1, 2))), (0, 1), "class")
     codes = np.array([rng.integers(0, 2, 20), rng.integers(0, 3, 20)]).astype(schema.dtype)

@@ -1,4 +1,4 @@
-"""Structures that say the same of independence have the same BDeu: all of them over four nodes."""
+"""Structures with the same conditional independences have the same BDeu score: all structures over four nodes."""
 
 import itertools
 
@@ -14,11 +14,11 @@ NODES = 4
 
 
 def all_structures():
-    """Every acyclic graph over the nodes: each pair joined forwards, backwards or not at all."""
+    """Yield every acyclic graph over the nodes: each pair is joined forwards, backwards or not at all."""
     pairs = list(itertools.combinations(range(NODES), 2))
     for directions in itertools.product((0, 1, 2), repeat=len(pairs)):
         parents = [[] for _ in range(NODES)]
-        for (u, v), direction in zip(pairs, directions):
+        for (u, v), direction in zip(pairs, directions, strict=True):
             if direction:
                 parents[(u, v)[direction - 1]].append((v, u)[direction - 1])
         if is_acyclic(parents):
@@ -26,15 +26,15 @@ def all_structures():
 
 
 def is_acyclic(parents):
-    """Whether nodes without parents can be taken away until none is left."""
+    """Return whether removing nodes without parents, again and again, leaves no node."""
     left = set(range(NODES))
     while free := [v for v in left if not left & set(parents[v])]:
         left -= set(free)
     return not left
 
 
-def what_it_says(structure):
-    """The skeleton and the colliders whose parents are not joined (Verma and Pearl 1990)."""
+def independences(structure):
+    """Return the skeleton and the colliders whose parents are not joined (Verma and Pearl 1990)."""
     skeleton = {frozenset((p, v)) for v, above in enumerate(structure.parents) for p in above}
     colliders = {
         (v, frozenset(pair))
@@ -49,11 +49,11 @@ def what_it_says(structure):
 def classes():
     groups = {}
     for structure in all_structures():
-        groups.setdefault(what_it_says(structure), []).append(structure)
+        groups.setdefault(independences(structure), []).append(structure)
     return list(groups.values())
 
 
-def test_there_are_as_many_as_are_known(classes):
+def test_the_numbers_of_graphs_and_classes_are_the_published_ones(classes):
     """543 acyclic graphs of four labelled nodes (Robinson 1973) in 185 classes (Gillispie and Perlman 2001)."""
     assert sum(map(len, classes)) == 543
     assert len(classes) == 185
@@ -62,7 +62,7 @@ def test_there_are_as_many_as_are_known(classes):
 @pytest.mark.parametrize("ess", [0.01, 1.0, 10.0])
 @pytest.mark.parametrize(("rows", "arity"), [(12, (2, 2, 2, 2)), (60, (3, 2, 1, 4)), (500, (2, 3, 4, 2))])
 def test_equivalent_structures_have_the_same_bdeu(classes, ess, rows, arity):
-    """The first two columns are copies of each other where they can be, so that scores tie across classes too."""
+    """The first two columns are copies of each other if possible, so that scores tie across classes too."""
     rng = np.random.default_rng(rows)
     codes = np.array([rng.integers(0, r, rows) for r in arity])
     codes[1] = np.minimum(codes[0], arity[1] - 1)

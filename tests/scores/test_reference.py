@@ -41,8 +41,8 @@ def test_scores_are_pgmpys(name, cases_of, reference):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_k2_is_pgmpys_but_for_configurations_that_no_row_has(name, cases_of, reference):
-    """For each of these pgmpy adds log Gamma(values), where the formula adds log Gamma(values) / Gamma(values)."""
+def test_k2_is_pgmpys_except_for_unobserved_configurations(name, cases_of, reference):
+    """For each of these, pgmpy adds log Gamma(values) and the formula adds log Gamma(values) / Gamma(values)."""
     cases = cases_of(name)
     for figures in reference("pgmpy_scores")["sets"][name]:
         structure = Structure(tuple(map(tuple, figures["parents"])))
@@ -55,7 +55,7 @@ def test_k2_is_pgmpys_but_for_configurations_that_no_row_has(name, cases_of, ref
 
 @pytest.mark.parametrize("name", NAMES)
 def test_scores_are_pyagrums(name, cases_of, reference):
-    """Its log Gamma is rough for small arguments: K2 is good to eight digits, BDeu where its prior is heavy."""
+    """The log Gamma of pyAgrum is inexact for small arguments: K2 agrees to eight digits, BDeu with a heavy prior."""
     cases = cases_of(name)
     for figures in reference("pyagrum_scores")["sets"][name]:
         structure = Structure(tuple(map(tuple, figures["parents"])))
@@ -72,7 +72,7 @@ def test_bic_of_the_best_network_of_wine_is_gobnilps(reference):
     figures = reference("gobnilp_wine")
     measured, wine = load_wine(return_X_y=True)
     codes = (measured > figures["cuts"]).T
-    # There the class is column 0, here it is the last node.
+    # The class is column 0 in the reference and the last node here.
     place = [13, *range(13)]
     schema = Schema([Category(f"x{u}", (0, 1)) for u in range(13)], (0, 1, 2))
     cases = Cases.of(Rows(schema, codes.astype(schema.dtype), wine))

@@ -126,9 +126,10 @@ class K2(NetworkClassifier):
         assert rows is not None
         cases = Cases.of(rows)
         names = [counts.schema.names[u] for u in most_telling(counts)] if self.order is None else self.order
-        structure = k2_search(cases, _nodes(names, counts.schema), int(self.max_parents), self.n_jobs)
+        score = K2Score()
+        structure = k2_search(cases, score, _nodes(names, counts.schema), int(self.max_parents), self.n_jobs)
         network = estimated_networks(counts, rows, [structure], self.parameters, float(self.ess), self.n_jobs)[0]
-        return network, Findings(log_score=K2Score().total(cases, structure))
+        return network, Findings(log_score=score.total(cases, structure))
 
 
 def _nodes(order: Sequence[str], schema: Schema) -> list[int]:

@@ -13,7 +13,7 @@ from tanbark.classifiers.registry import REGISTRY
 from tanbark.evaluate.table_vectorizer import TableVectorizer
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.read.table_reader import read_table
-from tanbark.structure.search.search_by_name import MOST_EXACT
+from tanbark.structure.search.exact_or_greedy import MOST_EXACT
 
 PEERS = {
     "cart": DecisionTreeClassifier,

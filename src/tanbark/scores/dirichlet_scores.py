@@ -4,45 +4,91 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tanbark.scores.decomposable import DirichletScore
+from tanbark.kernels.search.direct_scores import BY_CELLS, BY_CONFIGURATIONS, BY_SEEN
+from tanbark.scores.decomposable import DirichletScore, FamilyRule, SetFunction
 
 
 @dataclass(frozen=True)
 class BDeu(DirichletScore):
-    """The marginal likelihood when every table shares `ess` imagined cases equally among its cells.
+    """The marginal likelihood when the cells of every table share `ess` imaginary cases equally.
 
-    Equation 3 of Sugahara, Uto and Ueno (2018): a cell's prior is ``ess / (r q)`` for a node of `r` values whose
-    parents have `q` configurations. Structures that say the same of independence have the same score.
+    Equation 3 of Sugahara, Uto and Ueno (2018): the prior weight of a cell is ``ess / (r q)`` for a node of `r` values
+    whose parents have `q` configurations. Structures with the same conditional independences have the same score.
+
+    Parameters
+    ----------
+    ess : float, default=1.0
+        Equivalent sample size.
     """
 
-    def prior(self, configurations: float, seen: int, arity: int) -> float:
+    def prior(self, configurations: float, _seen: int, arity: int) -> float:
         """Return ``ess / (r q)``."""
         return self.ess / (arity * configurations)
+
+    @property
+    def set_function(self) -> SetFunction:
+        """``g(S) = sum over the cells of S of log G(ess / q + N) / G(ess / q)``, with `q` configurations of S."""
+        return SetFunction(self.ess, shared=True)
+
+    @property
+    def family_rule(self) -> FamilyRule:
+        """All configurations of the parents share `ess`."""
+        return FamilyRule(BY_CONFIGURATIONS, self.ess)
 
 
 @dataclass(frozen=True)
 class BDs(DirichletScore):
-    """BDeu whose imagined cases are shared by the configurations of the parents that were seen.
+    """BDeu with the imaginary cases shared by the observed configurations of the parents only.
 
-    BDeu spends prior weight on configurations that no case has, and so has less than `ess` for those that have some;
-    by Scutari's argument it therefore adds too many edges where data are sparse. Structures that say the same of
-    independence may differ in score. Scutari, M. (2016). An empirical-Bayes score for discrete Bayesian networks. PGM,
-    438-448.
+    BDeu spends prior weight on configurations that no case has, which leaves less than `ess` for the observed ones.
+    Scutari argues that it therefore adds too many edges if data are sparse. BDs may give structures with the same
+    conditional independences different scores, and has no set function.
+
+    Parameters
+    ----------
+    ess : float, default=1.0
+        Equivalent sample size.
+
+    References
+    ----------
+    Scutari, M. (2016). An empirical-Bayes score for discrete Bayesian networks. PGM, 438-448.
     """
 
-    def prior(self, configurations: float, seen: int, arity: int) -> float:
-        """Return ``ess / (r s)`` where `s` configurations of the parents were seen."""
+    def prior(self, _configurations: float, seen: int, arity: int) -> float:
+        """Return ``ess / (r s)`` with `s` observed configurations of the parents."""
         return self.ess / (arity * max(seen, 1))
+
+    @property
+    def family_rule(self) -> FamilyRule:
+        """The observed configurations of the parents share `ess`."""
+        return FamilyRule(BY_SEEN, self.ess)
 
 
 @dataclass(frozen=True)
 class K2Score(DirichletScore):
-    """The marginal likelihood under uniform priors of every row of every table: one imagined case for each cell.
+    """The marginal likelihood under uniform priors: one imaginary case in every cell.
 
+    Parameters
+    ----------
+    ess : float, default=1.0
+        Not used by the prior.
+
+    References
+    ----------
     Cooper, G. F. and Herskovits, E. (1992). A Bayesian method for the induction of probabilistic networks from data.
     Machine Learning 9, 309-347.
     """
 
-    def prior(self, configurations: float, seen: int, arity: int) -> float:
+    def prior(self, _configurations: float, _seen: int, _arity: int) -> float:
         """Return one."""
         return 1.0
+
+    @property
+    def set_function(self) -> SetFunction:
+        """``g(S) = sum over the cells of S of log G(1 + N)``."""
+        return SetFunction(1.0)
+
+    @property
+    def family_rule(self) -> FamilyRule:
+        """Every cell has a weight of one."""
+        return FamilyRule(BY_CELLS, 1.0)

@@ -1,10 +1,10 @@
-"""Learning which attribute depends on which."""
+"""Learning the structure of networks: trees over the attributes, and searches by score."""
 
+from tanbark.structure.search.exact_or_greedy import SEARCHES, searched_structure
 from tanbark.structure.search.exact_search import exact_structure
 from tanbark.structure.search.hill_climbing import hill_climb
 from tanbark.structure.search.ordered_search import k2_search, k_dependence
 from tanbark.structure.search.restrictions import Restrictions
-from tanbark.structure.search.search_by_name import CRITERIA, SEARCHES, searched_structure
 from tanbark.structure.trees.edge_weights import (
     EDGE_GAINS,
     EDGE_WEIGHTS,
@@ -23,7 +23,6 @@ from tanbark.structure.trees.spanning_tree import (
 from tanbark.structure.trees.tree_revision import REVISABLE, RestructureStats, revised_tree, weighed_tree
 
 __all__ = [
-    "CRITERIA",
     "EDGE_GAINS",
     "EDGE_WEIGHTS",
     "REVISABLE",

@@ -1,4 +1,4 @@
-"""Exact search against all acyclic graphs, and the laws it keeps."""
+"""Exact search against all acyclic graphs, and its invariants."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from tanbark.schema import Category, Schema
 from tanbark.scores import AIC, BIC, BDeu, BDs, Cases, K2Score, LogLikelihood
 from tanbark.structure.search import local_scores
 from tanbark.structure.search.exact_search import _Search, exact_structure, memory_needed
-from tanbark.structure.search.local_scores import DirectScores, SetSums
+from tanbark.structure.search.local_scores import DirectScores, SetSums, TabulatedScores
 from tanbark.structure.search.restrictions import Restrictions
 
 SCORES = [BDeu(1.0), BDeu(12.0), BDs(1.0), K2Score(), LogLikelihood(), BIC(), AIC()]
@@ -88,7 +88,7 @@ def test_exact_search_finds_what_enumeration_finds(score, arity, all_dags):
 
 
 @pytest.mark.parametrize("score", SCORES, ids=repr)
-def test_with_the_class_above_all_it_finds_the_best_augmented_naive_bayes(score, all_dags):
+def test_with_the_class_as_parent_of_all_it_finds_the_best_augmented_naive_bayes(score, all_dags):
     rng = np.random.default_rng(8)
     for rows in (10, 200):
         cases = random_cases(rng, (2, 3, 2, 2, 3), rows)
@@ -116,7 +116,7 @@ def restricted(draw):
 
 @settings(deadline=None, max_examples=80)
 @given(restricted())
-def test_restrictions_are_kept_and_nothing_better_is_missed(all_dags, case):
+def test_the_best_structure_within_the_restrictions_is_found(all_dags, case):
     n, forbidden, required, limit, seed, score = case
     rng = np.random.default_rng(seed)
     cases = random_cases(rng, rng.integers(1, 10, n), int(rng.integers(1, 60)))
@@ -146,21 +146,38 @@ def test_set_functions_and_counting_each_family_agree(score, weights):
     cases = random_cases(rng, arity, rows, weights=given_weights)
     for always, searched in (([], [6, 0, 1, 2, 3, 4, 5]), ([6], [0, 1, 2, 3, 4, 5])):
         sums = SetSums(cases, score, searched, always, 7)
-        sums.prepare(1, lambda *report: None)
+        sums.prepare(1, lambda *_: None)
         direct = DirectScores(cases, score, searched, always, 7)
-        direct.prepare(1, lambda *report: None)
+        direct.prepare(1, lambda *_: None)
         for node in range(len(searched)):
             candidates = (1 << len(searched)) - 1 & ~(1 << node)
             by_sets, by_families = sums.among(node, candidates), direct.among(node, candidates)
             known = np.isfinite(by_sets)
             assert known.any()
             assert np.allclose(by_sets[known], by_families[known], rtol=0, atol=1e-8)
-            # What a penalty forbids is worse than no parents at all.
+            # Sets of parents that are pruned by the penalty are worse than no parents.
             assert (by_families[~known] < by_families[0]).all()
             for s in (0, 3, len(by_families) - 1):
                 others = [u for u in range(len(searched)) if u != node]
                 above = [searched[u] for k, u in enumerate(others) if s >> k & 1] + always
                 assert by_families[s] == pytest.approx(score.local(cases, searched[node], above), abs=1e-8)
+
+
+@pytest.mark.parametrize("score", SCORES, ids=repr)
+def test_tables_and_counting_in_compiled_code_agree(score):
+    cases = random_cases(np.random.default_rng(27), (2, 3, 2, 4, 3), 60)
+    for always, searched in (([], [4, 0, 1, 2, 3]), ([4], [0, 1, 2, 3])):
+        direct, tabulated = (way(cases, score, searched, always, 3) for way in (DirectScores, TabulatedScores))
+        for scores in (direct, tabulated):
+            scores.prepare(1, lambda *_: None)
+        for node in range(len(searched)):
+            candidates = (1 << len(searched)) - 1 & ~(1 << node)
+            by_kernel, by_tables = direct.among(node, candidates), tabulated.among(node, candidates)
+            # Sets of more than three parents have no score.
+            assert np.array_equal(np.isfinite(by_kernel), np.isfinite(by_tables))
+            known = np.isfinite(by_kernel)
+            assert np.allclose(by_kernel[known], by_tables[known], rtol=0, atol=1e-8)
+            assert (by_tables[known] % tabulated.unit == 0).all()
 
 
 @pytest.mark.parametrize("score", SCORES, ids=repr)
@@ -173,7 +190,7 @@ def test_many_blocks_find_what_one_finds(score, monkeypatch):
         one = exact_structure(cases, score, restrictions)
         for low in (2, 5):
             for way in (SetSums, DirectScores):
-                monkeypatch.setattr(way, "block_nodes", staticmethod(lambda nodes, cases, low=low: min(nodes, low)))
+                monkeypatch.setattr(way, "block_nodes", staticmethod(lambda nodes, _, low=low: min(nodes, low)))
             assert exact_structure(cases, score, restrictions, n_jobs=2) == one
         monkeypatch.undo()
 
@@ -182,7 +199,7 @@ def test_terms_that_are_not_tabulated_are_the_same(monkeypatch):
     cases = random_cases(np.random.default_rng(13), (2, 3, 4, 5, 6, 2), 200)
     free = Restrictions.of(names(6))
     found = exact_structure(cases, BDeu(), free)
-    monkeypatch.setattr(local_scores, "MOST_TERMS", 0)
+    monkeypatch.setattr(local_scores, "MAX_TERMS", 0)
     assert exact_structure(cases, BDeu(), free) == found
 
 
@@ -208,7 +225,7 @@ def test_ties_go_to_edges_from_the_class_and_from_earlier_columns():
     assert found == Structure(((3,), (0,), (3,), ()))
 
 
-def test_a_search_that_needs_too_much_memory_says_so_before_it_starts():
+def test_a_search_that_needs_too_much_memory_is_refused_before_it_starts():
     cases = random_cases(np.random.default_rng(16), (2,) * 40, 30)
     words = []
     with pytest.raises(ValueError, match=r"over 40 nodes needs .* GiB.*in which 2[0-9] nodes fit.*greedy"):
@@ -223,7 +240,7 @@ def test_a_search_that_needs_too_much_memory_says_so_before_it_starts():
     assert "GiB" in words[0]
 
 
-def test_an_interrupt_gets_out_and_leaves_no_thread_behind():
+def test_an_interrupt_propagates_and_leaves_no_thread_behind():
     import threading
 
     cases = random_cases(np.random.default_rng(17), (2,) * 18, 100)
@@ -260,13 +277,13 @@ def test_priors_of_any_weight_are_searched_exactly(kind, ess, all_dags):
 
 
 @pytest.mark.parametrize("weights", ["heavy", "broken"])
-def test_bds_shares_its_prior_among_all_configurations_seen_whatever_they_weigh(weights):
+def test_bds_shares_its_prior_among_the_observed_configurations_for_any_weights(weights):
     rng = np.random.default_rng(21)
     rows = 40
     given_weights = rng.integers(50, 200, rows).astype(float) if weights == "heavy" else rng.random(rows) * 3
     cases = random_cases(rng, (3, 4, 3, 2, 3), rows, weights=given_weights)
     direct = DirectScores(cases, BDs(), range(5), [], 5)
-    direct.prepare(1, lambda *report: None)
+    direct.prepare(1, lambda *_: None)
     for node in range(5):
         others = [u for u in range(5) if u != node]
         found = direct.among(node, 31 & ~(1 << node))
@@ -276,10 +293,10 @@ def test_bds_shares_its_prior_among_all_configurations_seen_whatever_they_weigh(
 
 
 def best_with_ties(cases, score):
-    """Return the best structure by plain dynamic programming, what is equal within 1e-6 being a tie.
+    """Return the best structure by plain dynamic programming; scores that agree within 1e-6 are a tie.
 
-    Of several last nodes the latest is taken, the class counting as the first column; of several sets of parents the
-    smallest, then the one of the earliest columns.
+    Ties between last nodes go to the latest column, the class counting as the first. Ties between sets of parents go to
+    the smallest, then to the earliest columns.
     """
     n = len(cases.arity)
     order = [n - 1, *range(n - 1)]
@@ -314,7 +331,7 @@ def best_with_ties(cases, score):
 
 
 def cases_with_relabelled_copies(seed):
-    """Return cases of several kinds of weights in which two columns are others under other names."""
+    """Return cases with one of several kinds of weights in which two columns are relabelled copies of others."""
     rng = np.random.default_rng(seed)
     rows = int(rng.integers(20, 400))
     codes = rng.integers(0, 3, (5, rows))
@@ -329,7 +346,7 @@ def cases_with_relabelled_copies(seed):
 
 
 @pytest.mark.parametrize("score", [BDeu(), LogLikelihood(), BIC(), AIC()], ids=repr)
-def test_ties_between_columns_that_say_the_same_are_broken_as_promised(score):
+def test_ties_between_equivalent_columns_are_broken_as_documented(score):
     for seed in range(100):
         cases = cases_with_relabelled_copies(seed)
         assert exact_structure(cases, score, Restrictions.of(names(5))) == best_with_ties(cases, score)
@@ -341,7 +358,7 @@ def test_values_of_set_functions_are_whole_multiples_of_the_unit_within_the_boun
     for rows, weights in ((1, None), (60, None), (60, rng.random(60) * 1e-3), (300, rng.integers(1, 300, 300) * 1.0)):
         cases = random_cases(rng, (2, 3, 9, 2, 4), rows, weights=weights)
         sums = SetSums(cases, score, [4, 0, 1, 2, 3], [], 5)
-        sums.prepare(1, lambda *report: None)
+        sums.prepare(1, lambda *_: None)
         values = sums.sums[np.isfinite(sums.sums)]
         assert len(values)
         assert (values % sums.unit == 0).all()
@@ -350,7 +367,7 @@ def test_values_of_set_functions_are_whole_multiples_of_the_unit_within_the_boun
 
 
 @pytest.mark.parametrize("score", [LogLikelihood(), BIC()], ids=repr)
-def test_of_equally_good_parents_the_fewest_are_taken(score):
+def test_ties_between_sets_of_parents_go_to_the_smallest(score):
     rng = np.random.default_rng(23)
     same = rng.integers(0, 2, 200)
     schema = Schema((Category("x0", (0,)), Category("x1", (0, 1)), Category("x2", (0, 1))), (0, 1), "class")
@@ -368,7 +385,7 @@ def test_of_equally_good_parents_the_fewest_are_taken(score):
         (100, 20, {"threads": 2}, 8 * (4 * 12 + 6 * 11) * 2**16 + 9 * 2**20 + 2 * 100 * 8 * (20 + 1 + 32)),
         (0, 26, {}, 8 * (210 * 15 + 252 * 14) * 2**16 + 9 * 2**26),
         # Blocks of 2**10 sets, and no set functions.
-        (0, 20, {"direct": True}, 8 * (210 * 12 + 252 * 11) * 2**10 + 2**20),
+        (0, 20, {"way": DirectScores, "functions": 0}, 8 * (210 * 12 + 252 * 11) * 2**10 + 2**20),
     ],
 )
 def test_the_memory_needed_is_two_layers_the_last_nodes_and_the_set_functions(cases, nodes, settings, expected):
@@ -385,19 +402,19 @@ def test_just_enough_memory_is_enough_and_a_byte_less_is_not(score, functions):
         exact_structure(cases, score, free, max_memory=needed - 1)
 
 
-def test_blocks_that_are_done_with_are_let_go(monkeypatch):
-    monkeypatch.setattr(SetSums, "block_nodes", staticmethod(lambda nodes, cases: 2))
+def test_finished_blocks_are_freed(monkeypatch):
+    monkeypatch.setattr(SetSums, "block_nodes", staticmethod(lambda *_: 2))
     cases = random_cases(np.random.default_rng(25), (2,) * 9, 60)
     live = []
     scores = SetSums(cases, BDeu(), range(9), [], 9)
-    search = _Search(scores, range(9), Restrictions.of(names(9)), 1, lambda *told: live.append(len(search._blocks)))
-    search.found()
-    # Of the 128 blocks, two layers at most: those that have three of seven high nodes, and those that have four.
+    search = _Search(scores, range(9), Restrictions.of(names(9)), 1, lambda *_: live.append(len(search._blocks)))
+    search.run()
+    # At most two layers of the 128 blocks: those with three of seven high nodes, and those with four.
     assert max(live) <= 35 + 35
     assert not search._blocks
 
 
-def test_one_parent_that_says_it_all_is_taken_before_two_earlier_ones():
+def test_one_sufficient_parent_is_preferred_to_two_earlier_ones():
     one, two, classes = np.random.default_rng(26).integers(0, 2, (3, 100))
     columns = [Category(f"x{u}", tuple(range(r))) for u, r in enumerate((2, 2, 4, 2))]
     schema = Schema(tuple(columns), (0, 1), "class")
@@ -408,11 +425,11 @@ def test_one_parent_that_says_it_all_is_taken_before_two_earlier_ones():
 
 @pytest.mark.parametrize("arity", [2, 3])
 def test_as_many_parents_are_found_as_their_penalty_just_allows(arity):
-    """A sum of columns, modulo their arity, says nothing but to all of them together, and they tell it all."""
+    """A sum of columns modulo their arity depends on all of them together, and is independent of any fewer."""
     parents = 5 if arity == 2 else 3
     columns = np.array(list(np.ndindex((arity,) * parents))).T
     sums = columns.sum(axis=0) % arity
-    # N rows gain N log r, and pay half a log N for each of (r - 1) (r^p - 1) parameters.
+    # N rows gain N log r, and the penalty is log(N) / 2 for each of (r - 1) (r^p - 1) parameters.
     many = 1
     while len(sums) * many * np.log(arity) <= 0.5 * np.log(len(sums) * many) * (arity - 1) * (len(sums) - 1):
         many += 1

@@ -1,4 +1,4 @@
-"""Hill climbing against brute force over single steps and over all structures."""
+"""Hill climbing against brute force over single moves and over all structures."""
 
 import itertools
 import threading
@@ -21,7 +21,7 @@ every_score = pytest.mark.parametrize("score", SCORES, ids=repr)
 
 
 def random_cases(seed, arity, rows, order=None):
-    """Cases of rows in which each column depends on two before it; the last arity is the class's."""
+    """Return cases in which each column depends on two before it; the last arity is that of the class."""
     rng = np.random.default_rng(seed)
     codes = np.zeros((len(arity), rows), np.int64)
     for u, r in enumerate(arity):
@@ -43,7 +43,7 @@ def edges_of(structure):
 
 
 def as_structure(edges, nodes):
-    """The structure with these edges, None where they form a cycle."""
+    """Return the structure with these edges, or None if they form a cycle."""
     try:
         return Structure(tuple(tuple(sorted(p for p, v in edges if v == node)) for node in range(nodes)))
     except ValueError:
@@ -53,7 +53,7 @@ def as_structure(edges, nodes):
 def obeys(edges, restrictions):
     return (
         not any(restrictions.forbidden[edge] for edge in edges)
-        and all(edge in edges for edge in zip(*np.nonzero(restrictions.required)))
+        and all(edge in edges for edge in zip(*np.nonzero(restrictions.required), strict=True))
         and all(
             sum(v == node for _, v in edges) <= restrictions.max_parents for node in range(len(restrictions.required))
         )
@@ -61,7 +61,7 @@ def obeys(edges, restrictions):
 
 
 def one_step_away(structure, restrictions):
-    """Every structure that obeys the restrictions and differs by one edge added, taken away or turned round."""
+    """Return every structure that obeys the restrictions and differs by one added, removed or reversed edge."""
     nodes, edges = len(structure.parents), edges_of(structure)
     found = []
     for p, v in itertools.permutations(range(nodes), 2):
@@ -75,7 +75,7 @@ def one_step_away(structure, restrictions):
 def all_structures(nodes):
     pairs = list(itertools.combinations(range(nodes), 2))
     for kinds in itertools.product(range(3), repeat=len(pairs)):
-        edges = {(u, v) if kind == 1 else (v, u) for (u, v), kind in zip(pairs, kinds) if kind}
+        edges = {(u, v) if kind == 1 else (v, u) for (u, v), kind in zip(pairs, kinds, strict=True) if kind}
         structure = as_structure(edges, nodes)
         if structure is not None:
             yield structure
@@ -98,7 +98,7 @@ def some_restrictions(draw, nodes=5):
 
 @every_score
 @pytest.mark.parametrize("seed", range(4))
-def test_no_single_step_improves_a_summit(score, seed):
+def test_no_single_move_improves_a_local_optimum(score, seed):
     cases = random_cases(seed, (2, 3, 2, 4, 2, 3), 120)
     restrictions = Restrictions.of(names(6))
     found = hill_climb(cases, score, restrictions, tabu=0)
@@ -113,7 +113,7 @@ def test_no_single_step_improves_a_summit(score, seed):
     tabu=st.sampled_from([0, 3]),
     score=st.sampled_from(SCORES),
 )
-def test_restrictions_are_obeyed_and_nothing_within_them_is_missed(restrictions, seed, tabu, score):
+def test_restrictions_are_obeyed_and_no_allowed_move_improves_the_result(restrictions, seed, tabu, score):
     cases = random_cases(seed, (2, 3, 2, 3, 2), 80)
     found = hill_climb(cases, score, restrictions, tabu=tabu, restarts=1)
     assert obeys(edges_of(found), restrictions)
@@ -123,7 +123,7 @@ def test_restrictions_are_obeyed_and_nothing_within_them_is_missed(restrictions,
 
 
 @every_score
-def test_no_structure_of_all_is_better_than_the_best_and_climbing_comes_near(score):
+def test_hill_climbing_finds_a_score_between_that_of_no_edges_and_the_best(score):
     restrictions = Restrictions.of(names(4))
     structures = list(all_structures(4))
     assert len(structures) == 543
@@ -146,8 +146,8 @@ def test_the_tabu_list_and_restarts_find_nothing_worse(score, seed):
     assert tabu <= again + 1e-9
 
 
-def test_a_summit_is_left_for_a_higher_one():
-    # Three nodes of which each is the sum of the other two modulo two: no single edge says anything.
+def test_a_local_optimum_is_left_for_a_better_one():
+    # Each of three nodes is the sum of the other two modulo two: no single edge gains anything.
     rng = np.random.default_rng(0)
     a, b = rng.integers(0, 2, (2, 400))
     schema = Schema((Category("a", (0, 1)), Category("b", (0, 1))), (0, 1), "class")
@@ -171,7 +171,7 @@ def test_neither_the_order_of_rows_nor_the_number_of_threads_changes_anything(sc
     assert hill_climb(random_cases(1, arity, rows), score, restrictions, restarts=2, seed=5, n_jobs=2) == one
 
 
-def test_an_edge_is_turned_only_where_nothing_forbids_it():
+def test_an_edge_is_reversed_only_if_nothing_forbids_it():
     cases, score = random_cases(3, (3, 3, 3, 2), 200), BDeu()
     called = names(4)
     free = hill_climb(cases, score, Restrictions.of(called), tabu=0)
@@ -183,7 +183,7 @@ def test_an_edge_is_turned_only_where_nothing_forbids_it():
 
 
 def test_ties_go_to_column_order():
-    # Three copies of the class: each edge between copies gains the same whichever way it points.
+    # Three copies of the class: edges between copies have the same gain in both directions.
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 100)
     schema = Schema(tuple(Category(f"x{u}", (0, 1)) for u in range(3)), (0, 1), "class")
@@ -198,22 +198,24 @@ def test_columns_of_one_value_get_no_edges():
     assert not {0, 2} & {p for p, _ in edges_of(found)}
 
 
-def test_columns_of_nothing_but_one_value_have_no_steps_that_gain():
+def test_constant_columns_have_no_moves_that_gain():
     cases = random_cases(0, (1, 1), 10)
     assert hill_climb(cases, BDeu(), Restrictions.of(names(2)), restarts=2).parents == ((), ())
 
 
-def test_every_step_is_reported_with_its_score():
-    cases, told = random_cases(1, (2, 3, 2, 3), 100), []
-    found = hill_climb(cases, BDeu(), Restrictions.of(names(4)), tabu=0, progress=lambda *what: told.append(what))
-    assert [words.split(" steps")[0] for words, _, _ in told] == [str(i + 1) for i in range(len(told))]
-    assert told[-1][0].endswith(f"log score {BDeu().total(cases, found):.2f}")
-    assert [told[0][1:], told[-1][1:]] == [(1, None), (len(told), None)]
+def test_every_move_is_reported_with_its_score():
+    cases, reports = random_cases(1, (2, 3, 2, 3), 100), []
+    found = hill_climb(
+        cases, BDeu(), Restrictions.of(names(4)), tabu=0, progress=lambda *report: reports.append(report)
+    )
+    assert [words.split(" steps")[0] for words, _, _ in reports] == [str(i + 1) for i in range(len(reports))]
+    assert reports[-1][0].endswith(f"log score {BDeu().total(cases, found):.2f}")
+    assert [reports[0][1:], reports[-1][1:]] == [(1, None), (len(reports), None)]
 
 
 @pytest.mark.usefixtures("threads_for_few_rows")
-def test_an_interrupt_gets_out_and_leaves_no_thread():
-    def stop(task, done, total):
+def test_an_interrupt_propagates_and_leaves_no_thread():
+    def stop(*_):
         raise KeyboardInterrupt
 
     before = threading.active_count()
@@ -222,13 +224,13 @@ def test_an_interrupt_gets_out_and_leaves_no_thread():
     assert threading.active_count() == before
 
 
-def test_each_restart_is_from_the_best_so_far_after_as_many_steps_as_nodes(monkeypatch):
-    heights, summits, starts, steps = [-50.0, -60.0, -40.0, -45.0], [], [], []
+def test_each_restart_is_from_the_best_so_far_after_as_many_moves_as_nodes(monkeypatch):
+    scores, optima, starts, steps = [-50.0, -60.0, -40.0, -45.0], [], [], []
     disturbed, moved = hill_climbing._disturbed, hill_climbing.moved
 
-    def climb(climber, edges):
-        summits.append(edges)
-        return edges, heights[len(summits) - 1]
+    def climb(_, edges):
+        optima.append(edges)
+        return edges, scores[len(optima) - 1]
 
     def spied(edges, restrictions, rng):
         starts.append(edges)
@@ -243,7 +245,7 @@ def test_each_restart_is_from_the_best_so_far_after_as_many_steps_as_nodes(monke
     monkeypatch.setattr(hill_climbing, "_disturbed", spied)
     monkeypatch.setattr(hill_climbing, "moved", step)
     found = hill_climb(random_cases(0, (2, 3, 2, 3, 2), 50), BDeu(), Restrictions.of(names(5)), restarts=3)
-    assert len({edges.tobytes() for edges in summits}) == 4
-    assert [edges.tobytes() for edges in starts] == [summits[i].tobytes() for i in (0, 0, 2)]
+    assert len({edges.tobytes() for edges in optima}) == 4
+    assert [edges.tobytes() for edges in starts] == [optima[i].tobytes() for i in (0, 0, 2)]
     assert steps == [5, 5, 5]
-    assert edges_of(found) == set(zip(*(i.tolist() for i in np.nonzero(summits[2]))))
+    assert edges_of(found) == set(zip(*(i.tolist() for i in np.nonzero(optima[2])), strict=True))

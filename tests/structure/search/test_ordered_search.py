@@ -8,7 +8,7 @@ from tanbark.structure import k_dependence
 
 
 def by_hand(codes, y, k):
-    """Sahami's algorithm for complete codes, information by scikit-learn."""
+    """Return the structure of Sahami's algorithm for complete codes, with scikit-learn's information."""
     n = len(codes)
     alone = [mutual_info_score(codes[u], y) for u in range(n)]
     parents = [()] * n

@@ -1,4 +1,4 @@
-"""What a person may say of edges, and what is said to a person who errs."""
+"""Restrictions on edges, and the errors for invalid ones."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ def edges(flags):
     return {(NAMES[parent], NAMES[child]) for parent, child in np.argwhere(flags)}
 
 
-def test_what_is_named_is_forbidden_or_required_and_no_node_is_its_own_parent():
+def test_named_edges_are_forbidden_or_required_and_no_node_is_its_own_parent():
     found = Restrictions.of(NAMES, [("age", "ill"), ["sex", "age"]], np.array([["ill", "pulse"]]), 2)
     assert edges(found.forbidden) == {("age", "ill"), ("sex", "age"), *((name, name) for name in NAMES)}
     assert edges(found.required) == {("ill", "pulse")}
@@ -25,7 +25,7 @@ def test_no_node_has_more_parents_than_there_are_others(given, most):
     assert Restrictions.of(NAMES, max_parents=given).max_parents == most
 
 
-def test_in_an_augmented_structure_the_class_is_above_all_attributes_and_below_none():
+def test_in_an_augmented_structure_the_class_is_a_parent_of_all_attributes_and_has_none():
     found = Restrictions.of(NAMES, augmented=True, max_parents=1)
     assert edges(found.required) == {("ill", name) for name in NAMES[:-1]}
     assert edges(found.forbidden) >= {(name, "ill") for name in NAMES[:-1]}
@@ -36,12 +36,12 @@ def test_in_an_augmented_structure_the_class_is_above_all_attributes_and_below_n
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"forbidden": [("ill", "{}")]}, "from 'ill' to '{}' is forbidden, but here the class is a parent of every"),
-        ({"required": [("{}", "ill")]}, "from '{}' to 'ill' is required, but here the class has no parents"),
+        ({"forbidden": [("ill", "{}")]}, "from 'ill' to '{}' is forbidden, but the class must be a parent of every"),
+        ({"required": [("{}", "ill")]}, "from '{}' to 'ill' is required, but the class has no parents"),
     ],
 )
-def test_what_contradicts_an_augmented_structure_is_named(name, given, words):
-    settings = {key: [tuple(end.format(name) for end in edge) for edge in said] for key, said in given.items()}
+def test_an_edge_that_contradicts_an_augmented_structure_is_named(name, given, words):
+    settings = {key: [tuple(end.format(name) for end in edge) for edge in named] for key, named in given.items()}
     with pytest.raises(ValueError, match=words.format(name)):
         Restrictions.of(NAMES, **settings, augmented=True)
 
@@ -55,18 +55,18 @@ def test_what_contradicts_an_augmented_structure_is_named(name, given, words):
         ),
         ({"required": [("age", "sex"), ("sex", "ill"), ("ill", "age")]}, "the required edges form a cycle"),
         ({"required": [("age", "ill"), ("sex", "ill")], "max_parents": 1}, "'ill' has 2 required parents, but max_par"),
-        ({"max_parents": 0, "augmented": True}, "max_parents must be at least 1 here"),
-        ({"required": [("age", "height")]}, "required names 'height', which is no node; the nodes are 'age', 'pulse'"),
+        ({"max_parents": 0, "augmented": True}, "max_parents must be at least 1, because"),
+        ({"required": [("age", "height")]}, "required names the unknown node 'height'; the nodes are 'age', 'pulse'"),
         ({"forbidden": [("age", "age")]}, "forbidden has an edge from 'age' to itself"),
     ],
 )
-def test_restrictions_that_cannot_be_met_get_a_sentence(settings, words):
+def test_restrictions_that_no_structure_meets_are_refused(settings, words):
     with pytest.raises(ValueError, match=words):
         Restrictions.of(NAMES, **settings)
 
 
 @pytest.mark.parametrize("given", ["age", None, ["ab"], [("age",)], [("age", "sex", "ill")], [3]])
-def test_what_is_no_list_of_pairs_is_refused(given):
+def test_anything_but_a_list_of_pairs_is_refused(given):
     with pytest.raises(TypeError, match=r"required must be a list of pairs \(parent, child\) of names"):
         Restrictions.of(NAMES, required=given)
 

@@ -22,7 +22,7 @@ def is_rooted_tree(n, edges):
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 6])
 @pytest.mark.parametrize("levels", [None, 1, 3])
-def test_no_tree_hung_from_any_root_is_heavier(all_trees, n, levels):
+def test_no_tree_with_any_root_is_heavier(all_trees, n, levels):
     for seed in range(10):
         weights = random_weights(n, seed, levels)
         best = max(total(weights, nx.bfs_edges(nx.Graph(tree), root)) for tree in all_trees(n) for root in range(n))
@@ -44,7 +44,7 @@ def test_networkx_finds_none_heavier(n, levels):
         assert total(weights, edges) == pytest.approx(total(weights, theirs.edges))
 
 
-def test_where_directions_do_not_matter_it_is_the_maximum_spanning_tree():
+def test_with_symmetric_weights_it_is_the_maximum_spanning_tree():
     weights = random_weights(12, 0)
     weights += weights.T
     edges = {frozenset(edge) for edge in maximum_arborescence(weights)}
@@ -67,12 +67,12 @@ def test_ties_go_to_column_order():
     assert maximum_arborescence(-np.ones((4, 4))) == star
 
 
-def test_weights_equal_but_for_rounding_are_a_tie():
+def test_weights_that_differ_by_rounding_are_a_tie():
     for noise in np.random.default_rng(0).normal(size=(50, 4, 4)) * 1e-16:
         assert maximum_arborescence(np.ones((4, 4)) + noise) == [(0, 1), (0, 2), (0, 3)]
 
 
-def test_the_order_of_columns_does_not_matter_where_there_are_no_ties():
+def test_the_order_of_columns_does_not_matter_without_ties():
     weights = random_weights(10, 5)
     order = np.random.default_rng(6).permutation(10)
     moved = maximum_arborescence(weights[np.ix_(order, order)])

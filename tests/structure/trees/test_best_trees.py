@@ -18,7 +18,7 @@ def random_weights(n, seed, whole=False):
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
 @pytest.mark.parametrize("whole", [False, True], ids=["all different", "many ties"])
 @pytest.mark.parametrize("forbid", [False, True])
-def test_all_trees_come_once_and_in_order(all_trees, n, whole, forbid):
+def test_all_trees_are_returned_once_and_in_order(all_trees, n, whole, forbid):
     weights = random_weights(n, n, whole)
     if forbid and n > 3:
         for u, v in ((0, 1), (1, 2)):

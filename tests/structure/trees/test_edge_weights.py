@@ -14,7 +14,7 @@ from tanbark.structure import EDGE_WEIGHTS, class_information
 
 
 def conditional_information(a, b, y):
-    """I(A; B | Y) in nats as the mean over classes of scikit-learn's mutual information."""
+    """Return I(A; B | Y) in nats as the mean over classes of scikit-learn's mutual information."""
     return sum(mutual_info_score(a[y == k], b[y == k]) * np.mean(y == k) for k in np.unique(y))
 
 
@@ -27,7 +27,7 @@ def test_cmi_is_the_mean_over_classes_of_mutual_information(random_table):
     assert np.array_equal(weights, weights.T)
 
 
-def test_cmi_with_holes_is_that_of_the_rows_that_have_both_times_their_share(random_table):
+def test_cmi_with_missing_values_is_that_of_the_complete_rows_times_their_share(random_table):
     schema, codes, y = random_table(2, 600, (3, 4, 2), 3, 0.3)
     weights = EDGE_WEIGHTS["cmi"](Counts.of(schema, codes, y), 10.0)
     for u in range(3):
@@ -39,18 +39,18 @@ def test_cmi_with_holes_is_that_of_the_rows_that_have_both_times_their_share(ran
 
 @pytest.mark.parametrize("arities", [(1, 1, 3, 1), (5, 7, 30), (60, 50, 2)])
 @pytest.mark.parametrize("weight", [1.0, 7.3, 0.001])
-def test_what_says_nothing_weighs_nothing_however_sums_are_rounded(arities, weight):
+def test_independent_attributes_have_no_weight_however_sums_are_rounded(arities, weight):
     schema = Schema([Category(f"x{u}", tuple(range(arity))) for u, arity in enumerate(arities)], (0, 1, 2))
     *codes, y = np.indices((*arities, 3)).reshape(len(arities) + 1, -1)
     shares = [np.random.default_rng(u).integers(1, 9, arity) for u, arity in enumerate(arities)]
-    each = weight * np.prod([share[code] for share, code in zip(shares, codes)], axis=0)
+    each = weight * np.prod([share[code] for share, code in zip(shares, codes, strict=True)], axis=0)
     counts = Counts.of(schema, np.array(codes, np.uint8), y, each)
     assert not EDGE_WEIGHTS["cmi"](counts, 10.0)[~np.eye(len(arities), dtype=bool)].any()
     assert not class_information(counts).any()
 
 
-def test_what_few_of_very_many_rows_say_is_heard():
-    """400 rows in which all is the same, beside 10^15 of each class that say nothing: 200 log 2 nats for all."""
+def test_the_information_of_few_among_very_many_rows_is_not_lost():
+    """400 rows in which all attributes agree, and 10^15 uninformative rows of each class: 200 log 2 nats in all."""
     schema = Schema([Category("x0", (0, 1)), Category("x1", (0, 1)), Category("x2", (0, 1))], (0, 1))
     codes = np.array([[0, 0, 0, 1], [0, 0, 0, 1], [0, 0, 0, 0]], np.uint8)
     counts = Counts.of(schema, codes, np.array([0, 1, 0, 1]), np.array([1e15, 1e15, 200.0, 200.0]))
@@ -66,8 +66,8 @@ def test_what_few_of_very_many_rows_say_is_heard():
 
 
 @pytest.mark.parametrize("criterion", ["cmi", "bdeu", "acll"])
-def test_holes_alone_make_no_edge_wonderful(criterion):
-    """A column missing nearly everywhere is independent of all: its edges must weigh less than a real dependence."""
+def test_missing_values_alone_do_not_make_an_edge_heavy(criterion):
+    """A column that is nearly always missing is independent: its edges must weigh less than a real dependence."""
     rng = np.random.default_rng(3)
     y = rng.integers(0, 2, 4000)
     a = rng.integers(0, 3, 4000)
@@ -81,14 +81,14 @@ def test_holes_alone_make_no_edge_wonderful(criterion):
 
 
 def bdeu(child, parents, y, arity, parent_arity, classes, ess):
-    """The BDeu score of a family whose parents are the class and the given attributes, in 40 digits."""
+    """Return the BDeu score of a family whose parents are the class and the given attributes, in 40 digits."""
     with mpmath.workdps(40):
         q = classes * int(np.prod(parent_arity, initial=1))
         total = mpmath.mpf(0)
         cell, row = mpmath.mpf(ess) / (q * arity), mpmath.mpf(ess) / q
         for k in range(classes):
             for configuration in np.ndindex(*parent_arity):
-                here = (y == k) & np.all([p == c for p, c in zip(parents, configuration)], axis=0)
+                here = (y == k) & np.all([p == c for p, c in zip(parents, configuration, strict=True)], axis=0)
                 total += mpmath.loggamma(row) - mpmath.loggamma(row + int(here.sum()))
                 for j in range(arity):
                     total += mpmath.loggamma(cell + int((here & (child == j)).sum())) - mpmath.loggamma(cell)
@@ -109,7 +109,7 @@ def test_bdeu_weight_is_the_difference_of_two_scores(random_table, ess):
 
 
 def exact_bayes_factor(counts, u, v, ess, dps=40):
-    """log W of eq 22 of Cerquides 2003 with its class term, from a pair's counts, in many digits."""
+    """Return log W of eq 22 of Cerquides 2003 with its class term, from a pair's counts, in many digits."""
     table = counts.pair(u, v)
     classes, r, s = table.shape
     with mpmath.workdps(dps):
@@ -136,11 +136,11 @@ def test_bdeu_weights_lose_nothing_to_cancellation(random_table, rows, ess):
     weights = EDGE_WEIGHTS["bdeu"](counts, ess)
     for u, v in ((0, 1), (0, 2), (1, 2)):
         exact = exact_bayes_factor(counts, u, v, ess)
-        # An information of nothing is known as well as the frequencies are, to a rounding of each row.
+        # Zero information is as accurate as the frequencies, to a rounding error of each row.
         assert abs(float(weights[u, v] - exact)) < 4e-16 * rows + 1e-15 * abs(float(exact)) + 1e-13
 
 
-def test_bdeu_weight_with_holes_is_that_of_the_rows_that_have_both(random_table):
+def test_bdeu_weight_with_missing_values_is_that_of_the_complete_rows(random_table):
     schema, codes, y = random_table(6, 300, (3, 4), 3, 0.3)
     both = (codes[0] < 255) & (codes[1] < 255)
     a, b, k = codes[0][both], codes[1][both], y[both]
@@ -149,7 +149,7 @@ def test_bdeu_weight_with_holes_is_that_of_the_rows_that_have_both(random_table)
 
 
 def acll(child, parent, y, arity, parent_arity, classes):
-    """Equation 7 of Sugahara 2018 for one family, the class above it, N' being 5, in 40 digits."""
+    """Return equation 7 of Sugahara 2018 for one family, the class a parent and N' = 5, in 40 digits."""
     with mpmath.workdps(40):
         share, total = mpmath.mpf(beta(classes)), mpmath.mpf(0)
         for j in range(parent_arity):
@@ -176,7 +176,7 @@ def test_acll_weight_is_the_difference_of_two_scores_in_either_direction(random_
                 assert weights[u, v] == pytest.approx(gain, rel=1e-9, abs=1e-9)
 
 
-def test_acll_weight_with_holes_is_that_of_the_rows_that_have_both(random_table):
+def test_acll_weight_with_missing_values_is_that_of_the_complete_rows(random_table):
     schema, codes, y = random_table(8, 300, (3, 4, 2), 3, 0.3)
     weights = EDGE_WEIGHTS["acll"](Counts.of(schema, codes, y), 10.0)
     for u in range(3):
@@ -189,7 +189,7 @@ def test_acll_weight_with_holes_is_that_of_the_rows_that_have_both(random_table)
                 assert weights[u, v] == pytest.approx(gain, rel=1e-9, abs=1e-9)
 
 
-def test_of_one_class_no_edge_adds_to_acll(random_table):
+def test_with_one_class_no_edge_adds_to_acll(random_table):
     schema, codes, y = random_table(9, 100, (3, 4, 2), 1)
     assert not EDGE_WEIGHTS["acll"](Counts.of(schema, codes, y), 10.0).any()
 
@@ -204,7 +204,7 @@ def test_acll_weights_move_with_the_columns(random_table):
 
 
 def test_information_is_never_negative():
-    """Independent columns, where rounding alone would make it so."""
+    """For independent columns, rounding errors alone could make it negative."""
     X = np.array([[i, j] for i in range(7) for j in range(9) for _ in range(3)])
     y = np.zeros(len(X), int)
     schema = Encoder(categorical="all").fit(X, y).schema_
@@ -227,7 +227,7 @@ def test_class_information_is_scikit_learns_mutual_information(random_table):
 
 
 @pytest.mark.parametrize("rows", [100, 65_535, 65_536, 2**20 - 1, 2**20, 2**20 + 1, 10**7])
-def test_information_keeps_its_digits_below_and_beyond_what_is_looked_up(rows):
+def test_information_is_accurate_below_and_beyond_the_tabulated_counts(rows):
     schema = Schema([Category("a", (0, 1)), Category("b", (0, 1))], classes=("only",))
     cells = np.array([[rows // 2, rows // 7], [rows // 9, 0]])
     cells[1, 1] = rows - cells.sum()
@@ -249,9 +249,7 @@ def test_information_keeps_its_digits_below_and_beyond_what_is_looked_up(rows):
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(1, 12), st.integers(1, 2000), st.integers(0, 10**6), st.sampled_from([0.0, 0.2]))
-def test_information_of_whole_counts_is_exact_to_rounding_whatever_levels_and_classes_are_called(
-    classes, rows, seed, missing
-):
+def test_information_of_whole_counts_does_not_depend_on_the_order_of_levels_and_classes(classes, rows, seed, missing):
     rng = np.random.default_rng(seed)
     arity = (2, 3, 6, 1)
     schema = Schema([Category(f"a{u}", tuple(range(r))) for u, r in enumerate(arity)], classes=tuple(range(classes)))
@@ -259,7 +257,7 @@ def test_information_of_whole_counts_is_exact_to_rounding_whatever_levels_and_cl
     codes[1] = np.where(rng.random(rows) < 0.5, codes[0], codes[1])
     holes = rng.random(codes.shape) < missing
     y = rng.integers(0, classes, rows)
-    other = np.stack([rng.permutation(r)[column] for r, column in zip(arity, codes)])
+    other = np.stack([rng.permutation(r)[column] for r, column in zip(arity, codes, strict=True)])
     renamed = Counts.of(schema, np.where(holes, 255, other).astype(np.uint8), rng.permutation(classes)[y])
     counts = Counts.of(schema, np.where(holes, 255, codes).astype(np.uint8), y)
     weights = EDGE_WEIGHTS["cmi"](counts, 1.0)
@@ -272,13 +270,13 @@ def test_information_of_whole_counts_is_exact_to_rounding_whatever_levels_and_cl
 
 
 def _information(cells):
-    """N I of a table of mpmath's numbers."""
-    rows, columns = [sum(line) for line in cells], [sum(column) for column in zip(*cells)]
+    """Return N I of a table of mpmath's numbers."""
+    rows, columns = [sum(line) for line in cells], [sum(column) for column in zip(*cells, strict=True)]
     seen = [(i, j) for i in range(len(rows)) for j in range(len(columns)) if cells[i][j]]
     return sum(cells[i][j] * mpmath.log(cells[i][j] * sum(rows) / (rows[i] * columns[j])) for i, j in seen)
 
 
-def test_counts_that_cannot_be_reach_no_foreign_memory(random_table):
+def test_impossible_counts_do_not_read_beyond_the_table(random_table):
     schema, codes, y = random_table(3, 200, (2, 2, 3), 2)
     counts = Counts.of(schema, codes, y)
     for wrong in (
@@ -298,7 +296,7 @@ def test_information_with_rows_in_many_classes_is_looked_up_by_the_largest_class
 
 
 @pytest.mark.parametrize("tiny", [1e-306, 5e-324])
-def test_a_weight_next_to_nothing_says_next_to_nothing(random_table, tiny):
+def test_tiny_row_weights_give_tiny_information(random_table, tiny):
     schema, codes, y = random_table(5, 200, (2, 3), 2)
     codes[0] = 1
     codes[0, 0] = 0

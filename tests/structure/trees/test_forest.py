@@ -1,4 +1,4 @@
-"""The forest of greatest gain, and what an edge gains."""
+"""The forest of greatest gain, and the gains of edges."""
 
 import itertools
 
@@ -72,7 +72,7 @@ def test_a_pair_that_is_seldom_complete_is_penalised_by_its_own_rows(random_tabl
 
 
 @pytest.mark.parametrize("criterion", ["bdeu", "cmi"])
-def test_it_is_naive_bayes_where_nothing_gains(criterion):
+def test_it_is_naive_bayes_if_no_edge_gains(criterion):
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 3, (2000, 4)), rng.integers(0, 2, 2000)
     forest, naive = ForestAN(criterion=criterion).fit(X, y), NaiveBayes(ess=10.0).fit(X, y)
@@ -82,7 +82,7 @@ def test_it_is_naive_bayes_where_nothing_gains(criterion):
 
 
 @pytest.mark.parametrize("criterion", ["bdeu", "cmi"])
-def test_it_is_tan_where_everything_gains(criterion):
+def test_it_is_tan_if_every_edge_gains(criterion):
     rng = np.random.default_rng(1)
     y = rng.integers(0, 2, 3000)
     X = np.zeros((3000, 4), int)
@@ -94,7 +94,7 @@ def test_it_is_tan_where_everything_gains(criterion):
     assert np.array_equal(forest.predict_proba(X), tree.predict_proba(X))
 
 
-def test_each_part_hangs_from_its_attribute_that_says_most_of_the_class():
+def test_each_tree_is_rooted_at_its_attribute_with_most_information_about_the_class():
     rng = np.random.default_rng(2)
     y = rng.integers(0, 2, 4000)
     X = rng.integers(0, 2, (4000, 4))

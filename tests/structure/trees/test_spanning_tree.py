@@ -45,13 +45,13 @@ def test_ties_go_to_column_order():
 
 
 def test_a_tie_between_two_ends_goes_to_the_lower_column():
-    # The heaviest pair is (1, 2); column 0 is as far from both, column 3 from all three.
+    # The heaviest pair is (1, 2); column 0 has equal weights to both, column 3 to all three.
     w = np.full((4, 4), 1.0)
     w[1, 2] = w[2, 1] = 5.0
     assert maximum_spanning_tree(w) == [(1, 2), (1, 0), (0, 3)]
 
 
-def test_weights_equal_but_for_rounding_are_a_tie():
+def test_weights_that_differ_by_rounding_are_a_tie():
     w = np.array([[0, 0.1 + 0.2, 0.3], [0.1 + 0.2, 0, 0.1], [0.3, 0.1, 0]])
     assert maximum_spanning_tree(w) == maximum_spanning_tree(np.where(w > 0.2, 0.3, w))
     for noise in np.random.default_rng(0).normal(size=(50, 3)) * 1e-16:
@@ -68,7 +68,7 @@ def test_one_attribute_has_no_edges():
 
 
 @given(st.integers(1, 9), st.integers(0, 50), st.integers(0, 8))
-def test_rooted_keeps_the_edges_and_hangs_them_from_the_root(n, seed, root):
+def test_rooted_keeps_the_edges_and_directs_them_from_the_root(n, seed, root):
     root %= n
     edges = maximum_spanning_tree(symmetric(n, seed))
     parent = rooted(n, edges, [root])
@@ -76,5 +76,5 @@ def test_rooted_keeps_the_edges_and_hangs_them_from_the_root(n, seed, root):
     assert {frozenset(e) for e in edges} == {frozenset((u, p)) for u, p in enumerate(parent) if p >= 0}
 
 
-def test_parts_the_root_does_not_reach_hang_from_their_first_attribute():
+def test_trees_the_root_does_not_reach_are_rooted_at_their_first_attribute():
     assert rooted(5, [(0, 1), (4, 3)], roots=[1]) == (1, -1, -1, -1, 3)

@@ -1,4 +1,4 @@
-"""Roure's heuristic against the words of the paper, with weights from the definition."""
+"""Roure's heuristic against the algorithm of the paper, with weights from the definition."""
 
 import itertools
 
@@ -24,9 +24,9 @@ def rows_of(n, rows, seed, classes=2, levels=3):
 
 
 def information(codes, y, u, v):
-    """Conditional mutual information from the definition."""
+    """Return the conditional mutual information from the definition."""
     total = 0.0
-    for k, i, j in set(zip(y.tolist(), codes[u].tolist(), codes[v].tolist())):
+    for k, i, j in set(zip(y.tolist(), codes[u].tolist(), codes[v].tolist(), strict=True)):
         in_class = y == k
         joint = (in_class & (codes[u] == i) & (codes[v] == j)).mean()
         of_u, of_v = (in_class & (codes[u] == i)).mean(), (in_class & (codes[v] == j)).mean()
@@ -35,7 +35,7 @@ def information(codes, y, u, v):
 
 
 def paper(n, weight, former):
-    """Algorithm 2 of Roure (2002) to the letter; weights are kept, and it is counted how often one is asked for."""
+    """Run algorithm 2 of Roure (2002) literally; weights are stored, and every use of one is counted."""
     known, work = {}, {"calculated": 0, "recalled": 0}
 
     def cost(pair):
@@ -55,7 +55,7 @@ def paper(n, weight, former):
         inside |= set(arc)
     first = n if len(kept) == n - 1 else len(kept) + 1
     if not kept:
-        # The batch algorithm calculates every weight, and the heaviest among them, before it compares.
+        # The batch algorithm calculates every weight, and finds the heaviest, before it compares.
         best = max(itertools.combinations(range(n), 2), key=lambda pair: weight(*pair))
         kept, inside = [best], set(best)
         known = {frozenset(pair): weight(*pair) for pair in itertools.combinations(range(n), 2)}
@@ -117,19 +117,19 @@ def test_once_arcs_fail_only_weights_that_are_needed_are_calculated_and_the_rest
 
 @settings(max_examples=50, deadline=None)
 @given(st.integers(3, 7), st.integers(0, 10**6))
-def test_ties_go_where_the_batch_algorithm_lets_them_go(n, seed):
+def test_ties_are_broken_as_in_the_batch_algorithm(n, seed):
     rng = np.random.default_rng(seed)
     weights = rng.integers(0, 3, (n, n)).astype(float)
     weights = np.maximum(weights, weights.T)
     us, vs = np.empty(n - 1, np.int64), np.empty(n - 1, np.int64)
     grow_tree(weights, us, vs)
-    expected = list(zip(us.tolist(), vs.tolist()))
+    expected = list(zip(us.tolist(), vs.tolist(), strict=True))
     us[1:], vs[1:] = -1, -1
     known = weights + 0.0
     nothing = np.zeros(n + 1, np.int64)
     given = frozen(np.empty((0, 0, 0), np.int64)), frozen(nothing)
     finish_tree(*given, 0.0, nothing[:0], 1.0, nothing, us, vs, 1, known, np.zeros(2, int))
-    assert list(zip(us.tolist(), vs.tolist())) == expected
+    assert list(zip(us.tolist(), vs.tolist(), strict=True)) == expected
 
 
 def test_under_bdeu_weights_are_bayes_factors():
@@ -143,7 +143,7 @@ def test_under_bdeu_weights_are_bayes_factors():
         assert weight == pytest.approx(gain, rel=1e-9)
 
 
-def test_what_differs_by_rounding_alone_is_in_order():
+def test_arcs_that_differ_only_by_rounding_are_in_order():
     schema, codes, y = rows_of(2, 300, 6, levels=3)
     relabelled = np.array([2, 0, 1], np.uint8)
     same = np.stack([codes[0], relabelled[codes[0]], codes[0], relabelled[relabelled[codes[0]]]])

@@ -16,15 +16,15 @@ from tanbark.network import Network
 from tanbark.parameters import estimated_networks
 from tanbark.progress import progress_bar
 from tanbark.schema import Schema
-from tanbark.scores import Cases, Conditional
-from tanbark.structure import CRITERIA, SEARCHES, Restrictions, searched_structure
+from tanbark.scores import CRITERIA, Cases
+from tanbark.structure import SEARCHES, Restrictions, searched_structure
 
 
 def validate_search(classifier: Any) -> None:
     """Raise an error that names the first invalid parameter of a search."""
     check_choice("search", classifier.search, SEARCHES)
     check_choice("criterion", classifier.criterion, CRITERIA)
-    if classifier.search == "exact" and isinstance(CRITERIA[classifier.criterion](float(classifier.ess)), Conditional):
+    if classifier.search == "exact" and not CRITERIA[classifier.criterion](float(classifier.ess)).is_decomposable:
         raise ValueError(
             f"search='exact' needs a criterion that is a sum over families, and {classifier.criterion!r} is not; "
             "set search to 'greedy'"

@@ -1,1 +1,1 @@
-"""Searching for structures by score."""
+"""Searches for structures of high score."""

@@ -1,10 +1,10 @@
-"""The structure of greatest score among all, by dynamic programming over sets of nodes (Silander and Myllymaki 2006).
+"""The structure of greatest score, by dynamic programming over sets of nodes (Silander and Myllymaki 2006).
 
-Every acyclic graph has a last node, which nobody depends on: the best graph over a set of nodes is, for some last node,
-the best graph over the others and the best parents of the last among the others. The best parents among every set of
-candidates are a maximum over its subsets. Both are found for sets that agree in their high bits at a time, in the order
-of how many high bits are set, so that what is done with can be let go (after Malone, Yuan and Hansen 2011): what is
-kept in full is one number for each set, and its last node.
+Every acyclic graph has a last node, which is a parent of no other. For some last node, the best graph over a set of
+nodes is the best graph over the other nodes plus the best parents of the last node among them. The best parents among
+each set of candidates are a maximum over its subsets. Both are computed in blocks of sets that agree in their high
+bits, ordered by the number of high bits that are set, so that finished blocks can be freed (after Malone, Yuan and
+Hansen 2011). Only the set functions and the last node of each set are kept throughout.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from tanbark.kernels.search.best_parents import (
 from tanbark.memory import most_of_free, size_in_words
 from tanbark.network import Structure
 from tanbark.progress import Progress, silent
-from tanbark.scores import BDs, Cases, Decomposable, K2Score
-from tanbark.structure.search.local_scores import MOST_TAIL, DirectScores, LocalScores, SetSums, bits_of
+from tanbark.scores import Cases, Decomposable
+from tanbark.structure.search.local_scores import MAX_TAIL_COLUMNS, LocalScores, SetSums, bits_of, fastest_scores
 from tanbark.structure.search.restrictions import Restrictions
 
 Scores = NDArray[np.float64]
 
-MOST_MEMORY = 2**47
-"""No process can have more."""
+MAX_MEMORY_BYTES = 2**47
+"""The address space of a process."""
 
 
 def exact_structure(
@@ -50,79 +50,87 @@ def exact_structure(
 ) -> Structure:
     """Return the structure of greatest score that the restrictions allow.
 
-    Of several the one is taken whose edges lead from the class to attributes, and from earlier columns to later ones;
-    then the one of fewest parents.
+    Ties go to edges from the class to attributes and from earlier columns to later ones, then to fewer parents.
 
     Parameters
     ----------
+    cases : Cases
+    score : Decomposable
+    restrictions : Restrictions
     max_memory : float, optional
-        How many bytes may be used; None is most of what is free.
+        Maximum number of bytes to use. The default is most of the free memory.
+    n_jobs : int, optional
+        Number of threads, as in scikit-learn.
+    progress : callable
+        Called with the memory needed, and after each part of the work.
+
+    Raises
+    ------
+    ValueError
+        If the search needs more memory than allowed.
     """
     above_all = restrictions.class_above_all
     of_class = cases.of_class
     searched = list(range(of_class)) if above_all else [of_class, *range(of_class)]
-    threads = jobs(n_jobs)
-    check_memory(cases, score, len(searched), max_memory, threads, progress)
-    way = DirectScores if isinstance(score, BDs) else SetSums
     always = [of_class] if above_all else []
     required = [cases.configurations(np.flatnonzero(restrictions.required[:, u]).tolist()) for u in searched]
-    scores = way(cases, score, searched, always, restrictions.max_parents, max(required, default=1.0))
+    scores = fastest_scores(score)(cases, score, searched, always, restrictions.max_parents, max(required, default=1.0))
+    threads = jobs(n_jobs)
+    check_memory(scores, max_memory, threads, progress)
     search = _Search(scores, searched, restrictions, threads, progress)
     parents: list[tuple[int, ...]] = [()] * len(cases.arity)
-    for node, above in search.found():
-        named = sorted(searched[u] for u in bits_of(above))
+    for node, chosen in search.run():
+        named = sorted(searched[u] for u in bits_of(chosen))
         parents[searched[node]] = (*named, of_class) if above_all else tuple(named)
     return Structure(tuple(parents))
 
 
-def check_memory(
-    cases: Cases, score: Decomposable, nodes: int, max_memory: float | None, threads: int, progress: Progress
-) -> None:
-    """Say how much memory a search needs, or raise a sentence where that is too much."""
-    functions = 1 + len(set(cases.arity.tolist())) if isinstance(score, K2Score) else 1
-    direct = isinstance(score, BDs)
-    size = partial(memory_needed, len(cases.weights), functions=functions, threads=threads, direct=direct)
+def check_memory(scores: LocalScores, max_memory: float | None, threads: int, progress: Progress) -> None:
+    """Report how much memory a search needs; raise ValueError if it is too much."""
+    nodes = scores.nodes
+    size = partial(
+        memory_needed, len(scores.cases.weights), way=type(scores), functions=scores.functions, threads=threads
+    )
     needed = size(nodes)
-    room = min(most_of_free() if max_memory is None else max_memory, MOST_MEMORY)
+    available = min(most_of_free() if max_memory is None else max_memory, MAX_MEMORY_BYTES)
     progress(f"exact search over {nodes} nodes, which needs {size_in_words(needed)}", 0, None)
-    if needed <= room:
+    if needed <= available:
         return
-    fits = max((n for n in range(nodes) if size(n) <= room), default=0)
+    fits = max((n for n in range(nodes) if size(n) <= available), default=0)
+    limit = "most of the free memory" if max_memory is None else "max_memory"
     raise ValueError(
-        f"an exact search over {nodes} nodes needs {size_in_words(needed)}, but {size_in_words(room)} may be used "
-        f"({'most of what is free' if max_memory is None else 'max_memory'}), in which {fits} nodes fit; leave columns "
-        "out, set max_memory higher, or use search='greedy'"
+        f"an exact search over {nodes} nodes needs {size_in_words(needed)}, but {size_in_words(available)} may be used "
+        f"({limit}), in which {fits} nodes fit; use fewer columns, increase max_memory, or use search='greedy'"
     )
 
 
-def memory_needed(cases: int, nodes: int, *, functions: int = 1, threads: int = 1, direct: bool = False) -> int:
-    """Return how many bytes a search needs at most.
+def memory_needed(
+    cases: int, nodes: int, *, way: type[LocalScores] = SetSums, functions: int = 1, threads: int = 1
+) -> int:
+    """Return the maximum number of bytes that a search uses.
 
-    Two layers of blocks, the last nodes, set functions, and for each thread partitions of the cases.
+    These are two layers of blocks, the last nodes, the set functions, and partitions of the cases for each thread.
     """
-    low = (DirectScores if direct else SetSums).block_nodes(nodes, cases)
+    low = way.block_nodes(nodes, cases)
     high = nodes - low
     layers = [8 * math.comb(high, size) * ((low << low >> 1) + (high - size + 1 << low)) for size in range(high + 1)]
-    kept = 0 if direct else 8 * functions << nodes
-    partitions = threads * cases * 8 * (nodes + 1 + (1 << MOST_TAIL))
-    return max(a + b for a, b in zip(layers, [*layers[1:], 0])) + (1 << nodes) + kept + partitions
-
-
-def _one_less(block: int) -> list[int]:
-    """Return the sets that have one node less."""
-    return [block & ~(1 << u) for u in bits_of(block)]
+    partitions = threads * cases * 8 * (nodes + 1 + (1 << MAX_TAIL_COLUMNS))
+    two_layers = max(a + b for a, b in zip(layers, [*layers[1:], 0], strict=True))
+    return two_layers + (1 << nodes) + (8 * functions << nodes) + partitions
 
 
 @dataclass
 class _Block:
-    """What is known of the sets that have certain high nodes.
+    """Results for all sets with the same high nodes.
 
     Parameters
     ----------
-    low, beyond : arrays
-        The best score of each low node, and of each high node that is not in the sets, among parents from each set.
-    best : array
-        The best total of each set.
+    low : array of shape (low nodes, sets without the node)
+        The best score of each low node with parents from each set.
+    beyond : array of shape (high nodes that are not in the sets, sets)
+        The best score of each of these high nodes with parents from each set.
+    best : array of shape (sets,)
+        The best total score of each set.
     """
 
     low: Scores
@@ -131,7 +139,7 @@ class _Block:
 
 
 class _Search:
-    """The dynamic programme: `found` runs it."""
+    """The dynamic programme."""
 
     def __init__(
         self,
@@ -143,7 +151,7 @@ class _Search:
     ) -> None:
         self._scores = scores
         self._nodes = len(searched)
-        self._low = scores.block_nodes(self._nodes, len(scores.weights))
+        self._low = scores.block_nodes(self._nodes, len(scores.cases.weights))
         self._forbidden = [_bits(restrictions.forbidden[searched, u]) for u in searched]
         self._required = [_bits(restrictions.required[searched, u]) for u in searched]
         self._threads = threads
@@ -151,21 +159,21 @@ class _Search:
         self._blocks: dict[int, _Block] = {}
         self._last = np.zeros(1 << self._nodes, np.uint8)
 
-    def found(self) -> list[tuple[int, int]]:
-        """Return each node with its parents in the best structure, last nodes first."""
+    def run(self) -> list[tuple[int, int]]:
+        """Return each node with the set of its parents in the best structure, last nodes first."""
         self._scores.prepare(self._threads, self._progress)
         high = self._nodes - self._low
         waiting: dict[int, int] = {}
         done = 0
         for size in range(high + 1):
             layer = [block for block in range(1 << high) if block.bit_count() == size]
-            tasks = [(block, partial(self._do, block)) for block in layer]
+            tasks = [(block, partial(self._solve, block)) for block in layer]
             for block in as_done(tasks, self._threads):
                 waiting[block] = high - size
-                for below in _one_less(block):
-                    waiting[below] -= 1
-                    if not waiting[below]:
-                        del waiting[below], self._blocks[below]
+                for smaller in (block & ~(1 << u) for u in bits_of(block)):
+                    waiting[smaller] -= 1
+                    if not waiting[smaller]:
+                        del waiting[smaller], self._blocks[smaller]
                 done += 1
                 self._progress("finding the best parents", done, 1 << high)
         self._blocks.clear()
@@ -178,8 +186,8 @@ class _Search:
             order.append((node, self._parents(node, left)))
         return order
 
-    def _do(self, high: int) -> None:
-        """Work on the sets that have these high nodes; those with one less are done."""
+    def _solve(self, high: int) -> None:
+        """Solve the block of sets with these high nodes; the blocks with one high node less are finished."""
         low, size = self._low, 1 << self._low
         outside = [u for u in range(low, self._nodes) if not high >> (u - low) & 1]
         block = _Block(np.empty((low, size >> 1)), np.empty((len(outside), size)), np.full(size, -np.inf))
@@ -191,7 +199,7 @@ class _Search:
         for row, u in enumerate(outside):
             self._restrict(block.beyond[row], u, high)
             best_of_subsets(block.beyond[row])
-        # From the highest node down, so that of equals the highest comes last.
+        # From the highest node down, so that ties go to the highest last node.
         for u in sorted(bits_of(high), reverse=True):
             below = self._blocks[high & ~(1 << u)]
             row = sum(v < low + u for v in outside)
@@ -206,7 +214,7 @@ class _Search:
         self._blocks[high] = block
 
     def _restrict(self, scores: Scores, node: int, high: int) -> None:
-        """Strike out the sets of parents that are not allowed."""
+        """Set the scores of sets of parents that are not allowed to minus infinity."""
         forbidden, required = self._forbidden[node], self._required[node]
         low = (1 << self._low) - 1
         if forbidden >> self._low & high or required >> self._low & ~high:
@@ -225,11 +233,11 @@ class _Search:
 
 
 def _bits(flags: NDArray[np.bool_]) -> int:
-    """Return the set of the nodes that are flagged."""
+    """Return the flagged nodes as a set."""
     return sum(1 << u for u in np.flatnonzero(flags).tolist())
 
 
 def _without(subset: int, node: int) -> int:
-    """Return a set in the numbering that leaves a node out, where the node has a place in it."""
+    """Return a set of low nodes with the bit of `node` removed; if `node` is high, there is no such bit."""
     low = (1 << node) - 1
     return (subset & low) | ((subset >> 1) & ~low) if subset >> node else subset

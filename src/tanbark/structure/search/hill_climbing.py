@@ -1,4 +1,9 @@
-"""Hill climbing with a tabu list and restarts."""
+"""Hill climbing over structures, with a tabu list and restarts.
+
+From top to bottom: the search itself (`hill_climb` and its climber), then the legal moves between structures, then the
+tolerance for rounding errors. The gains of moves come from the score (`tanbark.scores.Gains`). Edges are arrays of
+shape (nodes, nodes), the parent first.
+"""
 
 from __future__ import annotations
 
@@ -10,68 +15,20 @@ from numpy.typing import NDArray
 
 from tanbark.network import Structure
 from tanbark.progress import Progress, silent
-from tanbark.scores import Cases, Conditional, Decomposable
-from tanbark.structure.search.family_scores import FamilyScores
-from tanbark.structure.search.gains import ConditionalGains, DecomposableGains, Gains
+from tanbark.scores import Cases, Gains, Score
 from tanbark.structure.search.restrictions import Restrictions
-
-SLACK = 1e-12
-
-
-def slack(score: float, weight: float) -> float:
-    """Return by how much sums of logarithms like this score, over cases of so much weight, may differ by rounding."""
-    return SLACK * (abs(score) + weight)
-
 
 Flags = NDArray[np.bool_]
 Move = tuple[bool, int, int]
-"""Whether an edge is turned round (else it is added or taken away), its child and its parent."""
+"""Whether an edge is reversed (otherwise it is added or removed), its child and its parent."""
 
-
-def legal_moves(edges: Flags, restrictions: Restrictions) -> tuple[Flags, Flags]:
-    """Return which edges may be added or, where they are there, taken away, and which may be turned round.
-
-    All arrays are of shape (nodes, nodes), the parent first.
-    """
-    above = _at_or_above(edges)
-    free = edges.sum(axis=0) < restrictions.max_parents
-    loose = edges & ~restrictions.required
-    added = ~edges & ~restrictions.forbidden & ~above.T & free
-    # Another path from the parent to the child would close to a cycle with the edge turned round.
-    roundabout = (above & ~np.eye(len(edges), dtype=np.bool_)).astype(np.float32) @ edges > 0
-    turned = loose & ~restrictions.forbidden.T & ~roundabout & free[:, None]
-    return added | loose, turned
-
-
-def moved(edges: Flags, move: Move) -> Flags:
-    """Return the edges after a move."""
-    turned, child, parent = move
-    after = edges.copy()
-    after[parent, child] = not edges[parent, child]
-    if turned:
-        after[child, parent] = True
-    return after
-
-
-def structure_of(edges: Flags) -> Structure:
-    """Return the structure with these edges."""
-    return Structure(tuple(tuple(np.flatnonzero(above).tolist()) for above in edges.T))
-
-
-def _at_or_above(edges: Flags) -> Flags:
-    """Return whether the first node is the second, or there is a path from it to the second."""
-    reach: Flags = edges | np.eye(len(edges), dtype=np.bool_)
-    while True:
-        paths = reach.astype(np.float32)
-        further: Flags = paths @ paths > 0
-        if np.array_equal(further, reach):
-            return reach
-        reach = further
+RELATIVE_TOLERANCE = 1e-12
+"""Differences between scores below this share of the score and the weight of the cases are rounding errors."""
 
 
 def hill_climb(
     cases: Cases,
-    score: Decomposable | Conditional,
+    score: Score,
     restrictions: Restrictions,
     *,
     tabu: int = 10,
@@ -80,99 +37,137 @@ def hill_climb(
     n_jobs: int | None = None,
     progress: Progress = silent,
 ) -> Structure:
-    """Return a structure that no single step makes better: the best of those that were found.
+    """Return the best structure that hill climbing finds; no single move improves it.
 
-    The climb begins with the required edges alone. Each step is the one that gains most among those that add an edge,
-    take one away or turn one round. Ties go to adding and taking away, then to the child's and then to the parent's
-    place among the columns.
+    The search starts with the required edges. Each move adds, removes or reverses one edge, the one with the greatest
+    gain. Ties go to additions and removals, then to the column order of the child, then to that of the parent.
 
     Parameters
     ----------
     cases : Cases
-    score : Decomposable or Conditional
+    score : Score
     restrictions : Restrictions
     tabu : int
-        Where no step gains, the one that loses least is taken, but never to one of the last `tabu` structures, until
-        `tabu` steps in a row have found nothing better. Zero stops at the first summit (Glover 1989).
+        Length of the tabu list (Glover 1989). If no move gains, the search takes the one that loses least, except to
+        one of the last `tabu` structures, and ends after `tabu` moves without a new best structure. Zero ends it at
+        the first local optimum.
     restarts : int
-        How many times to climb again from the best structure, disturbed by as many random steps as there are nodes.
+        How often to climb again from the best structure after as many random moves as there are nodes.
     seed : int
-        Of these steps.
+        Seed of the random moves.
     n_jobs : int, optional
-        Threads, as in scikit-learn.
+        Number of threads, as in scikit-learn.
     progress : callable
-        Is told of every step.
+        Called after each move.
     """
-    gains: Gains
-    if isinstance(score, Decomposable):
-        gains = DecomposableGains(FamilyScores(cases, score, n_jobs))
-    else:
-        gains = ConditionalGains(cases, score, n_jobs)
-    climber = _Climber(gains, restrictions, tabu, float(cases.weights.sum()), progress)
-    best, top = climber.climb(restrictions.required.copy())
+    climber = _Climber(score.gains(cases, n_jobs), restrictions, tabu, float(cases.weights.sum()), progress)
+    best, best_score = climber.climb(restrictions.required.copy())
     rng = np.random.default_rng(seed)
     for _ in range(restarts):
-        found, height = climber.climb(_disturbed(best, restrictions, rng))
-        if height > top + slack(top, climber.weight):
-            best, top = found, height
+        edges, edges_score = climber.climb(_disturbed(best, restrictions, rng))
+        if edges_score > best_score + slack(best_score, climber.weight):
+            best, best_score = edges, edges_score
     return structure_of(best)
 
 
 @dataclass
 class _Climber:
-    """Climbs, one after the other, by the same gains."""
+    """Climbs from one or several structures with the same gains."""
 
     gains: Gains
     restrictions: Restrictions
     tabu: int
     weight: float
     progress: Progress
-    steps: int = 0
+    moves: int = 0
 
     def climb(self, edges: Flags) -> tuple[Flags, float]:
-        """Return the best edges on the way from some edges, and their score."""
-        self.gains.go_to(edges)
-        best, top = edges, self.gains.score
-        lately: deque[bytes] = deque([edges.tobytes()], maxlen=self.tabu)
-        in_vain = 0
-        while not in_vain or in_vain < self.tabu:
-            move, gain = self._best_move(edges, lately)
+        """Return the best structure on the way from the given edges, and its score."""
+        self.gains.move_to(edges)
+        best, best_score = edges, self.gains.score
+        recent: deque[bytes] = deque([edges.tobytes()], maxlen=self.tabu)
+        without_success = 0
+        while not without_success or without_success < self.tabu:
+            move, gain = self._best_move(edges, recent)
             if move is None or (not self.tabu and gain <= slack(self.gains.score, self.weight)):
                 break
             edges = moved(edges, move)
-            lately.append(edges.tobytes())
-            self.gains.go_to(edges)
-            self.steps += 1
-            in_vain += 1
-            if self.gains.score > top + slack(top, self.weight):
-                best, top, in_vain = edges, self.gains.score, 0
-            self.progress(f"{self.steps} steps, log score {top:.2f}", self.steps, None)
-        return best, top
+            recent.append(edges.tobytes())
+            self.gains.move_to(edges)
+            self.moves += 1
+            without_success += 1
+            if self.gains.score > best_score + slack(best_score, self.weight):
+                best, best_score, without_success = edges, self.gains.score, 0
+            self.progress(f"{self.moves} steps, log score {best_score:.2f}", self.moves, None)
+        return best, best_score
 
-    def _best_move(self, edges: Flags, lately: deque[bytes]) -> tuple[Move | None, float]:
-        """Return the step that gains most among those that lead to none of the latest structures, and its gain."""
-        toggled, turned = legal_moves(edges, self.restrictions)
+    def _best_move(self, edges: Flags, recent: deque[bytes]) -> tuple[Move | None, float]:
+        """Return the move of greatest gain that does not lead to a recent structure, and its gain."""
+        togglable, reversible = legal_moves(edges, self.restrictions)
         gains = np.full((2, *edges.shape), -np.inf)
-        gains[0][toggled.T] = self.gains.toggling(toggled).T[toggled.T]
-        gains[1][turned.T] = self.gains.turning(turned).T[turned.T]
+        gains[0][togglable.T] = self.gains.toggle_gains(togglable).T[togglable.T]
+        gains[1][reversible.T] = self.gains.reversal_gains(reversible).T[reversible.T]
         while True:
-            most = float(gains.max(initial=-np.inf))
-            if most == -np.inf:
-                return None, most
-            first = int(np.argmax(gains >= most - slack(self.gains.score, self.weight)))
-            turn, child, parent = (int(i) for i in np.unravel_index(first, gains.shape))
-            move = bool(turn), child, parent
-            if moved(edges, move).tobytes() not in lately:
-                return move, most
-            gains[turn, child, parent] = -np.inf
+            greatest = float(gains.max(initial=-np.inf))
+            if greatest == -np.inf:
+                return None, greatest
+            first = int(np.argmax(gains >= greatest - slack(self.gains.score, self.weight)))
+            reverse, child, parent = (int(i) for i in np.unravel_index(first, gains.shape))
+            move = bool(reverse), child, parent
+            if moved(edges, move).tobytes() not in recent:
+                return move, greatest
+            gains[reverse, child, parent] = -np.inf
 
 
 def _disturbed(edges: Flags, restrictions: Restrictions, rng: np.random.Generator) -> Flags:
-    """Return the edges after as many random steps as there are nodes."""
+    """Return the edges after as many random moves as there are nodes."""
     for _ in range(len(edges)):
         moves: NDArray[np.intp] = np.argwhere(np.stack(legal_moves(edges, restrictions)))
         if not len(moves):
             break
-        turned, parent, child = moves[rng.integers(len(moves))].tolist()
-        edges = moved(edges, (bool(turned), child, parent))
+        reverse, parent, child = moves[rng.integers(len(moves))].tolist()
+        edges = moved(edges, (bool(reverse), child, parent))
     return edges
+
+
+def legal_moves(edges: Flags, restrictions: Restrictions) -> tuple[Flags, Flags]:
+    """Return which edges may be added or, if present, removed, and which may be reversed."""
+    reaches = _reachability(edges)
+    may_gain_parent = edges.sum(axis=0) < restrictions.max_parents
+    removable = edges & ~restrictions.required
+    addable = ~edges & ~restrictions.forbidden & ~reaches.T & may_gain_parent
+    # A second path from the parent to the child would form a cycle with the reversed edge.
+    second_path = (reaches & ~np.eye(len(edges), dtype=np.bool_)).astype(np.float32) @ edges > 0
+    reversible = removable & ~restrictions.forbidden.T & ~second_path & may_gain_parent[:, None]
+    return addable | removable, reversible
+
+
+def _reachability(edges: Flags) -> Flags:
+    """Return whether there is a path, possibly empty, from the first node to the second."""
+    reach: Flags = edges | np.eye(len(edges), dtype=np.bool_)
+    while True:
+        paths = reach.astype(np.float32)
+        longer: Flags = paths @ paths > 0
+        if np.array_equal(longer, reach):
+            return reach
+        reach = longer
+
+
+def moved(edges: Flags, move: Move) -> Flags:
+    """Return the edges after a move."""
+    reverse, child, parent = move
+    after = edges.copy()
+    after[parent, child] = not edges[parent, child]
+    if reverse:
+        after[child, parent] = True
+    return after
+
+
+def structure_of(edges: Flags) -> Structure:
+    """Return the structure with these edges."""
+    return Structure(tuple(tuple(np.flatnonzero(is_parent).tolist()) for is_parent in edges.T))
+
+
+def slack(score: float, weight: float) -> float:
+    """Return the rounding error to expect in a score of cases of this total weight."""
+    return RELATIVE_TOLERANCE * (abs(score) + weight)

@@ -1,4 +1,4 @@
-"""Structures found along an order of the nodes: K2 and k-dependence."""
+"""Searches along an order of the nodes: K2 and k-dependence."""
 
 from __future__ import annotations
 
@@ -8,43 +8,43 @@ import numpy as np
 
 from tanbark.counts import Counts
 from tanbark.network import Structure
-from tanbark.scores import Cases, K2Score
-from tanbark.structure.search.family_scores import FamilyScores
+from tanbark.scores import Cases, Decomposable, FamilyScores
 from tanbark.structure.search.hill_climbing import slack
 from tanbark.structure.trees.edge_weights import cmi_weights, most_telling
 from tanbark.structure.trees.spanning_tree import settled
 
 
-def k2_search(cases: Cases, order: Sequence[int], max_parents: int, n_jobs: int | None = None) -> Structure:
-    """Return the structure in which each node took its parents from the nodes before it, greedily by the K2 score.
+def k2_search(
+    cases: Cases, score: Decomposable, order: Sequence[int], max_parents: int, n_jobs: int | None = None
+) -> Structure:
+    """Return the structure that the K2 algorithm finds: each node chooses parents greedily among the nodes before it.
 
-    A node takes one parent at a time, the one that raises its score most, until none does or it has `max_parents`.
+    A node adds one parent at a time, the one that increases its score most, until none does or it has `max_parents`.
     Ties go to column order.
     """
-    families = FamilyScores(cases, K2Score(), n_jobs)
+    families = FamilyScores(cases, score, n_jobs)
     weight = float(cases.weights.sum())
-    parents: list[tuple[int, ...]] = [()] * len(order)
+    structure: list[tuple[int, ...]] = [()] * len(order)
     for place, node in enumerate(order):
-        above: tuple[int, ...] = ()
-        score = families.local(node, above)
-        while len(above) < max_parents:
-            others = sorted(set(order[:place]) - set(above))
-            scores = families.grown(node, above, others)
+        parents: tuple[int, ...] = ()
+        current = families.local(node, parents)
+        while len(parents) < max_parents:
+            others = sorted(set(order[:place]) - set(parents))
+            scores = families.grown(node, parents, others)
             best = float(scores.max(initial=-np.inf))
-            if best <= score + slack(score, weight):
+            if best <= current + slack(current, weight):
                 break
             chosen = int(np.argmax(scores >= best - slack(best, weight)))
-            above, score = tuple(sorted((*above, others[chosen]))), float(scores[chosen])
-        parents[node] = above
-    return Structure(tuple(parents))
+            parents, current = tuple(sorted((*parents, others[chosen]))), float(scores[chosen])
+        structure[node] = parents
+    return Structure(tuple(structure))
 
 
 def k_dependence(counts: Counts, k: int) -> Structure:
-    """Return the structure of Sahami's algorithm.
+    """Return the structure of Sahami's k-dependence algorithm.
 
-    Attributes come in the order of ``I(X; C)``, the greatest first. Each takes as parents the `k` attributes among
-    those before it (all of them, where they are fewer) with the greatest ``I(X; X' | C)``, greatest first, and the
-    class. Ties go to column order.
+    Attributes are ordered by ``I(X; C)``, greatest first. The parents of each are the `k` attributes before it (or all,
+    if there are fewer) with the greatest ``I(X; X' | C)``, greatest first, and the class. Ties go to column order.
     """
     n = len(counts.schema.columns)
     order = most_telling(counts)

@@ -15,14 +15,14 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Restrictions:
-    """What is known of a structure before it is searched.
+    """Restrictions on the structures that a search considers.
 
     Parameters
     ----------
     forbidden, required : arrays of shape (nodes, nodes)
-        Whether the edge from one node (first axis) to another (second axis) may not, or must, be there.
+        Whether the edge from one node (first axis) to another (second axis) is forbidden, or required.
     max_parents : int
-        How many parents a node may have.
+        Maximum number of parents of a node.
     """
 
     forbidden: Flags
@@ -38,7 +38,7 @@ class Restrictions:
         max_parents: int | None = None,
         augmented: bool = False,
     ) -> Restrictions:
-        """Return the restrictions that a person wrote down, or raise a sentence that says why they cannot be met.
+        """Return the restrictions on named nodes.
 
         Parameters
         ----------
@@ -47,15 +47,22 @@ class Restrictions:
         forbidden, required : iterables of pairs of names
             Edges, the parent first.
         max_parents : int, optional
-            None is no limit.
+            Maximum number of parents of a node. The default is no limit.
         augmented : bool
             Whether the class must be a parent of every attribute.
+
+        Raises
+        ------
+        TypeError
+            If edges are not given as a list of pairs.
+        ValueError
+            If an edge names an unknown node, or no structure meets all restrictions.
         """
         n = len(names)
-        most = n - 1 if max_parents is None else min(int(max_parents), n - 1)
+        limit = n - 1 if max_parents is None else min(int(max_parents), n - 1)
         banned, musts = _flags(names, forbidden, "forbidden"), _flags(names, required, "required")
         if augmented:
-            _check_augmented(names, banned, musts, most)
+            _check_augmented(names, banned, musts, limit)
             banned[:-1, -1] = True
             musts[-1, :-1] = True
         for parent, child in np.argwhere(banned & musts).tolist():
@@ -65,11 +72,12 @@ class Restrictions:
         except CycleError as error:
             cycle = " -> ".join(names[v] for v in error.args[1])
             raise ValueError(f"the required edges form a cycle: {cycle}") from None
-        for child in np.flatnonzero(musts.sum(axis=0) > most).tolist():
-            many = int(musts[:, child].sum())
-            raise ValueError(f"{names[child]!r} has {many} required parents, but max_parents is {most}")
+        for child in np.flatnonzero(musts.sum(axis=0) > limit).tolist():
+            raise ValueError(
+                f"{names[child]!r} has {int(musts[:, child].sum())} required parents, but max_parents is {limit}"
+            )
         np.fill_diagonal(banned, True)
-        return cls(banned, musts, most)
+        return cls(banned, musts, limit)
 
     @property
     def class_above_all(self) -> bool:
@@ -78,35 +86,33 @@ class Restrictions:
 
 
 def _flags(names: Sequence[str], edges: Any, what: str) -> Flags:
-    """Return which edges were named."""
+    """Return the named edges as flags."""
     flags = np.zeros((len(names), len(names)), np.bool_)
     if isinstance(edges, str) or not isinstance(edges, Collection):
         raise TypeError(f"{what} must be a list of pairs (parent, child) of names, got {edges!r}")
     for edge in edges:
         if isinstance(edge, str) or not isinstance(edge, Sequence | np.ndarray) or len(edge) != 2:
-            raise TypeError(f"{what} must be a list of pairs (parent, child) of names, it has {edge!r}")
+            raise TypeError(f"{what} must be a list of pairs (parent, child) of names, got {edge!r} in it")
         for name in edge:
             if name not in names:
-                raise ValueError(
-                    f"{what} names {name!r}, which is no node; the nodes are {', '.join(map(repr, names))}"
-                )
+                raise ValueError(f"{what} names the unknown node {name!r}; the nodes are {', '.join(map(repr, names))}")
         if edge[0] == edge[1]:
             raise ValueError(f"{what} has an edge from {edge[0]!r} to itself")
         flags[names.index(edge[0]), names.index(edge[1])] = True
     return flags
 
 
-def _check_augmented(names: Sequence[str], banned: Flags, musts: Flags, most: int) -> None:
-    """Raise a sentence where a restriction contradicts that the class is above all attributes."""
-    if most < 1:
-        raise ValueError("max_parents must be at least 1 here: the class is a parent of every attribute")
+def _check_augmented(names: Sequence[str], banned: Flags, musts: Flags, limit: int) -> None:
+    """Raise ValueError if a restriction contradicts that the class is a parent of every attribute."""
+    if limit < 1:
+        raise ValueError("max_parents must be at least 1, because the class is a parent of every attribute")
     for child in np.flatnonzero(banned[-1, :-1]).tolist():
         raise ValueError(
-            f"the edge from {names[-1]!r} to {names[child]!r} is forbidden, but here the class is a parent of every "
-            "attribute; BayesNet leaves it free"
+            f"the edge from {names[-1]!r} to {names[child]!r} is forbidden, but the class must be a parent of "
+            "every attribute; use BayesNet for a free class"
         )
     for parent in np.flatnonzero(musts[:-1, -1]).tolist():
         raise ValueError(
-            f"the edge from {names[parent]!r} to {names[-1]!r} is required, but here the class has no parents; "
-            "BayesNet leaves it free"
+            f"the edge from {names[parent]!r} to {names[-1]!r} is required, but the class has no parents; "
+            "use BayesNet for a free class"
         )

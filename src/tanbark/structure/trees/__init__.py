@@ -1,1 +1,1 @@
-"""Trees over the attributes."""
+"""Trees and forests over the attributes."""

@@ -1,4 +1,9 @@
-"""Maximum spanning trees: the best, the k best, and the best rooted tree for directed weights."""
+"""Spanning trees of greatest weight.
+
+From top to bottom: the maximum spanning tree of undirected edges and its orientation from a root (`rooted`), the best
+rooted tree of directed edges (`maximum_arborescence`), and the `k` best spanning trees (`best_trees`). Weights are
+compared after rounding, so that ties are exact and go to column order.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +17,21 @@ from numpy.typing import NDArray
 from tanbark.kernels.trees.tree_growth import grow_tree
 
 Edge = tuple[int, int]
+Weights = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Integers = NDArray[np.int64]
+
+WEIGHT_STEPS = 1e12
+"""Number of integer steps up to the largest absolute weight of an arborescence."""
+NO_EDGE = -(2**62)
+"""Integer weight of an edge that cannot be in an arborescence."""
 
 
-def maximum_spanning_tree(weights: NDArray[np.float64]) -> list[Edge]:
+def maximum_spanning_tree(weights: Weights) -> list[Edge]:
     """Return the edges of the maximum spanning tree in the order in which Prim's algorithm adds them.
 
-    It grows from the heaviest pair; each further edge leads from the tree so far to a new attribute. Ties go to column
-    order. The order is what an incremental learner checks first when weights have changed (Roure 2002).
+    The tree grows from the heaviest pair. Each further edge leads from the tree to a new attribute. Ties go to column
+    order. An incremental learner checks this order first when weights have changed (Roure 2002).
 
     >>> maximum_spanning_tree(np.array([[0, 1, 5], [1, 0, 3], [5, 3, 0.0]]))
     [(0, 2), (2, 1)]
@@ -28,13 +41,13 @@ def maximum_spanning_tree(weights: NDArray[np.float64]) -> list[Edge]:
         return []
     us, vs = np.empty(n - 1, np.int64), np.empty(n - 1, np.int64)
     grow_tree(settled(np.asarray(weights, np.float64)), us, vs)
-    return list(zip(us.tolist(), vs.tolist()))
+    return list(zip(us.tolist(), vs.tolist(), strict=True))
 
 
-def settled(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the weights in whole units of 1e-12 of the greatest, so that what is equal but for rounding is equal.
+def settled(weights: Weights) -> Weights:
+    """Return the weights as integer multiples of 1e-12 of the greatest, so that rounding errors do not break ties.
 
-    Sums of them are exact, so that trees of equal weight are equal too.
+    Sums of these are exact, so trees of equal weight tie too.
 
     >>> settled(np.array([0.1 + 0.2, 0.3, -0.15])).tolist()
     [1000000000000.0, 1000000000000.0, -500000000000.0]
@@ -44,9 +57,10 @@ def settled(weights: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def rooted(n: int, edges: Sequence[Edge], roots: Sequence[int]) -> tuple[int, ...]:
-    """Return each attribute's parent when the tree hangs from the first of `roots`, -1 where it has none.
+    """Return each attribute's parent in the tree rooted at the first of `roots`, -1 for the root.
 
-    Parts that are not reached hang from the next of `roots` that is in them, else from their first in column order.
+    In a forest, every other tree is rooted at the first of `roots` that it contains, or else at its first attribute in
+    column order.
 
     >>> rooted(3, [(0, 2), (2, 1)], roots=[1])
     (2, -1, 1)
@@ -57,9 +71,9 @@ def rooted(n: int, edges: Sequence[Edge], roots: Sequence[int]) -> tuple[int, ..
         neighbours[v].append(u)
     parent = [-1] * n
     reached = [False] * n
-    for top in [*roots, *range(n)]:
-        waiting = [] if reached[top] else [top]
-        reached[top] = True
+    for root in [*roots, *range(n)]:
+        waiting = [] if reached[root] else [root]
+        reached[root] = True
         while waiting:
             u = waiting.pop()
             for v in neighbours[u]:
@@ -70,36 +84,29 @@ def rooted(n: int, edges: Sequence[Edge], roots: Sequence[int]) -> tuple[int, ..
     return tuple(parent)
 
 
-Integers = NDArray[np.int64]
-
-STEPS = 1e12
-"""Weights are told apart in steps of the greatest over this: what is equal but for rounding is equal."""
-NEVER = -(2**62)
-
-
-def maximum_arborescence(weights: NDArray[np.float64]) -> list[Edge]:
+def maximum_arborescence(weights: Weights) -> list[Edge]:
     """Return the edges (parent, child) of the rooted tree of greatest total weight, parents before children.
 
-    ``weights[u, v]`` is what the edge from `u` to `v` is worth. By the algorithm of Chu and Liu (1965) and Edmonds
-    (1967): every node takes its best parent, and as long as some of them form a cycle, the cycle becomes one node. All
-    sums are of whole numbers, so ties are ties; they go to column order.
+    ``weights[u, v]`` is the weight of the edge from `u` to `v`. The algorithm is that of Chu and Liu (1965) and Edmonds
+    (1967): every node takes its best parent, and as long as some of these edges form a cycle, the cycle is contracted
+    to one node. All sums are of integers, so ties are exact; they go to column order.
 
     >>> maximum_arborescence(np.array([[0, 1, 5], [4, 0, 3], [5, 2, 0.0]]))
     [(1, 0), (0, 2)]
     """
     n = len(weights)
     largest = float(np.abs(weights).max(initial=0.0)) or 1.0
-    steps = np.rint(weights / largest * STEPS).astype(np.int64)
-    # A node above all, so dear that only one edge leads from it: to the root.
-    inner = np.full((n + 1, n + 1), NEVER, np.int64)
-    inner[:n, :n] = steps
-    inner[n, :n] = steps.min(initial=0) - 1
-    np.fill_diagonal(inner, NEVER)
-    return _from_the_root(_best_parents(inner))
+    steps = np.rint(weights / largest * WEIGHT_STEPS).astype(np.int64)
+    # An artificial top node, whose edges weigh so little that only one is used: the edge to the root.
+    extended = np.full((n + 1, n + 1), NO_EDGE, np.int64)
+    extended[:n, :n] = steps
+    extended[n, :n] = steps.min(initial=0) - 1
+    np.fill_diagonal(extended, NO_EDGE)
+    return _edges_from_root(_best_parents(extended))
 
 
 def _best_parents(weights: Integers) -> Integers:
-    """Return every node's parent in the maximum arborescence under the last node, which has itself."""
+    """Return every node's parent in the maximum arborescence rooted at the last node, which is its own parent."""
     top = len(weights) - 1
     gone = np.zeros(top + 1, np.bool_)
     contracted: list[tuple[Integers, Integers, Integers, Integers]] = []
@@ -109,17 +116,17 @@ def _best_parents(weights: Integers) -> Integers:
         cycle = _cycle(parent)
         if not len(cycle):
             break
-        # Whoever enters the cycle at a node spares the cycle's own edge to it.
+        # An edge that enters the cycle at a node replaces the cycle's own edge to that node.
         entering = weights[:, cycle] - weights[parent[cycle], cycle]
         leaving = weights[cycle]
         contracted.append((cycle, parent[cycle], cycle[entering.argmax(axis=1)], cycle[leaving.argmax(axis=0)]))
         into, out_of = entering.max(axis=1), leaving.max(axis=0)
         gone[cycle] = True
-        weights[cycle], weights[:, cycle] = NEVER, NEVER
+        weights[cycle], weights[:, cycle] = NO_EDGE, NO_EDGE
         one = cycle[0]
         gone[one] = False
-        weights[:, one], weights[one] = np.where(gone, NEVER, into), np.where(gone, NEVER, out_of)
-        weights[one, one] = NEVER
+        weights[:, one], weights[one] = np.where(gone, NO_EDGE, into), np.where(gone, NO_EDGE, out_of)
+        weights[one, one] = NO_EDGE
     for cycle, around, entered, left in reversed(contracted):
         above = parent[cycle[0]]
         below = np.flatnonzero(parent == cycle[0])
@@ -130,7 +137,7 @@ def _best_parents(weights: Integers) -> Integers:
 
 
 def _cycle(parent: Integers) -> Integers:
-    """Return the nodes of a cycle among the edges to parents in ascending order, none where there is no cycle."""
+    """Return the nodes of a cycle among the edges to parents in ascending order; empty if there is no cycle."""
     seen = np.full(len(parent), -1)
     seen[-1] = len(parent)
     for start in range(len(parent)):
@@ -146,8 +153,8 @@ def _cycle(parent: Integers) -> Integers:
     return np.empty(0, np.int64)
 
 
-def _from_the_root(parent: Integers) -> list[Edge]:
-    """Return the edges from the root down, level by level; the last node is above the root."""
+def _edges_from_root(parent: Integers) -> list[Edge]:
+    """Return the edges from the root down, level by level; the last node is the parent of the root."""
     top = len(parent) - 1
     edges: list[Edge] = []
     level = np.flatnonzero(parent[:top] == top).tolist()
@@ -158,16 +165,12 @@ def _from_the_root(parent: Integers) -> list[Edge]:
     return edges
 
 
-Weights = NDArray[np.float64]
-Flags = NDArray[np.bool_]
-
-
 def best_trees(weights: Weights, k: int) -> list[list[Edge]]:
-    """Return the `k` spanning trees of greatest total weight (fewer where there are fewer), the heaviest first.
+    """Return the `k` spanning trees of greatest total weight, heaviest first; all trees if there are fewer than `k`.
 
-    Gabow's (1977) division: the heaviest tree and its best exchange of one edge for another give the second; the trees
-    without the edge and those with it are then two smaller problems, each with a heaviest tree and a best exchange of
-    its own. An edge of weight -inf is in no tree.
+    By Gabow's (1977) division: exchanging one edge of the heaviest tree for another gives the second tree. The trees
+    without the removed edge and the trees with it are then two smaller problems, each with its own heaviest tree and
+    best exchange. An edge of weight -inf is in no tree.
 
     >>> best_trees(np.array([[0, 1, 5], [1, 0, 3], [5, 3, 0.0]]), 2)
     [[(0, 2), (1, 2)], [(0, 1), (0, 2)]]
@@ -178,54 +181,54 @@ def best_trees(weights: Weights, k: int) -> list[list[Edge]]:
     first = maximum_spanning_tree(np.where(forbidden, 2.0 * finite.min(initial=0) - finite.max(initial=0) - 1, weights))
     none = np.zeros((n, n), np.bool_)
     tree = none.copy()
-    for u, v in first:
-        tree[u, v] = tree[v, u] = True
-    found = [_edges(tree)]
+    for edge in first:
+        _set(tree, edge, True)
+    trees = [_edges(tree)]
     waiting: list[_Exchange] = []
     if k > 1:
         _push(waiting, weights, tree, none, none)
-    while waiting and len(found) < k:
+    while waiting and len(trees) < k:
         best = heappop(waiting)
         tree = best.tree.copy()
-        _set(tree, best.leaves, False)
-        _set(tree, best.enters, True)
-        found.append(_edges(tree))
-        without, with_ = best.banned.copy(), best.kept.copy()
-        _set(without, best.leaves, True)
-        _set(with_, best.leaves, True)
-        _push(waiting, weights, tree, best.kept, without)
-        _push(waiting, weights, best.tree, with_, best.banned)
-    return found
+        _set(tree, best.removed, False)
+        _set(tree, best.added, True)
+        trees.append(_edges(tree))
+        banned_more, required_more = best.banned.copy(), best.required.copy()
+        _set(banned_more, best.removed, True)
+        _set(required_more, best.removed, True)
+        _push(waiting, weights, tree, best.required, banned_more)
+        _push(waiting, weights, best.tree, required_more, best.banned)
+    return trees
 
 
 @dataclass
 class _Exchange:
-    """A tree, the edges that must and must not be in it, and the exchange of one edge that costs least."""
+    """A tree, the edges that are required and banned, and the exchange of one edge that costs least."""
 
     weight: float
     tree: Flags
-    kept: Flags
+    required: Flags
     banned: Flags
-    leaves: Edge
-    enters: Edge
+    removed: Edge
+    added: Edge
 
     def __lt__(self, other: _Exchange) -> bool:
-        mine = (-self.weight, self.leaves, self.enters)
-        return mine < (-other.weight, other.leaves, other.enters)
+        mine = (-self.weight, self.removed, self.added)
+        return mine < (-other.weight, other.removed, other.added)
 
 
-def _push(waiting: list[_Exchange], weights: Weights, tree: Flags, kept: Flags, banned: Flags) -> None:
-    """Add the best exchange in `tree` of an edge not kept for one not banned, if there is one."""
-    lightest, where = _lightest_on_path(np.where(kept, np.inf, weights), tree)
+def _push(waiting: list[_Exchange], weights: Weights, tree: Flags, required: Flags, banned: Flags) -> None:
+    """Add the best exchange in `tree` of an edge that is not required for one that is not banned, if there is one."""
+    lightest, where = _lightest_on_path(np.where(required, np.inf, weights), tree)
     cost = np.where(tree | banned | ~np.isfinite(lightest), np.inf, lightest - weights)
-    enters = divmod(int(np.argmin(cost)), len(tree))
-    if np.isfinite(cost[enters]):
-        leaves = divmod(int(where[enters]), len(tree))
-        weight = float(weights[tree].sum()) / 2 - float(cost[enters])
-        heappush(waiting, _Exchange(weight, tree, kept, banned, leaves, enters))
+    added = divmod(int(np.argmin(cost)), len(tree))
+    if np.isfinite(cost[added]):
+        removed = divmod(int(where[added]), len(tree))
+        weight = float(weights[tree].sum()) / 2 - float(cost[added])
+        heappush(waiting, _Exchange(weight, tree, required, banned, removed, added))
 
 
-def _lightest_on_path(weights: Weights, tree: Flags) -> tuple[Weights, NDArray[np.int64]]:
+def _lightest_on_path(weights: Weights, tree: Flags) -> tuple[Weights, Integers]:
     """Return the weight of the lightest edge on the tree's path between every two nodes, and which edge it is."""
     n = len(tree)
     lightest = np.full((n, n), np.inf)
@@ -235,13 +238,13 @@ def _lightest_on_path(weights: Weights, tree: Flags) -> tuple[Weights, NDArray[n
         for v in np.flatnonzero(tree[u]).tolist():
             if v in reached:
                 continue
-            # The paths from v to the nodes reached so far are those from u and one edge more.
+            # The paths from v to the nodes reached so far are those from u and one more edge.
             edge = min(u, v) * n + max(u, v)
             before = np.array(reached)
-            nearer = lightest[u, before] <= weights[u, v]
-            nearer[before == u] = False
-            lightest[v, before] = np.where(nearer, lightest[u, before], weights[u, v])
-            where[v, before] = np.where(nearer, where[u, before], edge)
+            from_u = lightest[u, before] <= weights[u, v]
+            from_u[before == u] = False
+            lightest[v, before] = np.where(from_u, lightest[u, before], weights[u, v])
+            where[v, before] = np.where(from_u, where[u, before], edge)
             lightest[before, v], where[before, v] = lightest[v, before], where[v, before]
             reached.append(v)
     return lightest, where

@@ -1,4 +1,4 @@
-"""Revise a tree when counts grow, instead of learning it again (Roure 2002)."""
+"""Revision of a tree when counts grow, as an alternative to learning it again (Roure 2002)."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from tanbark.structure.trees.edge_weights import EDGE_WEIGHTS, count_products
 from tanbark.structure.trees.spanning_tree import Edge, maximum_spanning_tree
 
 REVISABLE = ("cmi", "bdeu")
-"""The criteria under which an edge weighs the same in both directions."""
+"""The criteria under which an edge has the same weight in both directions."""
 
 
 @dataclass(frozen=True)
 class RestructureStats:
-    """What the last learning of a tree took, in the quantities of Roure's Table 1 and Figure 1.
+    """The cost of learning or revising a tree, in the quantities of Roure's Table 1 and Figure 1.
 
     Parameters
     ----------
     calculated : int
-        How many weights were calculated.
+        Number of weights that were calculated.
     recalled : int
-        How often a weight was looked at while arcs were compared: every candidate of every step. A batch learner
-        calculates all weights first, the heaviest among them, and looks at them from the second arc on.
+        Number of times that a weight was read while arcs were compared: once for every candidate of every step. A batch
+        learner finds the heaviest arc while it calculates all weights, and reads them from the second arc on.
     first_out_of_order : int
-        Which arc of the former tree, in the order of their adding and counted from one, was the first that is no longer
-        where it should be; the number of attributes if all are in order. Always 1 where no order was looked at.
+        The first arc of the former tree, counted from one in the order in which arcs were added, that is no longer in
+        order; the number of attributes if all arcs are in order. Always 1 if no order was checked.
     edges_changed : int
-        How many edges of the tree the former one did not have.
+        Number of edges that the former tree did not have.
     """
 
     calculated: int
@@ -44,7 +44,7 @@ class RestructureStats:
 def weighed_tree(
     counts: Counts, criterion: str, ess: float, former: Sequence[Edge] = ()
 ) -> tuple[list[tuple[int, int, float]], RestructureStats]:
-    """Return the maximum spanning tree in the order of Prim's algorithm, with weights, and what it took."""
+    """Return the weighted edges of the maximum spanning tree in the order of Prim's algorithm, and the cost."""
     weights = EDGE_WEIGHTS[criterion](counts, ess)
     tree = maximum_spanning_tree(weights)
     n = len(weights)
@@ -56,35 +56,35 @@ def weighed_tree(
 def revised_tree(
     counts: Counts, criterion: str, ess: float, former: Sequence[Edge]
 ) -> tuple[list[tuple[int, int, float]], RestructureStats]:
-    """Return the tree that the heuristic "arcs in correct order" makes of a former one, with weights.
+    """Return the weighted edges of a former tree revised by the heuristic "arcs in correct order", and the cost.
 
-    The former arcs are walked in the order in which they were added. Those before the first that is not the heaviest of
-    the former tree's arcs at its step are kept, and Prim's algorithm finishes the tree; it starts over where the first
-    arc fails. Only weights that are needed are calculated. An edge that the former tree lacks is never looked at while
-    all of its own are in order, so the tree need not be the heaviest.
+    The heuristic checks the former arcs in the order in which they were added, up to the first that is not the heaviest
+    of the former tree's arcs at its step. It keeps the arcs before that one, and Prim's algorithm completes the tree.
+    If the first arc fails, the whole tree is learned again. Only the weights that are needed are calculated. As long as
+    all former arcs are in order, no other edge is considered, so the tree need not be the heaviest.
     """
     n = len(counts.schema.columns)
     us, vs = (np.array([edge[end] for edge in former], np.int64) for end in (0, 1))
     weights = np.full((n, n), np.nan)
     work = np.zeros(2, np.int64)
-    of_prior = ess if criterion == "bdeu" else 0.0
+    prior = ess if criterion == "bdeu" else 0.0
     products, units = count_products(counts) if criterion == "cmi" else (np.empty(0, np.int64), 1.0)
-    holes = counts.has_missing()
-    sums = margin_products(counts.table, counts.class_counts, counts.schema.offset, holes, products)
-    given = (counts.table, counts.schema.offset, of_prior, products, units, sums, us, vs)
-    kept = int(arcs_in_order(*given, weights, work))
+    sums = margin_products(counts.table, counts.class_counts, counts.schema.offset, counts.has_missing(), products)
+    data = (counts.table, counts.schema.offset, prior, products, units, sums, us, vs)
+    kept = int(arcs_in_order(*data, weights, work))
     if not kept:
         tree, stats = weighed_tree(counts, criterion, ess, former)
         return tree, RestructureStats(stats.calculated, stats.recalled + int(work[RECALLED]), 1, stats.edges_changed)
-    finish_tree(*given, kept, weights, work)
-    edges = list(zip(us.tolist(), vs.tolist()))
+    finish_tree(*data, kept, weights, work)
+    edges = list(zip(us.tolist(), vs.tolist(), strict=True))
     first = kept + 1 if kept < n - 1 else n
     stats = RestructureStats(int(work[CALCULATED]), int(work[RECALLED]), first, _changed(edges, former))
-    # As `EDGE_WEIGHTS` has them: information is that of one row.
+    # Information is per row, as in `EDGE_WEIGHTS`.
     scale = units * (float(counts.class_counts.sum()) or 1.0) if criterion == "cmi" else 1.0
-    return [(u, v, w) for (u, v), w in zip(edges, (weights[us, vs] / scale).tolist())], stats
+    return [(u, v, w) for (u, v), w in zip(edges, (weights[us, vs] / scale).tolist(), strict=True)], stats
 
 
 def _changed(tree: Sequence[Edge], former: Sequence[Edge]) -> int:
+    """Return the number of edges that are not in the former tree."""
     known = {*former, *((v, u) for u, v in former)}
     return sum(edge not in known for edge in tree)

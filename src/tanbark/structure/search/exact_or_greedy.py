@@ -1,34 +1,23 @@
-"""Search for a structure by the names of a search and a score."""
+"""The choice between exact search and hill climbing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from tanbark.network import Structure
 from tanbark.progress import Progress, silent
-from tanbark.scores import AIC, BIC, CMDL, BDeu, BDs, Cases, Conditional, Decomposable, K2Score
+from tanbark.scores import Cases, Decomposable, Score
 from tanbark.structure.search.exact_search import exact_structure
 from tanbark.structure.search.hill_climbing import hill_climb
 from tanbark.structure.search.restrictions import Restrictions
 from tanbark.user_warnings import warn
 
-CRITERIA: dict[str, Callable[[float], Decomposable | Conditional]] = {
-    "bdeu": BDeu,
-    "bds": BDs,
-    "bic": lambda ess: BIC(),
-    "aic": lambda ess: AIC(),
-    "k2": K2Score,
-    "cmdl": CMDL,
-}
-"""The scores by which structures are searched, for an equivalent sample size."""
 SEARCHES = ("auto", "exact", "greedy")
 MOST_EXACT = 20
-"""So many nodes are searched exactly where nobody says how."""
+"""Number of nodes up to which "auto" searches exactly."""
 
 
 def searched_structure(
     cases: Cases,
-    score: Decomposable | Conditional,
+    score: Score,
     restrictions: Restrictions,
     search: str,
     *,
@@ -39,18 +28,20 @@ def searched_structure(
     n_jobs: int | None = None,
     progress: Progress = silent,
 ) -> tuple[Structure, str]:
-    """Return a structure, and whether it was searched "exact" or "greedy".
+    """Return a structure of high score, and whether the search was "exact" or "greedy".
 
-    With `search` "auto" that depends on the number of nodes and on the score alone, never on the machine.
+    With `search` "auto", the choice depends only on the number of nodes and the score, never on the machine. A score
+    that is not a sum over families is always searched greedily. The other parameters are those of `exact_structure` and
+    `hill_climb`.
     """
     nodes = len(cases.arity) - restrictions.class_above_all
-    if isinstance(score, Conditional):
+    if not score.is_decomposable:
         search = "greedy"
     elif search == "auto" and nodes > MOST_EXACT:
         warn(
             f"{nodes} nodes are more than the {MOST_EXACT} that are searched exactly by default, so the structure is "
-            "the best that hill climbing finds; search='exact' finds the best of all, search='greedy' says that this "
-            "will do"
+            "found by hill climbing and may not be optimal; set search='exact' for the optimal structure, or "
+            "search='greedy' to silence this warning"
         )
         search = "greedy"
     elif search == "auto":

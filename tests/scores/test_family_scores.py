@@ -1,10 +1,9 @@
-"""Families scored by one further pass score as they do alone."""
+"""Families that are scored together have the same scores as alone."""
 
 import numpy as np
 import pytest
 
-from tanbark.scores import AIC, BIC, BDeu, BDs, Cases, K2Score
-from tanbark.structure.search.family_scores import FamilyScores
+from tanbark.scores import AIC, BIC, BDeu, BDs, Cases, FamilyScores, K2Score
 
 
 def random_cases(seed, arity, rows):

@@ -1,12 +1,10 @@
-"""What a step is said to gain is the score after it less the score before it."""
+"""The gain of a move is the score after it less the score before it."""
 
 import numpy as np
 import pytest
 
 from tanbark.scores import BIC, CMDL, BDeu, BDs, Cases, ConditionalLogLikelihood, K2Score
-from tanbark.scores.conditional_scores import ClassRows
-from tanbark.structure.search.family_scores import FamilyScores
-from tanbark.structure.search.gains import ConditionalGains, DecomposableGains
+from tanbark.scores.class_rows import ClassRows
 from tanbark.structure.search.hill_climbing import legal_moves, moved, structure_of
 from tanbark.structure.search.restrictions import Restrictions
 
@@ -22,25 +20,19 @@ def random_cases(seed, rows):
     return Cases(codes, np.array(ARITY), rng.integers(1, 9, codes.shape[1]).astype(float))
 
 
-def gains_of(score, cases, n_jobs=None):
-    if isinstance(score, ConditionalLogLikelihood | CMDL):
-        return ConditionalGains(cases, score, n_jobs)
-    return DecomposableGains(FamilyScores(cases, score, n_jobs))
-
-
 @pytest.mark.parametrize("score", [BDeu(), BDs(), K2Score(), BIC(), ConditionalLogLikelihood(2.0), CMDL()], ids=repr)
-def test_every_step_gains_what_the_totals_differ_by(score):
+def test_the_gain_of_a_move_is_the_difference_of_the_totals(score):
     cases, restrictions = random_cases(0, 150), Restrictions.of([f"x{u}" for u in range(6)])
-    gains, rng = gains_of(score, cases), np.random.default_rng(1)
+    gains, rng = score.gains(cases), np.random.default_rng(1)
     edges, seen = np.zeros((6, 6), np.bool_), 0
     for _ in range(25):
-        gains.go_to(edges)
+        gains.move_to(edges)
         before = score.total(cases, structure_of(edges))
         assert gains.score == pytest.approx(before, abs=1e-9)
         toggled, turned = legal_moves(edges, restrictions)
         moves = [(False, v, p) for p, v in np.argwhere(toggled).tolist()]
         moves += [(True, v, p) for p, v in np.argwhere(turned).tolist()]
-        found = gains.toggling(toggled).copy(), gains.turning(turned)
+        found = gains.toggle_gains(toggled).copy(), gains.reversal_gains(turned)
         for turn, child, parent in moves:
             gain = found[turn][parent, child]
             after = score.total(cases, structure_of(moved(edges, (turn, child, parent))))
@@ -60,34 +52,34 @@ def test_the_number_of_threads_changes_no_bit(score):
     edges = np.zeros((6, 6), np.bool_)
     edges[5, :3] = edges[0, 1] = edges[4, 5] = True
     toggled, turned = legal_moves(edges, Restrictions.of([f"x{u}" for u in range(6)]))
-    one, two = gains_of(score, cases, 1), gains_of(score, cases, 2)
+    one, two = score.gains(cases, 1), score.gains(cases, 2)
     for each in (one, two):
-        each.go_to(edges)
-    assert np.array_equal(one.toggling(toggled), two.toggling(toggled), equal_nan=True)
-    assert np.array_equal(one.turning(turned), two.turning(turned), equal_nan=True)
+        each.move_to(edges)
+    assert np.array_equal(one.toggle_gains(toggled), two.toggle_gains(toggled), equal_nan=True)
+    assert np.array_equal(one.reversal_gains(turned), two.reversal_gains(turned), equal_nan=True)
 
 
-def test_steps_whose_penalty_nothing_could_pay_are_not_counted(monkeypatch):
+def test_moves_whose_penalty_exceeds_any_gain_are_not_counted(monkeypatch):
     cases = random_cases(0, 30)
     score = CMDL()
-    gains = ConditionalGains(cases, score)
+    gains = score.gains(cases)
     edges = np.zeros((6, 6), np.bool_)
     edges[[0, 1, 2], 5] = True
-    gains.go_to(edges)
+    gains.move_to(edges)
     monkeypatch.setattr(ClassRows, "factor", None)
     asked = np.zeros((6, 6), np.bool_)
     asked[4, 5] = True
-    assert gains.toggling(asked)[4, 5] == -np.inf
+    assert gains.toggle_gains(asked)[4, 5] == -np.inf
     monkeypatch.undo()
     assert score.total(cases, structure_of(edges | asked)) < score.total(cases, structure_of(edges))
 
 
-def test_only_steps_whose_penalty_nothing_could_pay_are_left_out():
+def test_only_moves_whose_penalty_exceeds_any_gain_are_left_out():
     restrictions, rng = Restrictions.of([f"x{u}" for u in range(6)]), np.random.default_rng(2)
     left_out = counted = 0
     for rows in (10, 30, 60):
         cases = random_cases(0, rows)
-        gains, price = ConditionalGains(cases, CMDL()), np.log(cases.weights.sum()) / 2
+        gains, price = CMDL().gains(cases), np.log(cases.weights.sum()) / 2
 
         def parameters(edges):
             sizes = [(ARITY[v] - 1) * np.prod([ARITY[p] for p in np.flatnonzero(edges[:, v])]) for v in range(6)]
@@ -95,11 +87,11 @@ def test_only_steps_whose_penalty_nothing_could_pay_are_left_out():
 
         edges = np.zeros((6, 6), np.bool_)
         for _ in range(15):
-            gains.go_to(edges)
+            gains.move_to(edges)
             certain = -ConditionalLogLikelihood().total(cases, structure_of(edges))
             toggled, turned = legal_moves(edges, restrictions)
             moves = [(bool(t), v, p) for t, p, v in np.argwhere(np.stack([toggled, turned])).tolist()]
-            found = gains.toggling(toggled).copy(), gains.turning(turned)
+            found = gains.toggle_gains(toggled).copy(), gains.reversal_gains(turned)
             for move in moves:
                 turn, child, parent = move
                 penalty = price * (parameters(moved(edges, move)) - parameters(edges))

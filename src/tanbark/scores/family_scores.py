@@ -1,0 +1,95 @@
+"""A cache of family scores that counts many one-parent extensions of a family in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.counts.family_counts import ROOM
+from tanbark.kernels.count.configurations import joint_counts
+from tanbark.kernels.runtime.threads import run, thread_count
+from tanbark.scores.cases import Cases
+
+if TYPE_CHECKING:
+    from tanbark.scores.decomposable import Decomposable
+
+Family = tuple[int, tuple[int, ...]]
+Integers = NDArray[np.int64]
+
+FAMILIES_PER_TASK = 8
+"""Number of families counted in one task, large enough that switching threads costs little."""
+
+
+class FamilyScores:
+    """The scores of nodes given their parents, each computed once.
+
+    A family with more cells than can be numbered has a score of minus infinity.
+
+    Parameters
+    ----------
+    cases : Cases
+    score : Decomposable
+    n_jobs : int, optional
+        Number of threads, as in scikit-learn.
+    """
+
+    def __init__(self, cases: Cases, score: Decomposable, n_jobs: int | None = None) -> None:
+        self.cases = cases
+        self._score = score
+        self._threads = thread_count(n_jobs, len(cases.weights))
+        self._known: dict[Family, float] = {}
+
+    def local(self, node: int, parents: tuple[int, ...]) -> float:
+        """Return the score of a node given its parents, which are in ascending order."""
+        family = (node, parents)
+        if family not in self._known:
+            fits = self.cases.configurations((node, *parents)) < ROOM
+            self._known[family] = self._score.local(self.cases, node, parents) if fits else -np.inf
+        return self._known[family]
+
+    def grown(self, node: int, parents: tuple[int, ...], others: Sequence[int]) -> NDArray[np.float64]:
+        """Return the scores of a node given its parents and each of the other nodes, one at a time."""
+        families = {other: _extended(node, parents, other) for other in others}
+        unknown = [other for other in others if families[other] not in self._known]
+        if unknown:
+            numbers, size = _numbered_with_values(self.cases, node, parents)
+            max_arity = min(self.cases.max_cells / size, ROOM / self.cases.configurations((node, *parents)))
+            small = [other for other in unknown if self.cases.arity[other] <= max_arity]
+            parts = [small[i : i + FAMILIES_PER_TASK] for i in range(0, len(small), FAMILIES_PER_TASK)]
+            tasks: list[Callable[[], object]] = [
+                partial(self._grow, node, parents, numbers, size, part) for part in parts
+            ]
+            tasks += [partial(self.local, *families[other]) for other in unknown if other not in small]
+            run(tasks, self._threads)
+        return np.array([self._known[families[other]] for other in others], np.float64)
+
+    def _grow(self, node: int, parents: tuple[int, ...], numbers: Integers, size: int, others: list[int]) -> None:
+        """Score a node given its parents and each of the others, from the numbers of the present family's values."""
+        cases, values = self.cases, int(self.cases.arity[node])
+        arity = cases.arity[others]
+        start = np.append(0, np.cumsum(size * arity))
+        counts = joint_counts(numbers, cases.codes[others], arity, start, cases.weights)
+        for other, levels, part in zip(others, arity.tolist(), np.split(counts, start[1:-1]), strict=True):
+            table = part.reshape(-1, values, levels).swapaxes(1, 2).reshape(-1, values)
+            table = table[table.any(axis=1)]
+            family = _extended(node, parents, other)
+            self._known[family] = self._score.family(table, cases.configurations(family[1]))
+
+
+def _extended(node: int, parents: tuple[int, ...], other: int) -> Family:
+    """Return the family of a node with one more parent."""
+    return node, tuple(sorted((*parents, other)))
+
+
+def _numbered_with_values(cases: Cases, node: int, parents: Sequence[int]) -> tuple[Integers, int]:
+    """Return numbers of the observed configurations of parents and node, with the node's value last, and the size."""
+    numbers, size = cases.numbered(parents)
+    observed = np.zeros(size, np.bool_)
+    observed[numbers] = True
+    numbers = (np.cumsum(observed) - 1)[numbers]
+    values = int(cases.arity[node])
+    return numbers * values + cases.codes[node], int(observed.sum()) * values
