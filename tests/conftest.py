@@ -84,7 +84,7 @@ def all_trees():
 @pytest.fixture
 def threads_for_few_rows(monkeypatch):
     """Let the smallest tables be worked on by as many threads as are asked for."""
-    monkeypatch.setattr(threads, "FEW_ROWS", 0)
+    monkeypatch.setattr(threads, "MIN_ROWS_FOR_THREADS", 0)
 
 
 @pytest.fixture

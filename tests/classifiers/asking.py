@@ -47,12 +47,12 @@ def threads_used(n_jobs):
     """Return how many threads a fit and a prediction use at most."""
     used = []
     make = kernel_threads.ThreadPoolExecutor
-    few, kernel_threads.FEW_ROWS = kernel_threads.FEW_ROWS, 0
+    few, kernel_threads.MIN_ROWS_FOR_THREADS = kernel_threads.MIN_ROWS_FOR_THREADS, 0
     kernel_threads.ThreadPoolExecutor = lambda most: (used.append(most), make(most))[1]
     try:
         X, holed, y = table()
         tanbark.TAN(n_jobs=n_jobs).fit(X, y).predict_proba(holed)
         tanbark.BayesNet(n_jobs=n_jobs).fit(X[:, :4], y)
     finally:
-        kernel_threads.FEW_ROWS, kernel_threads.ThreadPoolExecutor = few, make
+        kernel_threads.MIN_ROWS_FOR_THREADS, kernel_threads.ThreadPoolExecutor = few, make
     return max(used, default=1)

@@ -13,7 +13,7 @@ from tanbark import AveragedTAN, Counts, Network
 from tanbark.models import tree_average
 from tanbark.network import Structure
 from tanbark.parameters import tree_tables
-from tanbark.structure import rooted
+from tanbark.structure import rooted_parents
 
 ARITY, CLASSES = (3, 2, 4, 2, 3), 3
 
@@ -34,7 +34,7 @@ class EveryTree:
         self.codes, self.y, self.arity, self.classes, self.ess = codes, y, arity, classes, ess
         self.before = before or (codes[:, :0], y[:0])
         n = len(arity)
-        self.parents = [rooted(n, tree, roots=[n - 1]) for tree in trees]
+        self.parents = [rooted_parents(n, tree, roots=[n - 1]) for tree in trees]
         self.trees = trees
         self.factors = np.ones((n, n)) if factors is None else factors
         self._scores = {}
@@ -357,7 +357,7 @@ def test_a_missing_value_is_summed_out_of_every_tree(random_table, all_trees, ho
     rows = every_row((3, 2, 4, 2), with_holes=True)
     joints = []
     for tree in trees:
-        parent = rooted(4, tree, [0])
+        parent = rooted_parents(4, tree, [0])
         network = Network(schema, Structure.augmented(parent), tree_tables(counts, parent, "dirichlet", 10.0))
         joints.append(network.log_joint(rows))
     expected = logsumexp(np.array(joints) + share[:, None, None], axis=0)

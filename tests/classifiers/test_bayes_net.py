@@ -120,7 +120,7 @@ def test_every_criterion_is_searched_and_greedy_is_never_better(kind, criterion)
 
 
 def test_more_nodes_than_are_searched_exactly_are_climbed_to_with_a_warning(monkeypatch):
-    monkeypatch.setattr(search, "MOST_EXACT", 5)
+    monkeypatch.setattr(search, "MAX_EXACT_NODES", 5)
     X, y = table()
     with pytest.warns(UserWarning, match=r"6 nodes are more than the 5 .* search='exact'"):
         assert BayesNet().fit(X, y).search_ == "greedy"

@@ -165,7 +165,7 @@ def ask_processes(how, processes, fitted, expected, folder):
 )
 def test_processes_get_the_same_answers(fitted, expected, how, processes, tmp_path, monkeypatch):
     # Whoever forks has used threads.
-    monkeypatch.setattr(kernel_threads, "FEW_ROWS", 0)
+    monkeypatch.setattr(kernel_threads, "MIN_ROWS_FOR_THREADS", 0)
     X, holed, y = table()
     tanbark.TAN(n_jobs=3).fit(X, y).predict_proba(holed)
     ask_processes(how, processes, fitted, expected, tmp_path)

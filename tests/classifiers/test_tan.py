@@ -10,7 +10,7 @@ from tanbark import TAN, Counts, Encoder
 from tanbark.network import Network, Structure
 from tanbark.parameters import tree_tables
 from tanbark.scores.conditional_scores import beta
-from tanbark.structure import rooted
+from tanbark.structure import rooted_parents
 
 
 @pytest.mark.parametrize("name", ["car_evaluation", "nursery", "chess_kr_vs_kp"])
@@ -23,7 +23,7 @@ def test_the_tree_and_its_probabilities_are_wekas(name, read_text, reference):
     assert {frozenset(e) for e in model.network_.edges} == {frozenset(e) for e in tree["edges"]}
     # Laplace estimates depend on the root, so the tree is hung from Weka's.
     edges = [(u, v) for u, v, _ in model.tree_edges_]
-    parent = rooted(len(names) - 1, edges, [names.index(tree["root"])])
+    parent = rooted_parents(len(names) - 1, edges, [names.index(tree["root"])])
     tables = tree_tables(model.counts_, parent, "laplace", 1.0)
     network = Network(model.schema_, Structure.augmented(parent), tables)
     joint = network.log_joint(model.schema_.encode(X.iloc[figures["rows"]]))

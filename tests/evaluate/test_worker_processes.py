@@ -9,7 +9,7 @@ import time
 import pytest
 from joblib import delayed
 
-from tanbark.evaluate.worker_processes import side_by_side
+from tanbark.evaluate.worker_processes import parallel_results
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT mask")
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT m
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("in_order", [True, False])
 def test_all_results_are_returned(n_jobs, in_order):
-    with side_by_side((delayed(abs)(-i) for i in range(7)), n_jobs, in_order) as results:
+    with parallel_results((delayed(abs)(-i) for i in range(7)), n_jobs, in_order) as results:
         found = list(results)
     assert sorted(found) == [*range(7)]
     assert found == [*range(7)] or not in_order
@@ -37,9 +37,9 @@ def test_an_interrupt_while_tasks_are_dispatched_ends_all_processes():
             yield delayed(time.sleep)(30)
 
     began = time.monotonic()
-    with pytest.raises(KeyboardInterrupt), side_by_side(tasks(), 2) as results:
+    with pytest.raises(KeyboardInterrupt), parallel_results(tasks(), 2) as results:
         list(results)
-    with side_by_side((delayed(abs)(-i) for i in range(4)), 2) as results:
+    with parallel_results((delayed(abs)(-i) for i in range(4)), 2) as results:
         assert list(results) == [*range(4)]
     assert time.monotonic() - began < 25
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())

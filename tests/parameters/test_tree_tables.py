@@ -9,7 +9,7 @@ from tanbark import TAN, Counts, Encoder
 from tanbark.kernels.count.table_estimates import rake
 from tanbark.network import Network, Structure
 from tanbark.parameters import PARAMETERS, raked_pair, smoothed_values, tree_tables
-from tanbark.structure import rooted
+from tanbark.structure import rooted_parents
 
 
 def pair_counts(codes, y, u, v, k, i, j):
@@ -84,7 +84,7 @@ def test_hypothyroid_has_no_complete_row_and_still_one_joint(read_text):
     edges = [(u, v) for u, v, _ in model.tree_edges_]
     expected = model.network_.log_joint(codes)
     for root in (0, 17, 27):
-        parent = rooted(len(names) - 1, edges, [root])
+        parent = rooted_parents(len(names) - 1, edges, [root])
         other = joint(model.schema_, codes, tree_tables(model.counts_, parent, "dirichlet", 10.0), parent)
         np.testing.assert_allclose(other, expected, rtol=0, atol=1e-9)
 

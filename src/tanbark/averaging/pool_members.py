@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts import Counts, Rows
-from tanbark.kernels.average.super_parent_joint import leave_out, member_log_joints
-from tanbark.kernels.runtime.compiling import frozen
+from tanbark.kernels.average.super_parent_joint import leave_one_out_joints, member_log_joints
+from tanbark.kernels.runtime.compiling import read_only
 from tanbark.kernels.runtime.threads import pieces, run, thread_count
 from tanbark.network import Network, Structure
 from tanbark.parameters import Smoothing, children_tables, value_tables
@@ -22,8 +22,8 @@ from tanbark.progress import Progress, silent
 from tanbark.schema import Schema
 from tanbark.schema.encode.columns import Codes
 from tanbark.structure.search.ordered_search import k_dependence
-from tanbark.structure.trees.edge_weights import cmi_weights, most_telling
-from tanbark.structure.trees.spanning_tree import best_trees, rooted, settled
+from tanbark.structure.trees.edge_weights import attributes_by_information, cmi_weights
+from tanbark.structure.trees.spanning_tree import best_trees, rooted_parents, rounded_weights
 
 Array = NDArray[np.float64]
 
@@ -68,7 +68,7 @@ class SuperParents:
         rows = codes.shape[1]
         out = np.empty((rows, self.own.shape[1], len(self.members)))
         threads = thread_count(n_jobs, rows)
-        call = partial(member_log_joints, codes, *map(frozen, (self.offset, self.own, self.pairs, self.members)))
+        call = partial(member_log_joints, codes, *map(read_only, (self.offset, self.own, self.pairs, self.members)))
         steps = out[:1].size * len(codes)
         run([partial(call, *span, out) for span in pieces(rows, threads, steps)], threads)
         return out
@@ -84,7 +84,7 @@ class SuperParents:
         prior = Smoothing.of(counts, parameters, ess)
         table = counts.table.astype(np.float64)
         call = partial(
-            leave_out,
+            leave_one_out_joints,
             rows.codes,
             rows.classes.astype(np.int64),
             rows.each,
@@ -214,15 +214,15 @@ def nested_naive_bayes(counts: Counts) -> list[Structure]:
     for each attribute.
     """
     n = len(counts.schema.columns)
-    order = most_telling(counts)
+    order = attributes_by_information(counts)
     return [Structure((*((n,) if u in order[:many] else () for u in range(n)), ())) for many in range(1, n + 1)]
 
 
 def heaviest_trees(counts: Counts) -> list[Structure]:
     """Return the trees of greatest conditional mutual information, the heaviest first."""
     n = len(counts.schema.columns)
-    trees = best_trees(settled(cmi_weights(counts, 0.0)), TREES)
-    return [Structure.augmented(rooted(n, edges, most_telling(counts))) for edges in trees]
+    trees = best_trees(rounded_weights(cmi_weights(counts, 0.0)), TREES)
+    return [Structure.augmented(rooted_parents(n, edges, attributes_by_information(counts))) for edges in trees]
 
 
 def growing_dependence(counts: Counts) -> list[Structure]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts import Rows
-from tanbark.kernels.average.pooling import FAINTEST, linear_pool, logarithmic_pool
+from tanbark.kernels.average.pooling import MIN_LOG_SHARE, linear_pool, logarithmic_pool
 from tanbark.kernels.runtime.threads import run, thread_count
 from tanbark.progress import Progress, silent
 
@@ -58,7 +58,7 @@ class PoolLikelihood:
         weights = rows.each / rows.each.sum()
         if linear:
             best = own.max(axis=1)
-            less = np.maximum(own - best[:, None], FAINTEST)
+            less = np.maximum(own - best[:, None], MIN_LOG_SHARE)
             return cls(np.stack([np.exp(less), -np.expm1(less)], axis=1), weights, True, float(weights @ best), n_jobs)
         many, classes, members = log_posteriors.shape
         scores = np.empty((many, classes - 1, members))

@@ -14,9 +14,9 @@ from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
 from tanbark.counts import Counts
 from tanbark.immutable import CopiedByFields
-from tanbark.kernels.average.sampled_trees import draw_trees, reduced_graphs
-from tanbark.kernels.average.tree_sums import NOTHING, edge_probabilities, tree_sum
-from tanbark.kernels.runtime.compiling import frozen
+from tanbark.kernels.average.sampled_trees import reduced_graphs, sample_spanning_trees
+from tanbark.kernels.average.tree_sums import ZERO_EXPONENT, edge_probabilities, tree_sum
+from tanbark.kernels.runtime.compiling import read_only
 from tanbark.kernels.trees.pair_weights import sequence_evidence, values_evidence
 from tanbark.structure import best_trees
 
@@ -183,7 +183,7 @@ class TreePosterior(CopiedByFields):
         logs = np.where(possible, self.near, 0.0)
         exponent = np.rint(logs / math.log(2.0))
         mantissa: Array = np.exp((logs - exponent * LOG_TWO_HIGH) - exponent * LOG_TWO_LOW)
-        return frozen(mantissa), frozen(np.where(possible, exponent, NOTHING))
+        return read_only(mantissa), read_only(np.where(possible, exponent, ZERO_EXPONENT))
 
     @cached_property
     def scaled_total(self) -> tuple[float, float]:
@@ -221,7 +221,7 @@ class TreePosterior(CopiedByFields):
         """Return trees drawn exactly, of shape (many, n - 1, 2)."""
         trees = np.empty((many, len(self.log_weights) - 1, 2), np.int64)
         if trees.size:
-            draw_trees(self._graphs, rng, trees)
+            sample_spanning_trees(self._graphs, rng, trees)
         return trees
 
     @cached_property

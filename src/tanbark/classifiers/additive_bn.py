@@ -27,7 +27,7 @@ from tanbark.models.pool import Classifiers, Pool, normalise_joints
 from tanbark.parameters import PARAMETERS, class_table, estimated_networks
 from tanbark.progress import Progress, progress_bar
 from tanbark.schema import Encoder, Schema
-from tanbark.structure import most_telling
+from tanbark.structure import attributes_by_information
 from tanbark.user_warnings import warn
 
 MAX_GAP = 1e-6
@@ -256,7 +256,7 @@ class AdditiveBN(CountsClassifier):
 
     def _super_parents(self, counts: Counts) -> NDArray[np.int64]:
         """Return the attributes that are super-parents, in column order."""
-        return np.sort(most_telling(counts)[: self.max_members])
+        return np.sort(attributes_by_information(counts)[: self.max_members])
 
     def _learner(self, counts: Counts, seed: int) -> Callable[[Counts, Rows], Networks | Classifiers]:
         """Return a function that learns the members, other than super-parents, from counts and rows."""

@@ -19,7 +19,7 @@ from tanbark.models.tree_average import DrawnTreesWarning, TreeAverage
 from tanbark.network import Network
 from tanbark.parameters import pair_ratios
 from tanbark.schema import Encoder, Schema
-from tanbark.structure import bdeu_weights_by_class, most_telling
+from tanbark.structure import attributes_by_information, bdeu_weights_by_class
 
 __all__ = ["AveragedTAN", "DrawnTreesWarning"]
 
@@ -167,7 +167,7 @@ class AveragedTAN(CountsClassifier):
             smoothed = known.class_counts + ess / len(known.class_counts)
             log_prior = np.log(smoothed / smoothed.sum())
         values, ratios = pair_ratios(known, ess)
-        root, seed = most_telling(known)[0], seed_of(self.random_state)
+        root, seed = attributes_by_information(known)[0], seed_of(self.random_state)
         return TreeAverage(counts, log_prior, values, ratios, posteriors, bool(self.multinet), root, seed, log_evidence)
 
     def _prior_under(self, schema: Schema) -> Counts | None:

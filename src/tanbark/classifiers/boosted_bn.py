@@ -22,14 +22,20 @@ from tanbark.classifiers.boosting import (
 )
 from tanbark.classifiers.tan import tan_network
 from tanbark.counts import Counts, Rows, count_tree
-from tanbark.kernels.average.pooling import SLACK
+from tanbark.kernels.average.pooling import LOG_TIE_TOLERANCE
 from tanbark.models.network_model import log_prior_ratio
 from tanbark.models.votes import Votes, VoteTally
 from tanbark.network import Network, Structure
 from tanbark.parameters import PARAMETERS, class_table, tree_tables
 from tanbark.progress import Progress, progress_bar
 from tanbark.schema import Encoder, Schema
-from tanbark.structure import EDGE_WEIGHTS, maximum_spanning_tree, most_telling, rooted, settled
+from tanbark.structure import (
+    EDGE_WEIGHTS,
+    attributes_by_information,
+    maximum_spanning_tree,
+    rooted_parents,
+    rounded_weights,
+)
 
 Learner = Callable[[Rows, Array], Network]
 
@@ -238,16 +244,16 @@ class BoostedBN(CountsClassifier):
         if self.base == "naive-bayes":
             return best
         counts = Counts.of(rows.schema, rows.codes, rows.classes, rows.weights, 2, self.n_jobs)
-        weights = settled(EDGE_WEIGHTS["cmi"](counts, float(self.ess)))
+        weights = rounded_weights(EDGE_WEIGHTS["cmi"](counts, float(self.ess)))
         # Parts of the tree are rooted like the whole tree, so that the order of the columns does not matter.
-        whole = rooted(n, maximum_spanning_tree(weights), most_telling(counts))
+        whole = rooted_parents(n, maximum_spanning_tree(weights), attributes_by_information(counts))
         heaviest = sorted((-weights[u, above], u) for u, above in enumerate(whole) if above >= 0)
         parent = [-1] * n
         for edges, (_, u) in enumerate(heaviest, 1):
             parent[u] = whole[u]
             name = f"{edges} edge{'s' * (edges > 1)}, "
             trial = self._trial(rows, held, self._learner(tuple(parent)), progress, name)
-            if not trial.loss < best.loss - SLACK:
+            if not trial.loss < best.loss - LOG_TIE_TOLERANCE:
                 break
             best = trial
         return best
@@ -265,7 +271,7 @@ class BoostedBN(CountsClassifier):
             trial.losses.append(loss)
             done = len(trial.losses)
             _report(progress, f"{name}round {done}", done, self.n_estimators, found, loss)
-            if loss < trial.loss - SLACK:
+            if loss < trial.loss - LOG_TIE_TOLERANCE:
                 trial.rounds, trial.loss = done, loss
             elif done - trial.rounds >= self.patience:
                 break

@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 from scipy.special import log_softmax, softmax
 
 from tanbark.counts import Rows
-from tanbark.kernels.average.pooling import SLACK
+from tanbark.kernels.average.pooling import LOG_TIE_TOLERANCE
 from tanbark.models.votes import votes_of
 from tanbark.network import Network
 
@@ -109,7 +109,7 @@ def boost(rows: Rows, learn: Callable[[Array], Network], n_jobs: int | None = No
         wrong = votes_of(network, rows.codes, n_jobs) != rows.classes
         error = float(weights[wrong].sum() / weights.sum())
         # Without the slack, rounding could make every network slightly better than chance: boosting would not end.
-        if error <= 0.0 or error >= chance - SLACK:
+        if error <= 0.0 or error >= chance - LOG_TIE_TOLERANCE:
             if first or error <= 0.0:
                 yield Round(network, error, 1.0)
             return

@@ -10,7 +10,7 @@ from tanbark.counts import Counts, Rows
 from tanbark.models import Findings
 from tanbark.network import Network
 from tanbark.schema import Encoder, Schema
-from tanbark.structure import EDGE_GAINS, maximum_forest, most_telling
+from tanbark.structure import EDGE_GAINS, attributes_by_information, maximum_forest
 
 
 class ForestAN(NetworkClassifier):
@@ -91,5 +91,5 @@ class ForestAN(NetworkClassifier):
     def _learn_network(self, counts: Counts, rows: Rows | None, former: Any) -> tuple[Network, Findings]:
         gains = EDGE_GAINS[self.criterion](counts, float(self.ess))
         edges = maximum_forest(gains)
-        network = tree_network(counts, edges, most_telling(counts), self.parameters, float(self.ess))
+        network = tree_network(counts, edges, attributes_by_information(counts), self.parameters, float(self.ess))
         return network, Findings(tree_edges=tuple((u, v, float(gains[u, v])) for u, v in edges))

@@ -14,7 +14,7 @@ from tanbark.network import Network
 from tanbark.parameters import estimated_networks
 from tanbark.schema import Encoder, Schema
 from tanbark.scores import Cases, K2Score
-from tanbark.structure import k2_search, most_telling
+from tanbark.structure import attributes_by_information, k2_search
 
 
 class K2(NetworkClassifier):
@@ -125,7 +125,9 @@ class K2(NetworkClassifier):
     def _learn_network(self, counts: Counts, rows: Rows | None, former: Any) -> tuple[Network, Findings]:
         assert rows is not None
         cases = Cases.of(rows)
-        names = [counts.schema.names[u] for u in most_telling(counts)] if self.order is None else self.order
+        names = (
+            [counts.schema.names[u] for u in attributes_by_information(counts)] if self.order is None else self.order
+        )
         score = K2Score()
         structure = k2_search(cases, score, _nodes(names, counts.schema), int(self.max_parents), self.n_jobs)
         network = estimated_networks(counts, rows, [structure], self.parameters, float(self.ess), self.n_jobs)[0]

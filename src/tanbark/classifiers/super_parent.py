@@ -10,11 +10,11 @@ from tanbark.averaging import MOST_CELLS, SuperParents
 from tanbark.classifiers.base.counts_classifier import Array
 from tanbark.classifiers.base.network_classifier import NetworkClassifier, tree_network
 from tanbark.counts import Counts, Rows
-from tanbark.kernels.average.pooling import SLACK
+from tanbark.kernels.average.pooling import LOG_TIE_TOLERANCE
 from tanbark.models import Findings
 from tanbark.network import Network
 from tanbark.schema import Encoder, Schema
-from tanbark.structure import class_information, settled
+from tanbark.structure import class_information, rounded_weights
 
 
 class SuperParent(NetworkClassifier):
@@ -121,8 +121,8 @@ class SuperParent(NetworkClassifier):
         else:
             assert rows is not None
             accuracies = self._accuracies(counts, rows.distinct)
-            information = settled(class_information(counts))
-            chosen = int(np.lexsort((-information, -settled(accuracies)))[0])
+            information = rounded_weights(class_information(counts))
+            chosen = int(np.lexsort((-information, -rounded_weights(accuracies)))[0])
         edges = [(chosen, u) for u in range(len(names)) if u != chosen]
         network = tree_network(counts, edges, [chosen], self.parameters, float(self.ess))
         return network, Findings(super_parent=names[chosen], accuracies=accuracies)
@@ -139,7 +139,7 @@ class SuperParent(NetworkClassifier):
             prior = networks.left_out_log_prior(some, counts, self.parameters, ess)
             joints = np.where(np.isneginf(joints).all(axis=1, keepdims=True), prior[:, :, None], joints)
             # The first of the classes that are most probable up to rounding.
-            best = (joints >= joints.max(axis=1, keepdims=True) - SLACK).argmax(axis=1)
+            best = (joints >= joints.max(axis=1, keepdims=True) - LOG_TIE_TOLERANCE).argmax(axis=1)
             right += some.each @ (best == some.classes[:, None])
         return right / float(rows.each.sum())
 

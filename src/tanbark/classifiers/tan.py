@@ -13,12 +13,12 @@ from tanbark.network import Network
 from tanbark.schema import Encoder, Schema
 from tanbark.structure import (
     EDGE_WEIGHTS,
-    REVISABLE,
+    SYMMETRIC_CRITERIA,
     RestructureStats,
+    attributes_by_information,
+    learned_tree,
     maximum_arborescence,
-    most_telling,
     revised_tree,
-    weighed_tree,
 )
 
 
@@ -114,8 +114,10 @@ class TAN(NetworkClassifier):
         super().validate_parameters()
         check_choice("criterion", self.criterion, EDGE_WEIGHTS)
         check_choice("restructure", self.restructure, ("always", "aco"))
-        if self.restructure == "aco" and self.criterion not in REVISABLE:
-            raise ValueError(f"restructure='aco' needs criterion {' or '.join(map(repr, REVISABLE))}; use 'always'")
+        if self.restructure == "aco" and self.criterion not in SYMMETRIC_CRITERIA:
+            raise ValueError(
+                f"restructure='aco' needs criterion {' or '.join(map(repr, SYMMETRIC_CRITERIA))}; use 'always'"
+            )
 
     @property
     def tree_edges_(self) -> list[tuple[int, int, float]]:
@@ -146,10 +148,10 @@ def tan_network(
         weights = EDGE_WEIGHTS["acll"](counts, ess)
         tree = [(u, v, float(weights[u, v])) for u, v in maximum_arborescence(weights)]
         findings = Findings(tree_edges=tuple(tree))
-        roots = [tree[0][0]] if tree else most_telling(counts)
+        roots = [tree[0][0]] if tree else attributes_by_information(counts)
     else:
-        learn = revised_tree if revise and former else weighed_tree
+        learn = revised_tree if revise and former else learned_tree
         tree, stats = learn(counts, criterion, ess, former)
         findings = Findings(tree_edges=tuple(tree), restructure_stats=stats)
-        roots = most_telling(counts)
+        roots = attributes_by_information(counts)
     return tree_network(counts, [(u, v) for u, v, _ in tree], roots, parameters, ess), findings

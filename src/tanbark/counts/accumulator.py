@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.kernels.count.pair_counts import BLOCK, count_pairs, weigh_pairs
+from tanbark.kernels.count.pair_counts import BLOCK_ROWS, count_pairs, count_weighted_pairs
 from tanbark.kernels.runtime.threads import run, spans, thread_count
 from tanbark.memory import check_free
 from tanbark.schema import Schema
@@ -104,7 +104,7 @@ class Tally:
         if row_weights is None:
             row_weights = np.ones(rows)
         np.add.at(self._classes, labels, row_weights)
-        weigh = partial(weigh_pairs, codes, labels, row_weights, self.schema.offset)
+        weigh = partial(count_weighted_pairs, codes, labels, row_weights, self.schema.offset)
         parts = _attribute_spans(len(codes), threads)
         run([partial(weigh, *part, self._values, self._pairs) for part in parts], threads)
 
@@ -196,7 +196,7 @@ def _count(
         count = partial(count_pairs, codes, y, offset, 0, rows)
         run([partial(count, *part, values, pairs) for part in _attribute_spans(n, threads)], threads)
         return
-    parts = spans(rows, threads, BLOCK)
+    parts = spans(rows, threads, BLOCK_ROWS)
     tables = [(values, pairs)] + [(np.zeros_like(values), np.zeros_like(pairs)) for _ in parts[1:]]
     # Without rows there are no parts, but always the first table.
     tasks = [partial(count_pairs, codes, y, offset, *p, 0, n, *own) for p, own in zip(parts, tables, strict=False)]

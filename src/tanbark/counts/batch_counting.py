@@ -9,7 +9,7 @@ import numpy as np
 
 from tanbark.counts.accumulator import MAX_PRIVATE_BYTES, Tally
 from tanbark.counts.counts import Counts
-from tanbark.kernels.runtime.threads import feed, jobs
+from tanbark.kernels.runtime.threads import feed, resolve_n_jobs
 from tanbark.progress import Progress
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.read.class_column import codes_among, read_labels, warn_of_dropped
@@ -119,7 +119,7 @@ def count_and_drop(
     seen: Callable[[int], None] | None = None,
 ) -> tuple[Counts, int]:
     """Count as `count_batches` does; return the number of dropped rows instead of warning about them."""
-    threads = jobs(n_jobs)
+    threads = resolve_n_jobs(n_jobs)
     tally = Tally(schema, order)
     # If the tables are small, each thread counts into its own; otherwise all threads work on the same rows.
     shared = tally.nbytes > MAX_PRIVATE_BYTES

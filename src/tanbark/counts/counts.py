@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tanbark.counts.accumulator import Array, Tally, check_memory, checked_classes
 from tanbark.immutable import CopiedByFields
 from tanbark.kernels.count.pair_counts import add_rows
-from tanbark.kernels.runtime.compiling import frozen
+from tanbark.kernels.runtime.compiling import read_only
 from tanbark.progress import Progress
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.encode.columns import Codes
@@ -74,7 +74,7 @@ class Counts(CopiedByFields):
 
     def __post_init__(self) -> None:
         for name in ("class_counts", "table"):
-            object.__setattr__(self, name, frozen(getattr(self, name)))
+            object.__setattr__(self, name, read_only(getattr(self, name)))
         if self.table.dtype.kind == "f":
             with np.errstate(over="ignore"):
                 in_range = self.class_counts.sum() <= MOST_WEIGHT and np.isfinite(self.table).all()

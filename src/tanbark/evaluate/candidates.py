@@ -13,7 +13,7 @@ from tanbark.classifiers.registry import REGISTRY
 from tanbark.evaluate.table_vectorizer import TableVectorizer
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.read.table_reader import read_table
-from tanbark.structure.search.exact_or_greedy import MOST_EXACT
+from tanbark.structure.search.exact_or_greedy import MAX_EXACT_NODES
 
 PEERS = {
     "cart": DecisionTreeClassifier,
@@ -116,8 +116,8 @@ def fold_seconds(name: str, rows: int, columns: int) -> float:
     """Return roughly how long a classifier takes to fit and predict one fold on an ordinary core."""
     cells, pairs = rows * columns / 1e6, rows * columns**2 / 1e6
     seconds = 0.05 + 0.1 * cells + _SECONDS_PER_MILLION_CELLS.get(name, 0.0) * cells
-    nodes = columns + _NODES_BESIDE_COLUMNS.get(name, MOST_EXACT)
-    if nodes <= MOST_EXACT:
+    nodes = columns + _NODES_BESIDE_COLUMNS.get(name, MAX_EXACT_NODES)
+    if nodes <= MAX_EXACT_NODES:
         return seconds + _SECONDS_PER_BILLION_ROW_SETS * rows * 2.0**nodes / 1e9
     return seconds + _SECONDS_PER_MILLION_ROW_PAIRS.get(name, 0.0) * pairs
 

@@ -298,7 +298,7 @@ def learning_curve(
                 try:
                     results[name] = trial.of(model, share, report)
                 except Exception as error:
-                    failures[name] = reason(error)
+                    failures[name] = error_text(error)
             for message, category in dict.fromkeys((str(warning.message), warning.category) for warning in caught):
                 warnings.warn(f"{name}: {message}", category, stacklevel=2)
             done += folds * repeats
@@ -307,6 +307,6 @@ def learning_curve(
     return curve
 
 
-def reason(error: Exception) -> str:
+def error_text(error: Exception) -> str:
     """Return the type and the message of an error on one line."""
     return f"{type(error).__name__}: {' '.join(str(error).split())}"

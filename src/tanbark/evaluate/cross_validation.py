@@ -25,7 +25,7 @@ from tanbark.classifiers.base.counts_classifier import CountsClassifier
 from tanbark.classifiers.base.parameter_checks import check_jobs, check_number
 from tanbark.evaluate.folds import ROOM, EncodedTable, FoldCounts, Places, Split, stratified_folds, stratified_share
 from tanbark.evaluate.results import CrossValidation, Fold
-from tanbark.evaluate.worker_processes import side_by_side
+from tanbark.evaluate.worker_processes import parallel_results
 from tanbark.progress import Progress, silent
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.read.class_column import read_target, usable_rows
@@ -89,7 +89,7 @@ def with_unseen_classes(classes: NDArray[Any], known: list[NDArray[Any]]) -> NDA
     return np.array([*classes.tolist(), *others], kind) if others else classes
 
 
-def aligned(log_probabilities: Array, classes: NDArray[Any], wanted: NDArray[Any]) -> Array:
+def align_classes(log_probabilities: Array, classes: NDArray[Any], wanted: NDArray[Any]) -> Array:
     """Return log probabilities of the wanted classes; those that the classifier does not know have probability 0."""
     if np.array_equal(classes, wanted):
         return log_probabilities
@@ -170,7 +170,7 @@ class Trial:
     def _fold(self, repeat: int, k: int, answer: Answer, classes: NDArray[Any]) -> Fold:
         held_out = self.splits[repeat].inside(k)
         rows = held_out if len(self.known) == self.rows else self.known[held_out]
-        log_probabilities = aligned(answer.log_probabilities, answer.classes, classes)
+        log_probabilities = align_classes(answer.log_probabilities, answer.classes, classes)
         seconds = answer.fit_seconds, answer.predict_seconds
         return Fold(rows, self.truth[held_out], log_probabilities, answer.learned_from, *seconds)
 
@@ -192,7 +192,7 @@ class Trial:
             for repeat, k in parts
         )
         common: frozenset[Note] | None = None
-        with side_by_side(tasks, self.n_jobs if len(parts) > 1 else 1) as answers:
+        with parallel_results(tasks, self.n_jobs if len(parts) > 1 else 1) as answers:
             for answer in answers:
                 common = answer.notes if common is None else common & answer.notes
                 yield answer

@@ -13,7 +13,7 @@ from joblib.externals.loky.backend import resource_tracker as loky_tracker
 
 
 @contextmanager
-def side_by_side(tasks: Iterable[Any], n_jobs: int | None, in_order: bool = True) -> Iterator[Iterator[Any]]:
+def parallel_results(tasks: Iterable[Any], n_jobs: int | None, in_order: bool = True) -> Iterator[Iterator[Any]]:
     """Yield an iterator over the results of tasks that run in parallel processes.
 
     A terminal sends Ctrl-C to all processes of a group. The worker processes ignore it: this process receives it and

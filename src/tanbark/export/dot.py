@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tanbark.classifiers.averaged_tan import AveragedTAN
 from tanbark.export.network_description import PathLike, write_text
-from tanbark.export.single_network import drawn_network
+from tanbark.export.single_network import network_of_model
 from tanbark.network import Network
 from tanbark.network.edge_strengths import edge_strengths
 
@@ -69,7 +69,7 @@ def dot(model: Any, path: PathLike | None = None, threshold: float = 0.05) -> st
     """
     if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold <= 1:
         raise ValueError(f"threshold must be a probability from 0 to 1, got {threshold!r}")
-    lines = _average(model, threshold) if isinstance(model, AveragedTAN) else _network(drawn_network(model, "DOT"))
+    lines = _average(model, threshold) if isinstance(model, AveragedTAN) else _network(network_of_model(model, "DOT"))
     return write_text("\n".join(["digraph tanbark {", *(f"  {line}" for line in lines), "}", ""]), path)
 
 

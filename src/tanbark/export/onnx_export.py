@@ -19,7 +19,7 @@ from tanbark.classifiers.aode import AODE
 from tanbark.classifiers.base.network_classifier import NetworkClassifier
 from tanbark.export.network_description import PathLike
 from tanbark.export.onnx_graph import IR_VERSION, ML_OPSET, OPSET, Graph, aode_scores, network_scores, tree_scores
-from tanbark.export.single_network import drawn_network
+from tanbark.export.single_network import network_of_model
 from tanbark.schema import Category, Number, Schema
 from tanbark.schema.encode.columns import Column
 
@@ -77,7 +77,7 @@ def onnx(model: Any, path: PathLike | None = None) -> ModelProto:
         check_is_fitted(model)
         schema, log_prior = model.schema_, model.class_log_prior_
     else:
-        network = drawn_network(model, "ONNX")
+        network = network_of_model(model, "ONNX")
         schema, log_prior = network.schema, getattr(model, "class_log_prior_", network.class_log_prior)
     _check_labels(schema)
     try:
@@ -114,7 +114,7 @@ def needs_complete_rows(model: Any) -> bool:
     bool
         True if running the ONNX model on a row with a missing value is an error.
     """
-    return not isinstance(model, AODE) and drawn_network(model, "ONNX").tree is None
+    return not isinstance(model, AODE) and network_of_model(model, "ONNX").tree is None
 
 
 # Inputs
@@ -239,7 +239,7 @@ def _joint(graph: Graph, model: Any, each: list[str]) -> str:
     """Add the log joint, of shape (rows, classes), given the codes of each column."""
     if isinstance(model, AODE):
         return aode_scores(graph, model.model_, each)
-    network = drawn_network(model, "ONNX")
+    network = network_of_model(model, "ONNX")
     joint = tree_scores(graph, network, each) if network.tree else network_scores(graph, network, each)
     if isinstance(model, NetworkClassifier) and model.model_.prior_ratio.any():
         return graph.node("Add", joint, graph.constant(model.model_.prior_ratio[None]))

@@ -18,7 +18,7 @@ def single_network(model: Any, form: str) -> Network:
 
     Raise ValueError or TypeError if the model has no such network. `form` is the name of the format in the message.
     """
-    network = drawn_network(model, form)
+    network = network_of_model(model, form)
     if isinstance(model, NetworkClassifier) and model.model_.prior_ratio.any():
         raise ValueError(
             f"{form} cannot express class_prior for a network whose class has parents; "
@@ -27,7 +27,7 @@ def single_network(model: Any, form: str) -> Network:
     return network
 
 
-def drawn_network(model: Any, form: str) -> Network:
+def network_of_model(model: Any, form: str) -> Network:
     """Return a network, or the network of a classifier that has one, which may ignore `class_prior`."""
     if isinstance(model, Network):
         return model

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tanbark.counts import Counts
 from tanbark.kernels.infer.posterior import log_posterior, posterior
-from tanbark.kernels.runtime.compiling import frozen
+from tanbark.kernels.runtime.compiling import read_only
 from tanbark.kernels.runtime.threads import run, spans, thread_count
 from tanbark.network import Network
 from tanbark.schema import Schema
@@ -101,7 +101,7 @@ class Model(ABC):
     def log_posterior(self, codes: Codes, n_jobs: int | None = None) -> Array:
         """Return the log posterior probability of each class, also where the probability underflows."""
         scores = self.log_scores(codes, n_jobs)
-        prior = frozen(self.class_log_prior)
+        prior = read_only(self.class_log_prior)
         threads = thread_count(n_jobs, len(scores))
         run([partial(log_posterior, scores, prior, *span, scores) for span in spans(len(scores), threads)], threads)
         return scores

@@ -14,7 +14,7 @@ from tanbark.averaging import MOST_CELLS, Networks, SuperParents
 from tanbark.counts import Counts
 from tanbark.immutable import CopiedByFields
 from tanbark.kernels.average.pooling import pooled_scores, to_log_posteriors
-from tanbark.kernels.runtime.compiling import frozen
+from tanbark.kernels.runtime.compiling import read_only
 from tanbark.kernels.runtime.threads import run, spans, thread_count
 from tanbark.models.model import (
     Array,
@@ -147,7 +147,7 @@ class Pool(CopiedByFields, Model):
         """Return pooled log posteriors up to a constant for each row."""
         rows, classes = codes.shape[1], len(self.class_log_prior)
         out = np.empty((rows, classes))
-        weights, voting = frozen(self.voting_weights), self.voting
+        weights, voting = read_only(self.voting_weights), self.voting
         step = 1 + MOST_CELLS // (classes * len(voting))
         for start in range(0, rows, step):
             joints = voting.log_joints(np.ascontiguousarray(codes[:, start : start + step]), n_jobs)
@@ -261,5 +261,5 @@ def _same_schema(members: Classifiers, schema: Schema) -> Classifiers:
 def normalise_joints(joints: Array, log_prior: Array, n_jobs: int | None) -> None:
     """Turn log joints of shape (rows, classes, members) into log posteriors in place."""
     threads = thread_count(n_jobs, len(joints))
-    call = partial(to_log_posteriors, joints, frozen(log_prior))
+    call = partial(to_log_posteriors, joints, read_only(log_prior))
     run([partial(call, *span) for span in spans(len(joints), threads)], threads)

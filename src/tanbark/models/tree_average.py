@@ -17,16 +17,16 @@ from scipy.special import logsumexp
 from tanbark.averaging.tree_posterior import TreePosterior, Trees
 from tanbark.counts import Counts
 from tanbark.immutable import CopiedByFields
-from tanbark.kernels.average.sampled_trees import complete_rows, draw_rows, tree_marginals
+from tanbark.kernels.average.sampled_trees import complete_rows, sample_rows, tree_marginals
 from tanbark.kernels.average.tree_sums import averaged_log_likelihood
-from tanbark.kernels.runtime.compiling import frozen
+from tanbark.kernels.runtime.compiling import read_only
 from tanbark.kernels.runtime.threads import pieces, run, spans, thread_count
-from tanbark.kernels.trees.tree_growth import hang_trees
+from tanbark.kernels.trees.tree_growth import root_trees
 from tanbark.models.model import Array, Model, StoredModel, stored_number, stored_seed
 from tanbark.network import Network, Structure
 from tanbark.network.network_arrays import ROUNDING, log_prior
 from tanbark.schema.encode.columns import Codes
-from tanbark.structure import rooted
+from tanbark.structure import rooted_parents
 from tanbark.user_warnings import warn
 
 MAX_COMPLETIONS = 1024
@@ -148,7 +148,7 @@ class TreeAverage(CopiedByFields, Model):
 
     def network(self, tree: Trees) -> Network:
         """Return the network of a tree, given by its edges."""
-        parent = rooted(len(self.schema.columns), [(int(u), int(v)) for u, v in tree], [self.root])
+        parent = rooted_parents(len(self.schema.columns), [(int(u), int(v)) for u, v in tree], [self.root])
         at = [slice(start, stop) for start, stop in itertools.pairwise(self.schema.offset.tolist())]
         tables = []
         for u, above in enumerate(parent):
@@ -187,7 +187,7 @@ class TreeAverage(CopiedByFields, Model):
             mine = np.flatnonzero(classes == k) if self.multinet else np.arange(n)
             order, parent = _rooted_trees(posterior.draw(len(mine), rng))
             sampled = np.zeros((len(codes), len(mine)), np.int64)
-            draw_rows(classes[mine], self.schema.offset, self.values, self.ratios, order, parent, rng, sampled)
+            sample_rows(classes[mine], self.schema.offset, self.values, self.ratios, order, parent, rng, sampled)
             codes[:, mine] = sampled
         return codes, classes
 
@@ -249,7 +249,7 @@ class TreeAverage(CopiedByFields, Model):
         classes = len(self.class_log_prior)
         threads = thread_count(n_jobs, rows * classes * max(1, n**3 // 512))
         given = (self._log_values, self.ratios, *self._weights)
-        task = partial(averaged_log_likelihood, codes, self.schema.offset, *map(frozen, given))
+        task = partial(averaged_log_likelihood, codes, self.schema.offset, *map(read_only, given))
         run([partial(task, *span, out) for span in pieces(rows, threads, classes * n**3)], threads)
 
     def _incomplete(self, codes: Codes, n_jobs: int | None) -> Iterator[tuple[NDArray[np.int64], Array]]:
@@ -293,8 +293,8 @@ class TreeAverage(CopiedByFields, Model):
                         known,
                         self.schema.missing_code,
                         self.schema.offset,
-                        frozen(self._log_values),
-                        frozen(self.ratios),
+                        read_only(self._log_values),
+                        read_only(self.ratios),
                         order[min(k, len(order) - 1)],
                         parent[min(k, len(order) - 1)],
                         k,
@@ -327,12 +327,12 @@ class TreeAverage(CopiedByFields, Model):
         parent = np.stack([p for _, p in rooted_samples])
         _, first, times = np.unique(np.concatenate(parent, axis=1), axis=0, return_index=True, return_counts=True)
         order = np.stack([o for o, _ in rooted_samples])
-        return frozen(order[:, first]), frozen(parent[:, first]), times.astype(np.float64)
+        return read_only(order[:, first]), read_only(parent[:, first]), times.astype(np.float64)
 
 
 def _rooted_trees(trees: Trees) -> tuple[Trees, Trees]:
     """Return the attributes of each tree, parents before children, and their parents; attribute 0 is the root."""
     many, edges = trees.shape[:2]
     order, parent = np.empty((many, edges + 1), np.int64), np.empty((many, edges + 1), np.int64)
-    hang_trees(trees, 0, order, parent)
+    root_trees(trees, 0, order, parent)
     return order, parent

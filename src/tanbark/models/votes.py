@@ -14,7 +14,7 @@ from scipy.special import softmax
 from tanbark.counts import Counts
 from tanbark.immutable import CopiedByFields
 from tanbark.kernels.average.pooling import most_probable, tally_votes
-from tanbark.kernels.runtime.compiling import frozen
+from tanbark.kernels.runtime.compiling import read_only
 from tanbark.kernels.runtime.threads import pieces, run, thread_count
 from tanbark.models.model import Array, Model, StoredModel, stored_number, stored_prior_ratio
 from tanbark.network import Network
@@ -84,7 +84,7 @@ class Votes(CopiedByFields, Model):
         rows = codes.shape[1]
         tally = np.zeros((rows, len(self.class_log_prior)))
         work = np.empty_like(tally), np.empty(rows, np.int64)
-        call = partial(tally_votes, codes, *map(frozen, (*self._layout, self.weights)))
+        call = partial(tally_votes, codes, *map(read_only, (*self._layout, self.weights)))
         threads = thread_count(n_jobs, rows)
         steps = self._layout[1].size * tally.shape[1]
         run([partial(call, *span, *work, tally) for span in pieces(rows, threads, steps)], threads)

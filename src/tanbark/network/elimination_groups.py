@@ -11,7 +11,7 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 
 from tanbark.graph import Structure
-from tanbark.kernels.infer.elimination import CHILD, MEMBER, NODES_OF_WORD, Plan
+from tanbark.kernels.infer.elimination import CHILD, MEMBER, NODES_PER_WORD, Plan
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Group:
     @classmethod
     def of_words(cls, structure: Structure, arity: tuple[int, ...], words: Sequence[int]) -> Group:
         """Return the group encoded by `tanbark.kernels.infer.elimination.write_groups`."""
-        roles = [words[f // NODES_OF_WORD] >> (2 * (f % NODES_OF_WORD)) & 3 for f in range(len(structure.parents))]
+        roles = [words[f // NODES_PER_WORD] >> (2 * (f % NODES_PER_WORD)) & 3 for f in range(len(structure.parents))]
         members = tuple(f for f, role in enumerate(roles) if role == MEMBER)
         return cls(structure, arity, members, tuple(f for f, role in enumerate(roles) if role == CHILD))
 

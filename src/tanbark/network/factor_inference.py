@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tanbark.counts.family_counts import ROOM
 from tanbark.graph import Structure
 from tanbark.kernels.count.configurations import family_keys
-from tanbark.kernels.infer.elimination import NODES_OF_WORD, count_groups, draw_group, sum_out_group, write_groups
+from tanbark.kernels.infer.elimination import NODES_PER_WORD, count_groups, sample_group, sum_out_group, write_groups
 from tanbark.kernels.infer.factor_joint import Layout, factor_terms, known_log_joint
 from tanbark.kernels.runtime.threads import pieces, run, spans, thread_count
 from tanbark.network.elimination_groups import Group, strides
@@ -97,7 +97,7 @@ class Factors:
             return
         start = np.concatenate([[0], np.cumsum(n_groups)])
         at = np.empty(start[-1], np.int64)
-        words = np.zeros((1 + len(self.arity) // NODES_OF_WORD, start[-1]), np.uint64)
+        words = np.zeros((1 + len(self.arity) // NODES_PER_WORD, start[-1]), np.uint64)
         task = partial(write_groups, self.layout, codes, start)
         run([partial(task, *span, at, words) for span in spans(rows, threads)], threads)
         order = np.lexsort(words)
@@ -130,7 +130,7 @@ class Factors:
             threads = thread_count(n_jobs, len(chosen) * N_SAMPLES)
             members, children = (np.array(nodes, np.int64) for nodes in (group.sampling_order, group.children))
             uniforms = _uniforms(seed, self.layout.classes, len(self.arity))
-            task = partial(draw_group, self.layout, members, children, uniforms, codes, chosen)
+            task = partial(sample_group, self.layout, members, children, uniforms, codes, chosen)
             steps = self.layout.classes * N_SAMPLES * (len(members) + len(children))
             run([partial(task, *span, out, variance) for span in pieces(len(chosen), threads, steps)], threads)
         return out[inverse], variance[inverse]

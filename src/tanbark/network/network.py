@@ -15,7 +15,7 @@ from tanbark.drawing.network_pictures import draw, picture, told_words
 from tanbark.graph import Structure, check_disjoint, directed_graph, node_index, node_set
 from tanbark.immutable import CopiedByFields
 from tanbark.kernels.infer.posterior import log_evidence
-from tanbark.kernels.runtime.compiling import frozen
+from tanbark.kernels.runtime.compiling import read_only
 from tanbark.network.edge_strengths import numbered_strengths
 from tanbark.network.factor_inference import MAX_TABLE, DrawnAnswerWarning, DrawnValuesWarning, Factors, standard_errors
 from tanbark.network.tables import SparseTable
@@ -105,7 +105,7 @@ class Network(CopiedByFields):
                         f"the table of node {node} has the class on axis {table.class_axis}, its parents require "
                         f"{class_axis}"
                     )
-        tables = tuple(table if isinstance(table, SparseTable) else frozen(table) for table in self.log_tables)
+        tables = tuple(table if isinstance(table, SparseTable) else read_only(table) for table in self.log_tables)
         object.__setattr__(self, "log_tables", tables)
 
     # Nodes, edges and tables
@@ -231,7 +231,7 @@ class Network(CopiedByFields):
         table = self.log_tables[-1]
         if not isinstance(table, SparseTable) and not self.structure.parents[-1]:
             return table
-        return frozen(self.log_joint(self._unknown())[0])
+        return read_only(self.log_joint(self._unknown())[0])
 
     @cached_property
     def log_given_class(self) -> tuple[Array, ...]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tanbark.counts.family_counts import MAX_DENSE_CELLS, ROOM
 from tanbark.immutable import CopiedByFields
-from tanbark.kernels.runtime.compiling import frozen
+from tanbark.kernels.runtime.compiling import read_only
 
 Array = NDArray[np.float64]
 
@@ -65,7 +65,7 @@ class SparseTable(CopiedByFields):
         if self.rows.shape != (len(keys), *self._row_shape) or self.default.shape != self._row_shape:
             raise ValueError(f"the rows or the default of a sparse table of shape {self.shape} have the wrong shape")
         for name in ("keys", "rows", "default"):
-            object.__setattr__(self, name, frozen(getattr(self, name)))
+            object.__setattr__(self, name, read_only(getattr(self, name)))
 
     @property
     def _attributes(self) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tanbark.graph import Structure
 from tanbark.kernels.infer.tree_joint import tree_evidence, tree_log_joint
-from tanbark.kernels.runtime.compiling import frozen
+from tanbark.kernels.runtime.compiling import read_only
 from tanbark.kernels.runtime.threads import run, spans, thread_count
 from tanbark.schema.encode.columns import Codes
 
@@ -72,7 +72,7 @@ class Tree:
         out = np.empty((rows, len(self.log_prior)))
         threads = thread_count(n_jobs, rows)
         layout = (self.order, self.parent, self.arity, self.start, self.tables, self.log_prior)
-        call = partial(tree_log_joint, codes, *map(frozen, layout))
+        call = partial(tree_log_joint, codes, *map(read_only, layout))
         run([partial(call, *span, out) for span in spans(rows, threads)], threads)
         return out
 
@@ -81,7 +81,7 @@ class Tree:
         out = np.zeros((codes.shape[1], 1 + len(self.arity), len(self.log_prior)))
         out[:, 0] = self.log_prior
         layout = (self.order, self.parent, self.arity, self.start, self.tables)
-        tree_evidence(codes, *map(frozen, (*layout, *self._log_ratios)), out)
+        tree_evidence(codes, *map(read_only, (*layout, *self._log_ratios)), out)
         return out
 
     @property

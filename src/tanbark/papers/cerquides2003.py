@@ -16,7 +16,7 @@ import numpy as np
 from tanbark.classifiers.averaged_tan import AveragedTAN
 from tanbark.classifiers.tan import TAN
 from tanbark.datasets import Dataset
-from tanbark.evaluate.cross_validation import aligned
+from tanbark.evaluate.cross_validation import align_classes
 from tanbark.evaluate.metrics import error, log_score
 from tanbark.evaluate.significance import win_tie_loss
 from tanbark.papers.experiment import (
@@ -110,7 +110,7 @@ def run(data: Dataset, cell: Cell) -> list[Record]:
 
 def _scores(new: Callable[..., Any], train: Sample, test: Sample, classes: int) -> Record:
     model = new(encoder=Encoder(n_bins=5)).fit(train.table, train.classes)
-    log_proba = aligned(model.predict_log_proba(test.table), model.classes_, np.arange(classes))
+    log_proba = align_classes(model.predict_log_proba(test.table), model.classes_, np.arange(classes))
     return {
         "error": error(test.classes, log_proba),
         "log_score": log_score(test.classes, log_proba),

@@ -14,7 +14,7 @@ from typing import Any
 
 from tanbark.atomic_write import replacing
 from tanbark.datasets import Dataset, read_folder
-from tanbark.evaluate.comparison import reason
+from tanbark.evaluate.comparison import error_text
 
 Record = dict[str, Any]
 """Named figures of a result, for example of one method in one fold."""
@@ -72,7 +72,7 @@ def run_cells(
     """
     from joblib import delayed
 
-    from tanbark.evaluate.worker_processes import side_by_side
+    from tanbark.evaluate.worker_processes import parallel_results
 
     cache.mkdir(parents=True, exist_ok=True)
     program = _program_hash()
@@ -82,7 +82,7 @@ def run_cells(
         on_done(cached)
     remaining = [cell for cell in cells if cell not in done]
     tasks = (delayed(_run)(work, cell, data, cache, hashes[cell.file]) for cell in remaining)
-    with side_by_side(tasks, min(n_jobs, max(len(remaining), 1)), in_order=False) as results:
+    with parallel_results(tasks, min(n_jobs, max(len(remaining), 1)), in_order=False) as results:
         for result in results:
             done[result.cell] = result
             on_done(result)
@@ -94,7 +94,7 @@ def record_or_failure(method: Callable[[], Record]) -> Record:
     try:
         return method()
     except Exception as error:
-        return {"failed": reason(error)}
+        return {"failed": error_text(error)}
 
 
 def _run(work: Work, cell: Cell, data: Path, cache: Path, experiment_hash: str) -> Done:
@@ -104,7 +104,7 @@ def _run(work: Work, cell: Cell, data: Path, cache: Path, experiment_hash: str) 
         try:
             records = work(_dataset(data, cell.file), cell)
         except Exception as error:
-            return Done(cell, [], time.perf_counter() - began, reason(error))
+            return Done(cell, [], time.perf_counter() - began, error_text(error))
     done = Done(cell, records, time.perf_counter() - began)
     text = json.dumps({"mark": experiment_hash, "seconds": done.seconds, "records": records})
     with replacing(cache / f"{cell.name}.json") as file:

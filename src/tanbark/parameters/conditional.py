@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.kernels.count.table_estimates import divide_by_sums
+from tanbark.kernels.count.table_estimates import normalise_rows
 
 Array = NDArray[np.float64]
 
@@ -20,7 +20,7 @@ def shares(seen: Array) -> Array:
     """Return `seen` divided by its sum over the last axis, uniform where nothing was seen."""
     rows = np.ascontiguousarray(seen).reshape(-1, seen.shape[-1])
     divided = np.empty_like(rows)
-    divide_by_sums(rows, divided)
+    normalise_rows(rows, divided)
     return divided.reshape(seen.shape)
 
 

@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 
 from tanbark.counts import Counts
 from tanbark.kernels.count.table_estimates import (
-    fill_up,
     log_conditional,
     rake,
     rake_pairs,
     raked_log_tables,
+    smooth_margins,
     tree_log_tables,
 )
-from tanbark.kernels.runtime.compiling import frozen
+from tanbark.kernels.runtime.compiling import read_only
 from tanbark.parameters.conditional import PARAMETERS
 
 Array = NDArray[np.float64]
@@ -36,7 +36,7 @@ Array = NDArray[np.float64]
 def smoothed_values(counts: Counts, ess: float) -> Array:
     """Return ``N'*(i, k)`` of all values, of shape (classes, values): an attribute's sum to the class counts'."""
     values = counts.values.astype(np.float64)
-    fill_up(values, counts.class_counts, counts.schema.offset, ess)
+    smooth_margins(values, counts.class_counts, counts.schema.offset, ess)
     return values
 
 
@@ -98,8 +98,8 @@ def _tables_at_once(counts: Counts, parent: Sequence[int], parameters: str, ess:
     start = np.cumsum([0, *map(math.prod, shapes)])
     flat = np.empty(start[-1])
     added = np.concatenate([np.empty(0), *(_added(parameters, ess, shape) for shape in shapes)])
-    single = frozen(counts.values)[:, None, :]
-    pairs = counts.table if counts.order == 2 else frozen(np.empty((classes, 0, 0), counts.table.dtype))
+    single = read_only(counts.values)[:, None, :]
+    pairs = counts.table if counts.order == 2 else read_only(np.empty((classes, 0, 0), counts.table.dtype))
     offset, parents = counts.schema.offset, np.array(parent, np.int64)
     tree_log_tables(pairs, single, offset, parents, added, start, flat)
     if parameters == "dirichlet" and max(parent, default=-1) >= 0 and counts.has_missing().any():
@@ -112,7 +112,7 @@ def _tables_at_once(counts: Counts, parent: Sequence[int], parameters: str, ess:
 def _added(parameters: str, ess: float, shape: tuple[int, ...]) -> Array:
     """Return what is added to the counts of the values of a family's child: in a stream, the same time and again."""
     added = PARAMETERS[parameters](np.empty(shape[-1]), ess, math.prod(shape))
-    return frozen(added)
+    return read_only(added)
 
 
 def attribute_table(counts: Counts, u: int, above: int, parameters: str, ess: float) -> Array:
@@ -125,7 +125,7 @@ def attribute_table(counts: Counts, u: int, above: int, parameters: str, ess: fl
     classes, configurations, arity = seen.shape
     overall = counts.value(u).sum(axis=0).astype(np.float64) if parameters == "softened" else np.empty(arity)
     table = np.empty((configurations, classes, arity))
-    log_conditional(frozen(seen), PARAMETERS[parameters](overall, ess, seen.size), table)
+    log_conditional(read_only(seen), PARAMETERS[parameters](overall, ess, seen.size), table)
     return table if above >= 0 else table[0]
 
 
@@ -134,5 +134,5 @@ def class_table(counts: Counts, parameters: str, ess: float) -> Array:
     seen = counts.class_counts.astype(np.float64)
     logs: Array = np.empty(seen.size)
     alone = (1, 1, seen.size)
-    log_conditional(frozen(seen).reshape(alone), PARAMETERS[parameters](seen, ess, seen.size), logs.reshape(alone))
+    log_conditional(read_only(seen).reshape(alone), PARAMETERS[parameters](seen, ess, seen.size), logs.reshape(alone))
     return logs

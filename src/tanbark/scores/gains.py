@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tanbark.kernels.infer.posterior import posterior
 from tanbark.kernels.runtime.threads import run, thread_count
-from tanbark.kernels.search.class_factors import evidence_gain, exchanged
+from tanbark.kernels.search.class_factors import evidence_gain, replace_factor
 from tanbark.scores.cases import Cases
 from tanbark.scores.class_rows import ClassFactor, ClassRows
 from tanbark.scores.family_scores import Family, FamilyScores
@@ -195,7 +195,7 @@ class ConditionalGains(Gains):
             change = (old.group, self._inverse[node], new.group, new.table)
             gain += new.fit - old.fit
             if place + 1 < len(relevant):
-                before = exchanged(before, *change)
+                before = replace_factor(before, *change)
             else:
                 gain -= evidence_gain(before, *change, rows.row_weights)
         return gain

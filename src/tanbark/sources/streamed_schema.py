@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tanbark.kernels.runtime.threads import feed, jobs
+from tanbark.kernels.runtime.threads import feed, resolve_n_jobs
 from tanbark.progress import Progress
 from tanbark.schema import Encoder, Survey
 from tanbark.sources.arrow_streams import gathered
@@ -32,7 +32,7 @@ def survey_rows(
     if not source.schema.names:
         raise SourceError("there are no rows to learn a schema from; pass schema=")
     survey = Survey(encoder, target, source.schema, ignore)
-    threads = jobs(n_jobs)
+    threads = resolve_n_jobs(n_jobs)
     number = 0
     again = True
     while again:

@@ -8,27 +8,28 @@ from tanbark.structure.search.restrictions import Restrictions
 from tanbark.structure.trees.edge_weights import (
     EDGE_GAINS,
     EDGE_WEIGHTS,
+    attributes_by_information,
     bdeu_weights_by_class,
     class_information,
     maximum_forest,
-    most_telling,
 )
 from tanbark.structure.trees.spanning_tree import (
     best_trees,
     maximum_arborescence,
     maximum_spanning_tree,
-    rooted,
-    settled,
+    rooted_parents,
+    rounded_weights,
 )
-from tanbark.structure.trees.tree_revision import REVISABLE, RestructureStats, revised_tree, weighed_tree
+from tanbark.structure.trees.tree_revision import SYMMETRIC_CRITERIA, RestructureStats, learned_tree, revised_tree
 
 __all__ = [
     "EDGE_GAINS",
     "EDGE_WEIGHTS",
-    "REVISABLE",
     "SEARCHES",
+    "SYMMETRIC_CRITERIA",
     "Restrictions",
     "RestructureStats",
+    "attributes_by_information",
     "bdeu_weights_by_class",
     "best_trees",
     "class_information",
@@ -36,13 +37,12 @@ __all__ = [
     "hill_climb",
     "k2_search",
     "k_dependence",
+    "learned_tree",
     "maximum_arborescence",
     "maximum_forest",
     "maximum_spanning_tree",
-    "most_telling",
     "revised_tree",
-    "rooted",
+    "rooted_parents",
+    "rounded_weights",
     "searched_structure",
-    "settled",
-    "weighed_tree",
 ]

@@ -13,13 +13,13 @@ from numba import njit
 
 from tanbark.kernels.average.tree_sums import averaged_log_likelihood, tree_sum
 from tanbark.kernels.runtime import intrinsics
-from tanbark.kernels.runtime.compiling import frozen
+from tanbark.kernels.runtime.compiling import read_only
 from tanbark.kernels.runtime.intrinsics import LANES
 
 
 def scaled(log_weights):
     exponent = np.floor(log_weights / np.log(2.0))
-    return frozen(np.exp(log_weights - exponent * np.log(2.0))), frozen(exponent)
+    return read_only(np.exp(log_weights - exponent * np.log(2.0))), read_only(exponent)
 
 
 def random_weights(n, spread, seed=0):
@@ -31,12 +31,12 @@ def random_weights(n, spread, seed=0):
 def test_the_tree_sum_equals_the_sum_over_all_trees(all_trees, n):
     weights = np.exp(random_weights(n, 2.0))
     expected = sum(np.prod([weights[edge] for edge in tree]) for tree in all_trees(n))
-    mantissa, exponent = tree_sum(frozen(weights), frozen(np.zeros((n, n))))
+    mantissa, exponent = tree_sum(read_only(weights), read_only(np.zeros((n, n))))
     assert mantissa * 2.0**exponent == pytest.approx(expected, rel=1e-14)
 
 
 def test_a_single_node_has_the_empty_tree():
-    assert tree_sum(frozen(np.ones((1, 1))), frozen(np.zeros((1, 1)))) == (1.0, 0.0)
+    assert tree_sum(read_only(np.ones((1, 1))), read_only(np.zeros((1, 1)))) == (1.0, 0.0)
 
 
 def determinant(mantissa, exponent, bits):
@@ -80,7 +80,7 @@ def test_edges_of_weight_zero_contribute_nothing(all_trees):
     weights[0, 1] = weights[1, 0] = weights[2, 4] = weights[4, 2] = 0.0
     expected = sum(np.prod([weights[edge] for edge in tree]) for tree in all_trees(5))
     exponent = np.where(weights > 0, 0.0, -1e300)
-    m, e = tree_sum(frozen(np.where(weights > 0, weights, 1.0)), frozen(exponent))
+    m, e = tree_sum(read_only(np.where(weights > 0, weights, 1.0)), read_only(exponent))
     assert m * 2.0**e == pytest.approx(expected, rel=1e-14)
 
 
@@ -93,7 +93,7 @@ def test_the_result_of_a_row_does_not_depend_on_the_rows_in_other_lanes():
     values, ratios = rng.normal(size=(n * arity, classes)), np.exp(rng.normal(size=(n * arity, n * arity, classes)))
     mantissa, exponent = (x[None] for x in scaled(random_weights(n, 30.0)))
     total = np.array([tree_sum(mantissa[0], exponent[0])])
-    tables = [frozen(array) for array in (offset, values, ratios, mantissa, exponent, total)]
+    tables = [read_only(array) for array in (offset, values, ratios, mantissa, exponent, total)]
     all_rows = np.empty((rows, classes))
     averaged_log_likelihood(codes, *tables, 0, rows, all_rows)
     for start, stop in ((0, 1), (5, 6), (rows - 1, rows), (3, 14)):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tanbark.kernels.count.pair_counts import add_rows
-from tanbark.kernels.runtime.compiling import frozen
+from tanbark.kernels.runtime.compiling import read_only
 
 
 @pytest.mark.parametrize("count_type", [np.int64, np.float64])
@@ -23,7 +23,7 @@ def test_adding_rows_adds_their_pairs_to_the_table(code_type, count_type, arity,
     indicator = np.concatenate([codes[u] == np.arange(r)[:, None] for u, r in enumerate(arity)]).astype(np.int64)
     table = rng.integers(0, 10**6, (classes, sum(arity), sum(arity))).astype(count_type)
     before, out = table.copy(), np.full_like(table, -1)
-    add_rows(codes, y, frozen(np.cumsum([0, *arity])), frozen(table), out)
+    add_rows(codes, y, read_only(np.cumsum([0, *arity])), read_only(table), out)
     assert np.array_equal(
         out, before + np.stack([indicator[:, y == k] @ indicator[:, y == k].T for k in range(classes)])
     )

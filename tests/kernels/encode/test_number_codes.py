@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tanbark.kernels.encode.number_codes import bin_numbers, few_whole_numbers, narrow_integers, values_up_to
-from tanbark.kernels.runtime.compiling import frozen
+from tanbark.kernels.encode.number_codes import bin_numbers, has_few_whole_numbers, narrow_integers, occurring_values
+from tanbark.kernels.runtime.compiling import read_only
 
 QUICK = settings(deadline=None, database=None, max_examples=60)
 numbers = st.one_of(st.just(math.nan), st.floats(-5, 5), st.integers(-5, 5).map(float))
@@ -18,7 +18,7 @@ def narrowed(rows, base, start=0, room=None):
     n = rows.shape[1]
     out = np.full((n, room or len(rows)), 7, np.uint8)
     reach = np.zeros(n, np.uint64)
-    narrow_integers(frozen(np.asarray(rows, np.int64)), np.asarray(base, np.int64), start, out, reach)
+    narrow_integers(read_only(np.asarray(rows, np.int64)), np.asarray(base, np.int64), start, out, reach)
     return out, reach
 
 
@@ -41,7 +41,7 @@ def test_a_chunk_is_written_at_its_start_and_nothing_else_changes():
 def test_the_reach_is_the_union_of_all_bits_and_the_values_are_those_that_occur(distances):
     out, reach = narrowed(np.array(distances, np.int64).reshape(-1, 1), [0])
     assert int(reach[0]) == np.bitwise_or.reduce(np.array(distances, np.int64), initial=0)
-    assert values_up_to(out[0], int(reach[0])).tolist() == sorted(set(distances))
+    assert occurring_values(out[0], int(reach[0])).tolist() == sorted(set(distances))
 
 
 @pytest.mark.parametrize("value", [256, -1, 2**40, -(2**63), 2**63 - 1])
@@ -56,7 +56,7 @@ def test_bins_equal_numpys_searchsorted_and_a_number_equal_to_a_cut_is_in_the_lo
     column = np.array(values, np.float64).reshape(-1, 1)
     cuts = np.array(sorted(cuts), np.float64)
     out = np.empty(len(values), np.uint8)
-    assert bin_numbers(frozen(column), 0, cuts, 255, out)
+    assert bin_numbers(read_only(column), 0, cuts, 255, out)
     expected = np.where(np.isnan(column[:, 0]), 255, np.searchsorted(cuts, column[:, 0], side="left"))
     assert np.array_equal(out, expected)
 
@@ -64,13 +64,13 @@ def test_bins_equal_numpys_searchsorted_and_a_number_equal_to_a_cut_is_in_the_lo
 @pytest.mark.parametrize("infinite", [math.inf, -math.inf])
 def test_an_infinite_number_is_reported(infinite):
     out = np.empty(3, np.uint8)
-    assert not bin_numbers(frozen(np.array([[1.0], [infinite], [math.nan]])), 0, np.array([0.0]), 255, out)
+    assert not bin_numbers(read_only(np.array([[1.0], [infinite], [math.nan]])), 0, np.array([0.0]), 255, out)
 
 
 def test_bins_beyond_255_fit_two_byte_codes():
     cuts = np.arange(1000.0)
     out = np.empty(2, np.uint16)
-    assert bin_numbers(frozen(np.array([[0.0, 998.5], [0.0, np.nan]])), 1, cuts, 65535, out)
+    assert bin_numbers(read_only(np.array([[0.0, 998.5], [0.0, np.nan]])), 1, cuts, 65535, out)
     assert out.tolist() == [999, 65535]
 
 
@@ -79,4 +79,4 @@ def test_bins_beyond_255_fit_two_byte_codes():
 def test_few_whole_numbers_agrees_with_a_set(values, most):
     known = {v for v in values if not math.isnan(v)}
     expected = all(math.isfinite(v) and v == int(v) for v in known) and len(known) <= most
-    assert few_whole_numbers(frozen(np.array(values, np.float64).reshape(-1, 1)), 0, most) == expected
+    assert has_few_whole_numbers(read_only(np.array(values, np.float64).reshape(-1, 1)), 0, most) == expected

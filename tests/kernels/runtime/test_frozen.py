@@ -11,7 +11,7 @@ from numba import config
 import tanbark
 from tanbark import kernels
 from tanbark.classifiers import REGISTRY
-from tanbark.kernels.runtime.compiling import frozen
+from tanbark.kernels.runtime.compiling import read_only
 
 
 def signature_counts():
@@ -39,7 +39,7 @@ def test_loaded_and_unpickled_models_need_no_compilation(classifier, tmp_path):
 
 @pytest.mark.parametrize("array", [np.arange(6).reshape(2, 3), np.arange(6).reshape(3, 2).T, np.arange(12)[::2]])
 def test_frozen_arrays_are_equal_contiguous_and_read_only(array):
-    fixed = frozen(array)
+    fixed = read_only(array)
     np.testing.assert_array_equal(fixed, array)
     assert fixed.flags.c_contiguous
     with pytest.raises(ValueError, match="read-only"):

@@ -9,7 +9,7 @@ import time
 import joblib
 import pytest
 
-from tanbark.kernels.runtime.threads import MAX_THREADS_PER_CORE, feed, jobs, run
+from tanbark.kernels.runtime.threads import MAX_THREADS_PER_CORE, feed, resolve_n_jobs, run
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
@@ -95,10 +95,10 @@ def test_an_error_stops_the_iteration(workers):
 
 
 def test_the_number_of_threads_per_core_is_limited():
-    assert jobs(10**40) == jobs(10**9) <= MAX_THREADS_PER_CORE * os.cpu_count()
+    assert resolve_n_jobs(10**40) == resolve_n_jobs(10**9) <= MAX_THREADS_PER_CORE * os.cpu_count()
 
 
 @pytest.mark.parametrize("setting", ["8", "", "many"])
 def test_each_joblib_thread_gets_one_thread_whatever_numba_num_threads_is(setting, monkeypatch):
     monkeypatch.setenv("NUMBA_NUM_THREADS", setting)
-    assert joblib.Parallel(2, backend="threading")(joblib.delayed(jobs)(8) for _ in range(2)) == [1, 1]
+    assert joblib.Parallel(2, backend="threading")(joblib.delayed(resolve_n_jobs)(8) for _ in range(2)) == [1, 1]

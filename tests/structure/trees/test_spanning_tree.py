@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tanbark.structure import maximum_spanning_tree, rooted
+from tanbark.structure import maximum_spanning_tree, rooted_parents
 
 
 def symmetric(n, seed, levels=None):
@@ -71,10 +71,10 @@ def test_one_attribute_has_no_edges():
 def test_rooted_keeps_the_edges_and_directs_them_from_the_root(n, seed, root):
     root %= n
     edges = maximum_spanning_tree(symmetric(n, seed))
-    parent = rooted(n, edges, [root])
+    parent = rooted_parents(n, edges, [root])
     assert parent[root] == -1
     assert {frozenset(e) for e in edges} == {frozenset((u, p)) for u, p in enumerate(parent) if p >= 0}
 
 
 def test_trees_the_root_does_not_reach_are_rooted_at_their_first_attribute():
-    assert rooted(5, [(0, 1), (4, 3)], roots=[1]) == (1, -1, -1, -1, 3)
+    assert rooted_parents(5, [(0, 1), (4, 3)], roots=[1]) == (1, -1, -1, -1, 3)

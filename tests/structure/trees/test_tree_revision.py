@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from tanbark import Category, Counts, Schema
 from tanbark.counts import Rows
-from tanbark.kernels.runtime.compiling import frozen
+from tanbark.kernels.runtime.compiling import read_only
 from tanbark.kernels.trees.tree_growth import finish_tree, grow_tree
 from tanbark.scores import BDeu, Cases
-from tanbark.structure import EDGE_WEIGHTS, revised_tree, weighed_tree
+from tanbark.structure import EDGE_WEIGHTS, learned_tree, revised_tree
 
 
 def rows_of(n, rows, seed, classes=2, levels=3):
@@ -73,7 +73,7 @@ def test_the_tree_is_that_of_the_papers_algorithm(n, seed, more):
     schema, codes, y = rows_of(n, 60 + more, seed)
     before = Counts.of(schema, codes[:, :60], y[:60])
     after = Counts.of(schema, codes, y)
-    former = [(u, v) for u, v, _ in weighed_tree(before, "cmi", 1.0)[0]]
+    former = [(u, v) for u, v, _ in learned_tree(before, "cmi", 1.0)[0]]
     weights = {pair: information(codes, y, *pair) for pair in itertools.combinations(range(n), 2)}
     if n > 2:
         ordered = sorted(weights.values())
@@ -93,7 +93,7 @@ def test_the_tree_is_that_of_the_papers_algorithm(n, seed, more):
 
 def test_a_batch_calculates_each_weight_once_and_recalls_the_papers_number():
     schema, codes, y = rows_of(6, 200, 3)
-    _, stats = weighed_tree(Counts.of(schema, codes, y), "cmi", 1.0)
+    _, stats = learned_tree(Counts.of(schema, codes, y), "cmi", 1.0)
     # 15 weights, and 2*4 + 3*3 + 4*2 + 5*1 = 30 comparisons: 330 in eleven chunks, as the paper's Table 1 has for Car.
     assert (stats.calculated, stats.recalled, stats.first_out_of_order, stats.edges_changed) == (15, 30, 1, 5)
 
@@ -101,7 +101,7 @@ def test_a_batch_calculates_each_weight_once_and_recalls_the_papers_number():
 def test_once_arcs_fail_only_weights_that_are_needed_are_calculated_and_the_rest_is_prims():
     for seed in range(40):
         schema, codes, y = rows_of(7, 160, seed)
-        former = [(u, v) for u, v, _ in weighed_tree(Counts.of(schema, codes[:, :40], y[:40]), "cmi", 1.0)[0]]
+        former = [(u, v) for u, v, _ in learned_tree(Counts.of(schema, codes[:, :40], y[:40]), "cmi", 1.0)[0]]
         counts = Counts.of(schema, codes, y)
         tree, stats = revised_tree(counts, "cmi", 1.0, former)
         kept = stats.first_out_of_order - 1
@@ -127,7 +127,7 @@ def test_ties_are_broken_as_in_the_batch_algorithm(n, seed):
     us[1:], vs[1:] = -1, -1
     known = weights + 0.0
     nothing = np.zeros(n + 1, np.int64)
-    given = frozen(np.empty((0, 0, 0), np.int64)), frozen(nothing)
+    given = read_only(np.empty((0, 0, 0), np.int64)), read_only(nothing)
     finish_tree(*given, 0.0, nothing[:0], 1.0, nothing, us, vs, 1, known, np.zeros(2, int))
     assert list(zip(us.tolist(), vs.tolist(), strict=True)) == expected
 
@@ -135,7 +135,7 @@ def test_ties_are_broken_as_in_the_batch_algorithm(n, seed):
 def test_under_bdeu_weights_are_bayes_factors():
     schema, codes, y = rows_of(4, 120, 1)
     counts = Counts.of(schema, codes, y)
-    former = [(u, v) for u, v, _ in weighed_tree(Counts.of(schema, codes[:, :30], y[:30]), "bdeu", 5.0)[0]]
+    former = [(u, v) for u, v, _ in learned_tree(Counts.of(schema, codes[:, :30], y[:30]), "bdeu", 5.0)[0]]
     tree, _ = revised_tree(counts, "bdeu", 5.0, former)
     score, cases = BDeu(5.0), Cases.of(Rows(schema, codes, y))
     for u, v, weight in tree:

@@ -15,7 +15,7 @@ from tanbark.counts import Counts, Rows
 from tanbark.models import Findings, Model, NetworkModel
 from tanbark.network import Network, Structure
 from tanbark.parameters import PARAMETERS, tree_tables
-from tanbark.structure import rooted
+from tanbark.structure import rooted_parents
 
 
 def _without_sample(classifier: NetworkClassifier) -> str | None:
@@ -154,5 +154,5 @@ def tree_network(
     counts: Counts, edges: Sequence[tuple[int, int]], roots: Sequence[int], parameters: str, ess: float
 ) -> Network:
     """Return the network of a forest over the attributes; each tree is rooted at the first of `roots` in it."""
-    parent = rooted(len(counts.schema.columns), edges, roots)
+    parent = rooted_parents(len(counts.schema.columns), edges, roots)
     return Network(counts.schema, Structure.augmented(parent), tree_tables(counts, parent, parameters, ess))

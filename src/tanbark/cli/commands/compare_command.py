@@ -12,8 +12,8 @@ import typer
 
 from tanbark import __version__
 from tanbark.atomic_write import replacing
-from tanbark.cli.input.fit_from_rows import columns_explained, read_rows
-from tanbark.cli.input.input_columns import Columns, files_read, rows_named
+from tanbark.cli.input.fit_from_rows import explaining_column_errors, read_rows
+from tanbark.cli.input.input_columns import Columns, files_read, open_source
 from tanbark.cli.input.options import (
     Bins,
     Categorical,
@@ -26,16 +26,16 @@ from tanbark.cli.input.options import (
     Missing,
     NBins,
     Target,
-    completing,
+    completer,
     model_names,
 )
 from tanbark.cli.output.command_text import (
     advice,
-    data_words,
+    data_arguments,
     default_output,
-    folders_unread,
+    folder_column_notes,
     quoted,
-    row_numbers,
+    row_number_notes,
     typed_options,
 )
 from tanbark.cli.output.model_text import scores
@@ -45,8 +45,8 @@ from tanbark.cli.terminal.console import (
     check_writable,
     print_json,
     progress,
+    summary_console,
     time_left,
-    told,
 )
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def compare(
             metavar="NAMES",
             help="Names of classifiers, separated by commas, or all.",
             show_default="all that are not too slow",
-            autocompletion=completing(lambda: (*_all_names(), "all")),
+            autocompletion=completer(lambda: (*_all_names(), "all")),
         ),
     ] = None,
     output: Annotated[
@@ -91,7 +91,7 @@ def compare(
         typer.Option(
             metavar="METRIC",
             help="Rank by error, log_loss, brier or auc.",
-            autocompletion=completing(lambda: RANKING_METRICS),
+            autocompletion=completer(lambda: RANKING_METRICS),
         ),
     ] = "log_loss",
     folds: Annotated[int, typer.Option(help="Number of cross-validation folds.")] = 10,
@@ -127,7 +127,7 @@ def compare(
     if jobs is not None and jobs < 1:
         raise CommandError(f"--jobs must be at least 1, got {jobs}")
     names = _parse_names(models or [])
-    source = rows_named(data, database, missing, kind, categorical or [])
+    source = open_source(data, database, missing, kind, categorical or [])
     path = output or default_output(source, "-comparison.html")
     check_writable(path, files_read(source))
     with progress() as bar:
@@ -141,7 +141,7 @@ def compare(
         assert table is not None
         began = time.monotonic()
         X, y = columns.split(table)
-        with columns_explained(source):
+        with explaining_column_errors(source):
             selection = select_model(
                 X,
                 y,
@@ -165,8 +165,13 @@ def compare(
             "version": f"tanbark {__version__}",
         }
         summary = f"{facts['rows']} rows, {facts['classes']} classes of {columns.target}"
-        notes = [*_notes(selection), *row_numbers(X), *folders_unread(source), *_skipped_note(selection.skipped)]
-        words = data_words(data, database)
+        notes = [
+            *_notes(selection),
+            *row_number_notes(X),
+            *folder_column_notes(source),
+            *_skipped_note(selection.skipped),
+        ]
+        words = data_arguments(data, database)
         chosen = selection.recommendation.chosen
         fit = f"tanbark fit {words} --target {quoted(columns.target)} --model {chosen}"
         fit_command = f"{fit}{typed_options(ctx, OPTIONS_OF_FIT)}" if chosen else None
@@ -181,7 +186,7 @@ def compare(
         )
         with replacing(path) as file:
             file.write(page.encode())
-    console = told(as_json)
+    console = summary_console(as_json)
     console.print(Text.assemble((source.name, "bold"), f": {summary}"))
     _print_ranking(console, selection, facts["cross-validation"])
     _print_advice(console, selection, notes, path, fit_command)

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from tanbark.cli.input.options import ModelFile, completing
-from tanbark.cli.terminal.console import CommandError, check_writable, err, told
+from tanbark.cli.input.options import ModelFile, completer
+from tanbark.cli.terminal.console import CommandError, check_writable, err, summary_console
 
 FORMATS = ("bif", "xmlbif", "dot", "onnx")
 
@@ -22,7 +22,7 @@ def export(
             "--to",
             metavar="FORMAT",
             help=f"The format: {', '.join(FORMATS)}.",
-            autocompletion=completing(lambda: FORMATS),
+            autocompletion=completer(lambda: FORMATS),
         ),
     ],
     output: Annotated[
@@ -52,4 +52,4 @@ def export(
     if to == "onnx" and formats.needs_complete_rows(fitted):
         note = "note: this network needs complete rows; onnxruntime fails on rows with missing values"
         err().print(note, soft_wrap=True)
-    told().print(f"Written to {output}.", soft_wrap=True)
+    summary_console().print(f"Written to {output}.", soft_wrap=True)

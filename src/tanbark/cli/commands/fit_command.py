@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tanbark.cli.input.file_lock import alone, was_updated
+from tanbark.cli.input.file_lock import exclusive_lock, was_updated
 from tanbark.cli.input.fit_from_rows import FitRequest, FitResult, fit_source
-from tanbark.cli.input.input_columns import Columns, files_read, rows_named
+from tanbark.cli.input.input_columns import Columns, files_read, open_source
 from tanbark.cli.input.options import (
     Bins,
     Categorical,
@@ -25,13 +25,28 @@ from tanbark.cli.input.options import (
     Missing,
     NBins,
     Target,
-    completing,
+    completer,
     model_names,
 )
 from tanbark.cli.input.stdin import STDIN
-from tanbark.cli.output.command_text import advice, data_words, default_output, first_file, folders_unread, quoted
+from tanbark.cli.output.command_text import (
+    advice,
+    data_arguments,
+    default_output,
+    first_file,
+    folder_column_notes,
+    quoted,
+)
 from tanbark.cli.output.model_text import model_document, print_structure, score_text, scores
-from tanbark.cli.terminal.console import CommandError, check_writable, out, percent, print_json, progress, told
+from tanbark.cli.terminal.console import (
+    CommandError,
+    check_writable,
+    out,
+    percent,
+    print_json,
+    progress,
+    summary_console,
+)
 from tanbark.sources import Source
 
 if TYPE_CHECKING:
@@ -74,7 +89,7 @@ def fit(
             "-m",
             metavar="NAME",
             help="The classifier; --list-models lists them all.",
-            autocompletion=completing(model_names),
+            autocompletion=completer(model_names),
         ),
     ] = "tan",
     output: Annotated[
@@ -116,7 +131,7 @@ def fit(
     """
     if cv is not None and cv != 0 and cv < 2:
         raise CommandError(f"--cv needs at least 2 folds, or 0 for none, got {cv}")
-    source = rows_named(data, database, missing, kind, categorical or [])
+    source = open_source(data, database, missing, kind, categorical or [])
     path = output or default_output(source, ".tanbark")
     check_writable(path, files_read(source))
     if report is not None:
@@ -131,11 +146,11 @@ def fit(
     from tanbark.files import save
 
     # Without the lock, an update that has read the old model would overwrite this one.
-    with alone(path, LOCK_SECONDS) if was_updated(path) else nullcontext():
+    with exclusive_lock(path, LOCK_SECONDS) if was_updated(path) else nullcontext():
         save(fitted.set_params(n_jobs=None), path)
-    console = told(as_json)
+    console = summary_console(as_json)
     _print_summary(console, source, result, columns)
-    notes = [advice(note) for note in [*result.notes, *folders_unread(source)]]
+    notes = [advice(note) for note in [*result.notes, *folder_column_notes(source)]]
     for note in notes:
         console.print(f"note: {note}", style="yellow")
     validation = _validate(console, request, result, cv)
@@ -157,10 +172,10 @@ def fit(
     console.print(f"  tanbark show {quoted(path)}", style="cyan", soft_wrap=True)
     if report is None:
         console.print(f"  tanbark report {quoted(path)}", style="cyan", soft_wrap=True)
-    again = data_words(data, database) if database or data == STDIN else quoted(first_file(source) or data)
+    again = data_arguments(data, database) if database or data == STDIN else quoted(first_file(source) or data)
     console.print(f"  tanbark predict {quoted(path)} {again} -o predictions.csv", style="cyan", soft_wrap=True)
     if model == "tan":
-        other = f"tanbark fit {data_words(data, database)} --target {quoted(columns.target)} --model averaged-tan"
+        other = f"tanbark fit {data_arguments(data, database)} --target {quoted(columns.target)} --model averaged-tan"
         console.print(f"  {other} -o other.tanbark", style="cyan", soft_wrap=True)
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tanbark.cli.input.input_columns import Input, attribute_inputs, class_input, files_read, read_inputs, rows_named
-from tanbark.cli.input.options import Data, Database, From, Json, Missing, ModelFile, TrueClass, completing
+from tanbark.cli.input.input_columns import Input, attribute_inputs, class_input, files_read, open_source, read_inputs
+from tanbark.cli.input.options import Data, Database, From, Json, Missing, ModelFile, TrueClass, completer
 from tanbark.cli.output.prediction_writer import SINKS, open_sink
 from tanbark.cli.terminal.console import CommandError, check_writable, err, percent, print_json, progress
 from tanbark.sources import Source
@@ -42,7 +42,7 @@ def predict(
             metavar="FORMAT",
             help=f"Format of the output on stdout: {', '.join(SINKS)}.",
             show_default="csv",
-            autocompletion=completing(lambda: SINKS),
+            autocompletion=completer(lambda: SINKS),
         ),
     ] = None,
     database: Database = None,
@@ -63,7 +63,7 @@ def predict(
         raise CommandError(
             "--json describes a file of predictions; name the file with --output, or write rows with --to jsonl"
         )
-    source = rows_named(data, database, missing, kind)
+    source = open_source(data, database, missing, kind)
     if output is not None:
         check_writable(output, [model, *files_read(source)])
     with progress() as bar:

@@ -7,9 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tanbark.cli.input.input_columns import attribute_inputs, class_input, files_read, read_inputs, rows_named
+from tanbark.cli.input.input_columns import attribute_inputs, class_input, files_read, open_source, read_inputs
 from tanbark.cli.input.options import Database, From, Json, Missing, ModelFile, TrueClass
-from tanbark.cli.terminal.console import CommandError, ProgressLine, check_writable, print_json, progress, told
+from tanbark.cli.terminal.console import (
+    CommandError,
+    ProgressLine,
+    check_writable,
+    print_json,
+    progress,
+    summary_console,
+)
 
 if TYPE_CHECKING:
     from tanbark.schema import Schema
@@ -42,7 +49,7 @@ def report(
     if data is None and (target, database, kind, missing) != (None,) * 4:
         raise CommandError("--target, --database, --from and --missing need rows; give DATA after MODEL")
     path = output or Path(f"{model.stem}.html")
-    source = None if data is None else rows_named(data, database, missing, kind)
+    source = None if data is None else open_source(data, database, missing, kind)
     check_writable(path, [model, *(files_read(source) if source else ())])
     with progress() as bar:
         from tanbark.files import load
@@ -56,7 +63,7 @@ def report(
     if as_json:
         print_json({"file": str(model), "output": str(path), "rows": rows})
         return
-    told().print(f"Written to {path}; open it in a browser.", soft_wrap=True)
+    summary_console().print(f"Written to {path}; open it in a browser.", soft_wrap=True)
 
 
 def _read_test_rows(schema: Schema, rows: Rows, target: str | None, bar: ProgressLine) -> tuple[Any, list[Any] | None]:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tanbark.cli.input.options import completing
-from tanbark.cli.terminal.console import CommandError, err, error_text, listed, progress, time_left, told
+from tanbark.cli.input.options import completer
+from tanbark.cli.terminal.console import CommandError, err, error_text, listed, progress, summary_console, time_left
 from tanbark.papers import PAPERS
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def reproduce(
     paper: Annotated[
         str,
         typer.Argument(
-            metavar="PAPER", help=f"The paper: {', '.join(PAPERS)}.", autocompletion=completing(lambda: PAPERS)
+            metavar="PAPER", help=f"The paper: {', '.join(PAPERS)}.", autocompletion=completer(lambda: PAPERS)
         ),
     ],
     data: Annotated[
@@ -88,7 +88,7 @@ def reproduce(
     failed |= {one.cell.file: one.failed for one in done if one.failed}
     results = {file: [one for one in done if one.cell.file == file] for file in present if file not in failed}
     paragraphs = _paragraphs(experiment, done, absent, failed, quick)
-    console = told()
+    console = summary_console()
     console.print(experiment.citation, style="bold")
     for paragraph in paragraphs[1:]:
         console.print(paragraph)

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tanbark.atomic_write import remove_leftovers, replacing
-from tanbark.cli.input.file_lock import alone
-from tanbark.cli.input.input_columns import learnable_inputs, read_inputs, rows_named
+from tanbark.cli.input.file_lock import exclusive_lock
+from tanbark.cli.input.input_columns import learnable_inputs, open_source, read_inputs
 from tanbark.cli.input.options import Data, Database, From, Json, Missing
 from tanbark.cli.output.model_text import one_network
-from tanbark.cli.terminal.console import CommandError, listed, percent, print_json, progress, told
+from tanbark.cli.terminal.console import CommandError, listed, percent, print_json, progress, summary_console
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -76,13 +76,13 @@ def update(
         raise CommandError(f"--wait must be a number of seconds of at least 0, got {wait:g}")
     if chunk_id is not None and not chunk_id.strip():
         raise CommandError("--chunk-id must not be empty")
-    source = rows_named(data, database, missing, kind)
+    source = open_source(data, database, missing, kind)
     if not model.is_file():
         raise CommandError(f"{model} is a folder, not a model" if model.is_dir() else f"there is no file {model}")
     path = Path(os.path.realpath(model))
-    with alone(path, wait):
+    with exclusive_lock(path, wait):
         remove_leftovers(path, TEMPORARY_SUFFIX)
-        done = _update(told(as_json), model, path, source, chunk_id, half_life)
+        done = _update(summary_console(as_json), model, path, source, chunk_id, half_life)
     if as_json:
         print_json({"file": str(model), "data": source.name, "chunk_id": chunk_id, **done})
 

@@ -22,7 +22,7 @@ def _lock_path(path: Path) -> Path:
 
 
 @contextmanager
-def alone(path: Path, wait: float) -> Iterator[None]:
+def exclusive_lock(path: Path, wait: float) -> Iterator[None]:
     """Hold the exclusive lock of a model file; wait up to `wait` seconds for it.
 
     The operating system releases the lock when the process ends, however it ends. The lock is on a hidden file next to

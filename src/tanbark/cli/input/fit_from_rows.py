@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from tanbark.cli.input.input_columns import Columns
-from tanbark.cli.output.command_text import likely_row_numbers, row_numbers
+from tanbark.cli.output.command_text import likely_row_number_notes, row_number_notes
 from tanbark.cli.terminal.console import CommandError, ProgressLine
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def fit_source(request: FitRequest, source: Source, in_memory: bool, bar: Progre
     must_fit = in_memory or request.needs_rows
     max_bytes = None if must_fit else MAX_BYTES_IN_MEMORY
     table = None if not must_fit and _is_large(source) else read_rows(source, max_bytes, bar)
-    with columns_explained(source), warnings.catch_warnings(record=True) as caught:
+    with explaining_column_errors(source), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = _fit_stream(request, source, bar) if table is None else _fit_table(request, table, bar)
     messages = list(dict.fromkeys(str(warning.message) for warning in caught))
@@ -107,7 +107,7 @@ def _fit_table(request: FitRequest, table: pa.Table, bar: ProgressLine) -> FitRe
     bar("learning", 0, None, f"{table.num_rows:,} rows")
     with _timed() as seconds, listening(bar):
         model = request.new(encoder).fit(X, y)
-    return FitResult(model, table.num_rows, row_numbers(X), sum(seconds), encoder, X, y)
+    return FitResult(model, table.num_rows, row_number_notes(X), sum(seconds), encoder, X, y)
 
 
 def _fit_stream(request: FitRequest, source: Source, bar: ProgressLine) -> FitResult:
@@ -136,7 +136,7 @@ def _fit_stream(request: FitRequest, source: Source, bar: ProgressLine) -> FitRe
     bar("learning", 0, None)
     with _timed() as more, listening(bar):
         model = request.new(encoder).fit_counts(counts)
-    return FitResult(model, rows, likely_row_numbers(source, counts, rows), sum(seconds + more), encoder)
+    return FitResult(model, rows, likely_row_number_notes(source, counts, rows), sum(seconds + more), encoder)
 
 
 def _survey_schema(columns: Columns, source: Source, progress: Progress) -> tuple[Schema, list[int]]:
@@ -176,7 +176,7 @@ def _timed() -> Iterator[list[float]]:
 
 
 @contextmanager
-def columns_explained(source: Source) -> Iterator[None]:
+def explaining_column_errors(source: Source) -> Iterator[None]:
     """Add command-line advice to errors about columns of dates, lists, structures or bytes."""
     as_text = {"csv": ", or read it as text with --categorical", "sql": ", or cast it to text in the query"}
     try:

@@ -29,7 +29,7 @@ MAX_NAMES_LISTED = 40
 # Where the rows are
 
 
-def rows_named(
+def open_source(
     data: str, database: str | None, missing: list[str] | None, kind: str | None, labels: Sequence[str] = ()
 ) -> FileSource | Query:
     """Return the source of the rows: a query if there is a database, otherwise standard input or files."""

@@ -26,7 +26,7 @@ def _switch(variable: ContextVar[bool]) -> Callable[[bool], None]:
     return callback
 
 
-def completing(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
+def completer(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
     """Return a shell completion callback that offers the names with the typed prefix."""
 
     def complete(incomplete: str) -> list[str]:
@@ -67,7 +67,7 @@ From = Annotated[
         metavar="FORMAT",
         help=f"Format of standard input: {', '.join(STDIN_KINDS)}.",
         show_default="csv",
-        autocompletion=completing(lambda: STDIN_KINDS),
+        autocompletion=completer(lambda: STDIN_KINDS),
     ),
 ]
 Target = Annotated[
@@ -96,7 +96,7 @@ Bins = Annotated[
     str,
     typer.Option(
         help="How to discretise numbers: quantile, width or mdlp.",
-        autocompletion=completing(lambda: ("quantile", "width", "mdlp")),
+        autocompletion=completer(lambda: ("quantile", "width", "mdlp")),
     ),
 ]
 NBins = Annotated[int, typer.Option(help="Number of intervals per numeric column (mdlp chooses its own).")]

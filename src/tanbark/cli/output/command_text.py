@@ -31,7 +31,7 @@ def quoted(word: Path | str) -> str:
     return shlex.quote(str(word))
 
 
-def data_words(data: str, database: str | None) -> str:
+def data_arguments(data: str, database: str | None) -> str:
     """Return the DATA argument and the --database option of a command, without the database password."""
     return f"{quoted(data)} --database {quoted(without_password(database))}" if database else quoted(data)
 
@@ -61,7 +61,7 @@ def default_output(source: Source, ending: str) -> Path:
 def typed_options(ctx: typer.Context, names: Sequence[str] | None = None) -> str:
     """Return the options that the user typed, or those in `names`, each preceded by a space.
 
-    Without `names`, DATA and --database (see `data_words`) and --json are left out.
+    Without `names`, DATA and --database (see `data_arguments`) and --json are left out.
     """
     words: list[str] = []
     for option in ctx.command.params:
@@ -88,7 +88,7 @@ def advice(message: str) -> str:
     return with_option_names(message.replace("(max_levels)", "(--max-levels)"))
 
 
-def folders_unread(source: Source) -> list[str]:
+def folder_column_notes(source: Source) -> list[str]:
     """Return a note on columns that exist only in folder names, as in ``year=2020/part.parquet``."""
     paths = files_read(source)
     named = {part.partition("=")[0] for path in paths for part in path.parts[:-1] if "=" in part}
@@ -96,7 +96,7 @@ def folders_unread(source: Source) -> list[str]:
     return [f"folder names are not read as columns: {listed(unread)}; add them to the files"] if unread else []
 
 
-def row_numbers(X: pa.Table) -> list[str]:
+def row_number_notes(X: pa.Table) -> list[str]:
     """Return a note on each column that only numbers the rows."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -111,7 +111,7 @@ def row_numbers(X: pa.Table) -> list[str]:
     return notes
 
 
-def likely_row_numbers(source: Source, counts: Counts, rows: int) -> list[str]:
+def likely_row_number_notes(source: Source, counts: Counts, rows: int) -> list[str]:
     """Return a note on each integer column whose range is that of the row numbers.
 
     Rows without a class are not counted, so the range may be smaller than the number of rows.

@@ -41,7 +41,7 @@ def out() -> Console:
     return _console(stderr=False, quiet=False)
 
 
-def told(as_json: bool = False) -> Console:
+def summary_console(as_json: bool = False) -> Console:
     """Return the console for summaries, which is silent with ``--quiet`` and if the output is JSON."""
     return _console(stderr=False, quiet=as_json or QUIET.get())
 

@@ -15,9 +15,9 @@ from tanbark.kernels.runtime.compiling import njit
 
 IMPOSSIBLE_LOG_GAP = -700.0
 """Log probability of a class that a member excludes, relative to its least probable class, so that none has a veto."""
-FAINTEST = -30.0
+MIN_LOG_SHARE = -30.0
 """In a linear pool, log probabilities of members are clipped to this value relative to the greatest."""
-SLACK = 1e-9
+LOG_TIE_TOLERANCE = 1e-9
 """Smaller differences between log joints are treated as rounding errors."""
 
 
@@ -152,7 +152,7 @@ def most_probable(joint: Floats, log_prior: Floats, low: int, high: int, out: ND
         scores = joint[i]
         if scores.max() == -np.inf:
             scores = log_prior
-        threshold = scores.max() - SLACK
+        threshold = scores.max() - LOG_TIE_TOLERANCE
         best = 0
         while scores[best] < threshold:
             best += 1

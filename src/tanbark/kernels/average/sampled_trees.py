@@ -78,7 +78,7 @@ def _find_root(part: Integers, u: int) -> int:
 
 
 @njit(nogil=True, cache=True)
-def draw_trees(graphs: Floats, rng: np.random.Generator, out: Integers) -> None:
+def sample_spanning_trees(graphs: Floats, rng: np.random.Generator, out: Integers) -> None:
     """Sample trees from the result of `reduced_graphs` and write them to `out`, of shape (trees, nodes - 1, 2)."""
     n_trees, n_edges = out.shape[:2]
     part = np.empty(n_edges + 1, np.int64)
@@ -126,7 +126,7 @@ def _sample_value(weights: Floats, point: float) -> int:
 
 
 @njit(nogil=True, cache=True)
-def draw_rows(
+def sample_rows(
     classes: Integers,
     offset: Integers,
     values: Floats,

@@ -137,7 +137,7 @@ def _reduced_share(count: float, removed: float, prior: float, total: float, pri
 
 
 @njit(nogil=True, cache=True)
-def leave_out(
+def leave_one_out_joints(
     codes: Codes,
     row_class: Integers,
     weights: Floats,

@@ -29,7 +29,7 @@ from tanbark.kernels.runtime.intrinsics import LANES, add_product, split
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-NOTHING = -1e300
+ZERO_EXPONENT = -1e300
 """Exponent of the weight of an impossible edge, too small to affect any sum."""
 MIN_SHIFT = -2200.0
 """Exponent differences are clipped to this value; multiplied by this power of two every double becomes zero."""
@@ -52,7 +52,7 @@ def _reduce(n: int, m: Floats, e: Floats, star: Floats, total: Floats) -> None:
     for k in range(n - 1, 0, -1):
         first = k * (k - 1) // 2 * LANES
         degree[0, :LANES] = 0.0
-        degree[1, :LANES] = NOTHING
+        degree[1, :LANES] = ZERO_EXPONENT
         for j in range(0, k * LANES, LANES):
             split(m, e, first + j, edges, exponents, j)
             add_product(degree[0], degree[1], 0, edges, exponents, j, ones, zeros, 0)

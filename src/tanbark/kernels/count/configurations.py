@@ -2,7 +2,7 @@
 
 A partition is refined one column at a time. A *cell* contains the cases that agree in all columns so far. A cell with a
 single distinct case is *settled*: no further column can split it, so it leaves the partition and only its weight is
-stored, in a histogram if the weight is whole and below `FEW`, otherwise in a list.
+stored, in a histogram if the weight is whole and below `HISTOGRAM_SIZE`, otherwise in a list.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tanbark.kernels.runtime.compiling import njit
 
-FEW = 64
+HISTOGRAM_SIZE = 64
 """Whole weights below this number are counted in a histogram, all others are listed individually."""
 
 
@@ -113,7 +113,7 @@ def refine(
             if buffer[v] >= 0:
                 rows[new, buffer[v]] = i
                 buffer[v] += 1
-            elif whole and weights[i] < FEW:
+            elif whole and weights[i] < HISTOGRAM_SIZE:
                 settled[new, int(weights[i])] += 1.0
             else:
                 heavy_weights[n_heavy] = weights[i]

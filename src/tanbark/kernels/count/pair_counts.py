@@ -1,9 +1,9 @@
 """Count all pairs of attribute values within each class.
 
 Codes are stored one row of memory per attribute. Counts are added to ``values[class, value]`` and to ``pairs[class,
-value, value]``. `count_pairs` and `weigh_pairs` fill only the lower blocks of the latter (an attribute against an
-earlier one). The values of attribute `u` are numbered ``offset[u]`` to ``offset[u + 1] - 1``. A code beyond the arity
-of its attribute is a missing value and is not counted.
+value, value]``. `count_pairs` and `count_weighted_pairs` fill only the lower blocks of the latter (an attribute
+against an earlier one). The values of attribute `u` are numbered ``offset[u]`` to ``offset[u + 1] - 1``. A code beyond
+the arity of its attribute is a missing value and is not counted.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
-BLOCK = 32768
+BLOCK_ROWS = 32768
 """Number of rows counted together."""
 PADDING_CODE = 255
 """Code of the padding after the rows of a class; no attribute has a value with this code."""
@@ -104,7 +104,7 @@ def count_pairs(
     are counted.
     """
     classes = values.shape[0]
-    block = max(min(BLOCK, stop - start), 1)
+    block = max(min(BLOCK_ROWS, stop - start), 1)
     with_pairs = pairs.shape[1] > 0
     plane_cost = NS_PER_WORD * block / WORD_BITS + NS_PER_CALL * classes
     row_cost = NS_PER_ROW * block
@@ -168,7 +168,7 @@ def count_pairs(
 
 
 @njit(nogil=True, cache=True)
-def weigh_pairs(
+def count_weighted_pairs(
     codes: Codes,
     y: NDArray[np.uint16],
     weights: Floats,
@@ -181,8 +181,8 @@ def weigh_pairs(
     """Add the weight of each row to `values` and `pairs` of attributes `first` to `last`, in row order."""
     rows = codes.shape[1]
     with_pairs = pairs.shape[1] > 0
-    for low in range(0, rows, BLOCK):
-        high = min(rows, low + BLOCK)
+    for low in range(0, rows, BLOCK_ROWS):
+        high = min(rows, low + BLOCK_ROWS)
         for u in range(first, last):
             codes_u = codes[u]
             for i in range(low, high):

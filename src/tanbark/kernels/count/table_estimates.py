@@ -19,7 +19,7 @@ RAKING_TOLERANCE = 1e-14
 
 
 @njit(nogil=True, cache=True)
-def divide_by_sums(counts: Floats, out: Floats) -> None:
+def normalise_rows(counts: Floats, out: Floats) -> None:
     """Write each row of `counts` divided by its sum to `out`; a row without counts becomes uniform."""
     rows, values = counts.shape
     for i in range(rows):
@@ -119,7 +119,7 @@ def rake(table: Floats, rows: Floats, columns: Floats) -> None:
 
 
 @njit(nogil=True, cache=True)
-def fill_up(values: Floats, class_counts: NDArray[np.generic], offset: Integers, ess: float) -> None:
+def smooth_margins(values: Floats, class_counts: NDArray[np.generic], offset: Integers, ess: float) -> None:
     """Add a prior of `ess` rows to the values of each class and scale each attribute to the class's smoothed total."""
     classes = len(values)
     for k in range(classes):

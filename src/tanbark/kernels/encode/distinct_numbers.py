@@ -14,7 +14,7 @@ Integers = NDArray[np.int64]
 
 INDEX_SHIFT = np.uint64(48)
 """Shift in bits that leaves the first 16 bits of a key."""
-SIGN = np.uint64(1 << 63)
+SIGN_BIT = np.uint64(1 << 63)
 """The sign bit of a float."""
 INFINITY_BITS = np.uint64(0x7FF << 52)
 """The bits of positive infinity; NaN has a larger magnitude."""
@@ -31,12 +31,12 @@ def float_keys(bits: Keys, out: Keys) -> tuple[int, bool]:
     count = 0
     finite = True
     for i in range(len(bits)):
-        magnitude = bits[i] & ~SIGN
+        magnitude = bits[i] & ~SIGN_BIT
         if magnitude > INFINITY_BITS:
             continue
         if magnitude == INFINITY_BITS:
             finite = False
-        out[count] = ~bits[i] if bits[i] > SIGN else magnitude | SIGN
+        out[count] = ~bits[i] if bits[i] > SIGN_BIT else magnitude | SIGN_BIT
         count += 1
     return count, finite
 

@@ -43,7 +43,7 @@ def narrow_integers(
 
 
 @njit(nogil=True, cache=True)
-def values_up_to(column: NDArray[np.uint8], largest: int) -> NDArray[np.int64]:
+def occurring_values(column: NDArray[np.uint8], largest: int) -> NDArray[np.int64]:
     """Return the values from 0 to `largest` that occur, in ascending order.
 
     The scan stops as soon as all of them have occurred.
@@ -102,7 +102,7 @@ def bin_numbers(
 
 
 @njit(nogil=True, cache=True)
-def few_whole_numbers(rows: NDArray[np.float64], column: int, max_distinct: int) -> bool:
+def has_few_whole_numbers(rows: NDArray[np.float64], column: int, max_distinct: int) -> bool:
     """Return whether the column has at most `max_distinct` distinct values and all of them, except NaN, are whole.
 
     Floats beyond 2**53 are always whole, so they do not qualify.

@@ -19,7 +19,7 @@ from tanbark.kernels.runtime.compiling import njit
 
 MEMBER, CHILD = 1, 2
 """Roles of a node in a group: missing member, or known node (or class) with a member among its parents."""
-NODES_OF_WORD = 32
+NODES_PER_WORD = 32
 """Number of nodes whose roles, two bits each, fit one 64-bit word."""
 MIN_SCALED_CELL = 1e-150
 """Tables with smaller cells, relative to the greatest, are summed as logarithms: doubles lose digits below 1e-308."""
@@ -120,8 +120,8 @@ def write_groups(
             if group[f] >= 0:
                 missing = f < n and codes[f, row] >= layout.arity[f]
                 role = np.uint64(MEMBER if missing else CHILD)
-                shift = np.uint64(2 * (f % NODES_OF_WORD))
-                words[f // NODES_OF_WORD, position[group[f]]] |= role << shift
+                shift = np.uint64(2 * (f % NODES_PER_WORD))
+                words[f // NODES_PER_WORD, position[group[f]]] |= role << shift
 
 
 class Plan(NamedTuple):
@@ -286,7 +286,7 @@ def _first_entry(layout: Layout, f: int, values: Integers) -> int:
 
 
 @njit(nogil=True, cache=True)
-def draw_group(
+def sample_group(
     layout: Layout,
     members: Integers,
     children: Integers,

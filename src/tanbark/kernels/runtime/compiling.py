@@ -94,7 +94,7 @@ class _Cache(FunctionCache):  # type: ignore[misc]
             super().save_overload(sig, data)
 
 
-def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:
+def read_only(array: NDArray[Scalar]) -> NDArray[Scalar]:
     """Return a read-only, C-contiguous view of the array, or of a copy if its layout differs.
 
     numba compiles a kernel separately for writable and read-only arrays and for each memory layout. Freshly learned

@@ -14,7 +14,7 @@ Key = TypeVar("Key")
 Item = TypeVar("Item")
 State = TypeVar("State")
 
-FEW_ROWS = 50_000
+MIN_ROWS_FOR_THREADS = 50_000
 """With fewer rows, starting a thread costs more than it saves."""
 MAX_STEPS_PER_TASK = 2**27
 """Maximum number of steps of one task. Kernels cannot be interrupted, and this takes a few tenths of a second."""
@@ -24,16 +24,16 @@ MAX_THREADS_PER_CORE = 8
 
 def thread_count(n_jobs: int | None, rows: int) -> int:
     """Return the number of threads for `n_jobs` as in scikit-learn, or one if there are few rows."""
-    return 1 if rows < FEW_ROWS else jobs(n_jobs)
+    return 1 if rows < MIN_ROWS_FOR_THREADS else resolve_n_jobs(n_jobs)
 
 
-def jobs(n_jobs: int | None) -> int:
+def resolve_n_jobs(n_jobs: int | None) -> int:
     """Return the number of threads that `n_jobs` requests, as in scikit-learn.
 
     Within a worker of joblib it is at most the worker's share: joblib passes that share to its processes in one
     environment variable per threading library, and each of its threads gets one.
 
-    >>> jobs(None), jobs(3)
+    >>> resolve_n_jobs(None), resolve_n_jobs(3)
     (1, 3)
     """
     requested = min(int(effective_n_jobs(n_jobs)), MAX_THREADS_PER_CORE * (os.cpu_count() or 1))

@@ -50,7 +50,7 @@ def subtract(families: Scores, parents: Scores, out: Scores) -> None:
 
 
 @njit(nogil=True, cache=True)
-def strike_out(scores: Scores, forbidden: int, required: int) -> None:
+def exclude_disallowed(scores: Scores, forbidden: int, required: int) -> None:
     """Set the scores of sets of parents that are not allowed to minus infinity."""
     for s in range(len(scores)):
         if not allowed(s, forbidden, required):
@@ -69,19 +69,19 @@ def best_of_subsets(scores: Scores) -> None:
         bit *= 2
     while bit < len(scores):
         for start in range(0, len(scores), 2 * bit):
-            raise_to(scores[start + bit : start + 2 * bit], scores[start : start + bit])
+            raise_to_maximum(scores[start + bit : start + 2 * bit], scores[start : start + bit])
         bit *= 2
 
 
 @njit(nogil=True, cache=True)
-def raise_to(scores: Scores, others: Scores) -> None:
+def raise_to_maximum(scores: Scores, others: Scores) -> None:
     """Replace each score by the corresponding element of `others` if that is greater."""
     for k in range(len(scores)):
         scores[k] = others[k] if others[k] > scores[k] else scores[k]
 
 
 @njit(nogil=True, cache=True)
-def take_last(best: Scores, last: Scores, before: Scores, scores: Scores, node: float) -> None:
+def update_last_nodes(best: Scores, last: Scores, before: Scores, scores: Scores, node: float) -> None:
     """Make `node` the last node of each set for which this improves the best total.
 
     Parameters
@@ -117,7 +117,7 @@ def best_totals(best: Scores, last: Scores, scores: Scores) -> None:
                 low = node_bit - 1
                 without = start ^ node_bit
                 index = (start & low) | ((start >> 1) & ~low)
-                take_last(
+                update_last_nodes(
                     best[block], last[block], best[without : without + run], scores[u, index : index + run], float(u)
                 )
         for s in range(start, start + run):

@@ -110,7 +110,7 @@ def add_log_factor(joint: Floats, group: Integers, log_table: Floats) -> None:
 
 
 @njit(nogil=True, cache=True)
-def exchanged(
+def replace_factor(
     posterior: Floats, group: Integers, inverse: Floats, new_group: Integers, new_table: Floats
 ) -> NDArray[np.float64]:
     """Return the unnormalised posteriors after replacing one factor; `inverse` is the reciprocal of its table."""

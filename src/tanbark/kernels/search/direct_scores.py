@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.kernels.count.configurations import FEW, refine
+from tanbark.kernels.count.configurations import HISTOGRAM_SIZE, refine
 from tanbark.kernels.runtime.compiling import njit
 from tanbark.kernels.search.subset_sums import compensated_sum, histogram_sum
 
@@ -63,7 +63,7 @@ def direct_scores(
     rows = np.empty((levels, size), np.int32)
     ends = np.empty((levels, size), np.int32)
     cells = np.zeros(levels, np.int64)
-    settled = np.zeros((levels, FEW), np.float64)
+    settled = np.zeros((levels, HISTOGRAM_SIZE), np.float64)
     heavy_weights = np.empty(size, np.float64)
     heavy_count = np.zeros(levels, np.int64)
     buffer = np.empty(arity.max(), np.int32)
@@ -75,10 +75,10 @@ def direct_scores(
     arity_index = np.searchsorted(np.unique(arity), arity)
     computed = np.zeros(len(arity), np.bool_)
     parent_sums = np.zeros(len(arity), np.float64)
-    terms = np.zeros((len(arity), FEW), np.float64)
-    cell_sums = np.zeros(FEW, np.float64)
-    zeros = np.zeros(FEW, np.float64)
-    histogram = np.zeros(FEW, np.float64)
+    terms = np.zeros((len(arity), HISTOGRAM_SIZE), np.float64)
+    cell_sums = np.zeros(HISTOGRAM_SIZE, np.float64)
+    zeros = np.zeros(HISTOGRAM_SIZE, np.float64)
+    histogram = np.zeros(HISTOGRAM_SIZE, np.float64)
     listed = np.empty(size, np.float64)
     rows[0] = np.arange(size)
     ends[0, 0] = size
@@ -101,7 +101,7 @@ def direct_scores(
             for p in range(start, ends[level, cell]):
                 w += weights[rows[level, p]]
             start = ends[level, cell]
-            if whole and w < FEW:
+            if whole and w < HISTOGRAM_SIZE:
                 cell_sums[int(w)] += 1.0
             else:
                 heavy_weights[n_heavy] = w
@@ -136,7 +136,7 @@ def direct_scores(
                 if end - start == 2 and whole:
                     i1, i2 = rows[level, start], rows[level, start + 1]
                     w = weights[i1] + weights[i2]
-                    if w < FEW:
+                    if w < HISTOGRAM_SIZE:
                         if codes[u, i1] == codes[u, i2]:
                             histogram[int(w)] += 1.0
                         else:
@@ -150,7 +150,7 @@ def direct_scores(
                 for v in range(r):
                     w = mass[v]
                     mass[v] = 0.0
-                    if whole and w < FEW:
+                    if whole and w < HISTOGRAM_SIZE:
                         histogram[int(w)] += 1.0
                     elif w > 0.0:
                         listed[n_listed] = w

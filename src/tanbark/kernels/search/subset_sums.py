@@ -1,12 +1,12 @@
 """Sums over the cells of every subset of columns, from one traversal of the subsets that refines partitions.
 
-The terms of whole weights below `FEW` are summed by a histogram of the weights; all others are summed one by one.
+The terms of whole weights below `HISTOGRAM_SIZE` are summed by a histogram of the weights; all others one by one.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.kernels.count.configurations import FEW, refine
+from tanbark.kernels.count.configurations import HISTOGRAM_SIZE, refine
 from tanbark.kernels.runtime.compiling import njit
 from tanbark.kernels.runtime.log_functions import log_rising_factorial
 
@@ -37,7 +37,7 @@ def compensated_sum(
 def histogram_sum(a: NDArray[np.float64], b: NDArray[np.float64], terms: NDArray[np.float64]) -> float:
     """Return the sum of `terms`, each multiplied by its frequency in the two histograms."""
     total = 0.0
-    for w in range(FEW):
+    for w in range(HISTOGRAM_SIZE):
         total += (a[w] + b[w]) * terms[w]
     return total
 
@@ -92,7 +92,7 @@ def subset_sums(
         Subsets with more columns (including `first`) and subsets with more configurations are skipped.
     step, tail_step, tables
         The sum of the steps of a subset's columns is the row of `tables` to use. It has the terms of whole weights
-        below `FEW` for each concentration. Empty if terms are not tabulated.
+        below `HISTOGRAM_SIZE` for each concentration. Empty if terms are not tabulated.
     unit
         Sums are rounded to multiples of this number.
     out : array of shape (concentrations, subsets)
@@ -102,7 +102,7 @@ def subset_sums(
     rows = np.empty((levels, size), np.int32)
     ends = np.empty((levels, size), np.int32)
     cells = np.zeros(levels, np.int64)
-    settled = np.zeros((levels, FEW), np.float64)
+    settled = np.zeros((levels, HISTOGRAM_SIZE), np.float64)
     heavy_weights = np.empty(size, np.float64)
     heavy_count = np.zeros(levels, np.int64)
     buffer = np.empty(arity.max(), np.int32)
@@ -114,11 +114,11 @@ def subset_sums(
     mass = np.zeros(len(part), np.float64)
     touched = np.empty(len(part), np.int64)
     merged = np.zeros(part.max() + 1, np.float64)
-    histogram = np.zeros((subsets, FEW), np.float64)
+    histogram = np.zeros((subsets, HISTOGRAM_SIZE), np.float64)
     listed = np.empty((subsets, size), np.float64)
     n_listed = np.zeros(subsets, np.int64)
-    common = np.zeros(FEW, np.float64)
-    terms = np.zeros(FEW, np.float64)
+    common = np.zeros(HISTOGRAM_SIZE, np.float64)
+    terms = np.zeros(HISTOGRAM_SIZE, np.float64)
     # For two joint values of the tail, the set of the columns in which they agree.
     agree = np.zeros((len(part), len(part)), np.int64)
     for v in range(len(part)):
@@ -162,7 +162,7 @@ def subset_sums(
             total = 0.0
             for k in range(n_touched):
                 total += mass[touched[k]]
-            if n_touched <= 2 and whole and total < FEW:
+            if n_touched <= 2 and whole and total < HISTOGRAM_SIZE:
                 # One joint value is one cell under every subset; two are one cell if they agree in the subset.
                 for k in range(n_touched):
                     common[int(mass[touched[k]])] += 1.0
@@ -191,7 +191,7 @@ def subset_sums(
                     w = merged[part[v, s]]
                     if w > 0.0:
                         merged[part[v, s]] = 0.0
-                        if whole and w < FEW:
+                        if whole and w < HISTOGRAM_SIZE:
                             histogram[s, int(w)] += 1.0
                         else:
                             listed[s, n_listed[s]] = w
@@ -206,7 +206,7 @@ def subset_sums(
                 if len(tables) > 0:
                     total += histogram_sum(common, histogram[s], tables[row[level] + tail_step[s], k])
                 else:
-                    for w in range(1, FEW):
+                    for w in range(1, HISTOGRAM_SIZE):
                         terms[w] = cell_term(a, float(w)) if common[w] + histogram[s, w] > 0.0 else 0.0
                     total += histogram_sum(common, histogram[s], terms)
                 total -= penalty * q

@@ -96,7 +96,7 @@ def _exceeds(a: float, b: float) -> bool:
 
 
 @njit(nogil=True, cache=True)
-def arcs_in_order(
+def count_ordered_arcs(
     table: Table,
     offset: Integers,
     ess: float,
@@ -176,7 +176,7 @@ def finish_tree(
 
 
 @njit(nogil=True, cache=True)
-def hang_trees(trees: Integers, root: int, order: Integers, parent: Integers) -> None:
+def root_trees(trees: Integers, root: int, order: Integers, parent: Integers) -> None:
     """Root each tree at `root`: write its nodes, parents before children, and the parent of each node.
 
     The parent of the root is -1.

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.immutable import CopiedByFields
-from tanbark.kernels.runtime.compiling import frozen
+from tanbark.kernels.runtime.compiling import read_only
 from tanbark.kernels.runtime.threads import run, thread_count
 from tanbark.schema.encode.columns import (
     UNKNOWN,
@@ -120,12 +120,12 @@ class Schema(CopiedByFields):
     @cached_property
     def arity(self) -> NDArray[np.int64]:
         """Number of codes of each column."""
-        return frozen(np.array([c.arity for c in self.columns], np.int64))
+        return read_only(np.array([c.arity for c in self.columns], np.int64))
 
     @cached_property
     def offset(self) -> NDArray[np.int64]:
         """Position of the first code of each column in the concatenated codes of all columns, and the total."""
-        return frozen(np.concatenate([[0], np.cumsum(self.arity)]).astype(np.int64))
+        return read_only(np.concatenate([[0], np.cumsum(self.arity)]).astype(np.int64))
 
     @cached_property
     def dtype(self) -> np.dtype[Any]:
@@ -142,7 +142,7 @@ class Schema(CopiedByFields):
         """Classes as an array of their original dtype."""
         labels = np.empty(len(self.classes), object)
         labels[:] = self.classes
-        return frozen(labels.astype(self.class_dtype))
+        return read_only(labels.astype(self.class_dtype))
 
     def index(self, name: str) -> int:
         """Return the position of a column.

@@ -10,8 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.kernels.encode.number_codes import bin_numbers, few_whole_numbers, values_up_to
-from tanbark.kernels.runtime.compiling import frozen
+from tanbark.kernels.encode.number_codes import bin_numbers, has_few_whole_numbers, occurring_values
+from tanbark.kernels.runtime.compiling import read_only
 from tanbark.schema.encode.columns import UNKNOWN, Category, Codes, Column, label_sort_key, value_kind
 
 MAX_AUTO_LEVELS = 10
@@ -93,7 +93,7 @@ class SmallIntegers:
     @cached_property
     def distinct(self) -> NDArray[np.int64]:
         """Distinct distances, in ascending order."""
-        distances: NDArray[np.int64] = values_up_to(self.distance, self.largest)
+        distances: NDArray[np.int64] = occurring_values(self.distance, self.largest)
         return distances
 
     @property
@@ -152,7 +152,7 @@ class Numbers:
     @property
     def few_whole(self) -> bool:
         """Whether there are at most ten distinct numbers, all integers (stored as floats if values are missing)."""
-        return bool(few_whole_numbers(frozen(self.rows), self.at, MAX_AUTO_LEVELS))
+        return bool(has_few_whole_numbers(read_only(self.rows), self.at, MAX_AUTO_LEVELS))
 
     def levels(self) -> list[Any]:
         """Return the distinct numbers, as int if all are integers."""
@@ -191,7 +191,7 @@ class Numbers:
         cuts = np.array(column.cuts, np.float64)
         for low in range(0, len(out), CHUNK_ROWS):
             if not bin_numbers(
-                frozen(self.rows[low : low + CHUNK_ROWS]), self.at, cuts, absent, out[low : low + CHUNK_ROWS]
+                read_only(self.rows[low : low + CHUNK_ROWS]), self.at, cuts, absent, out[low : low + CHUNK_ROWS]
             ):
                 raise self._infinite()
         return False

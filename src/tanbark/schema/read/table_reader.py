@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from tanbark.kernels.encode.number_codes import narrow_integers
-from tanbark.kernels.runtime.compiling import frozen
+from tanbark.kernels.runtime.compiling import read_only
 from tanbark.kernels.runtime.threads import run, spans, thread_count
 from tanbark.schema.encode.columns import UNKNOWN, plain
 from tanbark.schema.read.object_columns import (
@@ -180,7 +180,7 @@ def _read_integers(
     def narrow(part: int) -> None:
         start, stop = parts[part]
         for low in range(start, stop, CHUNK_ROWS):
-            chunk = frozen(np.asarray(array[low : min(low + CHUNK_ROWS, stop)], np.int64))
+            chunk = read_only(np.asarray(array[low : min(low + CHUNK_ROWS, stop)], np.int64))
             narrow_integers(chunk, base, low, distance, reach[part])
 
     run([partial(narrow, part) for part in range(len(parts))], len(parts) or 1)

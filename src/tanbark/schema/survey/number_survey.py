@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.kernels.encode.distinct_numbers import SIGN, float_keys
+from tanbark.kernels.encode.distinct_numbers import SIGN_BIT, float_keys
 from tanbark.schema.encode.columns import UNKNOWN
 from tanbark.schema.read.raw_columns import Labels, Numbers, RawColumn
 from tanbark.schema.read.table_reader import read_wide_integers
@@ -164,7 +164,7 @@ class SeenNumbers:
     def _raw(self, keys: Keys) -> Numbers | Labels:
         """Return the numbers with these keys as a column."""
         if self.kind == "signed":
-            return read_wide_integers((keys ^ SIGN).view(np.int64), self.name)
+            return read_wide_integers((keys ^ SIGN_BIT).view(np.int64), self.name)
         if self.kind == "unsigned":
             return read_wide_integers(keys, self.name)
         return Numbers(_floats_of(keys).reshape(-1, 1), 0, self.name)
@@ -178,7 +178,11 @@ class SeenNumbers:
         if self.kind in ("signed", "unsigned"):
             known = values.drop_null().to_numpy(zero_copy_only=False)
             self._has_missing = self._has_missing or len(known) < len(values)
-            keys = known.astype(np.uint64) if self.kind == "unsigned" else known.astype(np.int64).view(np.uint64) ^ SIGN
+            keys = (
+                known.astype(np.uint64)
+                if self.kind == "unsigned"
+                else known.astype(np.int64).view(np.uint64) ^ SIGN_BIT
+            )
             return keys if self._search is None else self._as_floats(keys)
         if self.kind == "decimal":
             self._numeric = self._numeric or values.null_count < len(values)
@@ -225,7 +229,7 @@ class SeenNumbers:
         if self.kind in ("float", "decimal"):
             return keys
         return _keys_of(
-            (keys if self.kind == "unsigned" else (keys ^ SIGN).view(np.int64)).astype(np.float64), self.name
+            (keys if self.kind == "unsigned" else (keys ^ SIGN_BIT).view(np.int64)).astype(np.float64), self.name
         )
 
     def _too_many(self) -> ValueError:
@@ -249,7 +253,7 @@ def _keys_of(floats: Floats, name: str) -> Keys:
 
 def _floats_of(keys: Keys) -> Floats:
     """Return the floats with these keys."""
-    return np.where(keys >= SIGN, keys ^ SIGN, ~keys).view(np.float64)
+    return np.where(keys >= SIGN_BIT, keys ^ SIGN_BIT, ~keys).view(np.float64)
 
 
 def _with_missing_value(raw: Numbers | Labels) -> Numbers | Labels:

@@ -11,7 +11,7 @@ from tanbark.structure.search.restrictions import Restrictions
 from tanbark.user_warnings import warn
 
 SEARCHES = ("auto", "exact", "greedy")
-MOST_EXACT = 20
+MAX_EXACT_NODES = 20
 """Number of nodes up to which "auto" searches exactly."""
 
 
@@ -37,10 +37,10 @@ def searched_structure(
     nodes = len(cases.arity) - restrictions.class_above_all
     if not score.is_decomposable:
         search = "greedy"
-    elif search == "auto" and nodes > MOST_EXACT:
+    elif search == "auto" and nodes > MAX_EXACT_NODES:
         warn(
-            f"{nodes} nodes are more than the {MOST_EXACT} that are searched exactly by default, so the structure is "
-            "found by hill climbing and may not be optimal; set search='exact' for the optimal structure, or "
+            f"{nodes} nodes are more than the {MAX_EXACT_NODES} that are searched exactly by default, so the structure "
+            "is found by hill climbing and may not be optimal; set search='exact' for the optimal structure, or "
             "search='greedy' to silence this warning"
         )
         search = "greedy"

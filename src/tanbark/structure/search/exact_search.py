@@ -17,14 +17,14 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.kernels.runtime.threads import as_done, jobs
+from tanbark.kernels.runtime.threads import as_done, resolve_n_jobs
 from tanbark.kernels.search.best_parents import (
     best_of_subsets,
     best_totals,
+    exclude_disallowed,
     first_best,
-    raise_to,
-    strike_out,
-    take_last,
+    raise_to_maximum,
+    update_last_nodes,
 )
 from tanbark.memory import most_of_free, size_in_words
 from tanbark.network import Structure
@@ -75,7 +75,7 @@ def exact_structure(
     always = [of_class] if above_all else []
     required = [cases.configurations(np.flatnonzero(restrictions.required[:, u]).tolist()) for u in searched]
     scores = fastest_scores(score)(cases, score, searched, always, restrictions.max_parents, max(required, default=1.0))
-    threads = jobs(n_jobs)
+    threads = resolve_n_jobs(n_jobs)
     check_memory(scores, max_memory, threads, progress)
     search = _Search(scores, searched, restrictions, threads, progress)
     parents: list[tuple[int, ...]] = [()] * len(cases.arity)
@@ -203,10 +203,10 @@ class _Search:
         for u in sorted(bits_of(high), reverse=True):
             below = self._blocks[high & ~(1 << u)]
             row = sum(v < low + u for v in outside)
-            raise_to(block.low.ravel(), below.low.ravel())
-            raise_to(block.beyond[:row].ravel(), below.beyond[:row].ravel())
-            raise_to(block.beyond[row:].ravel(), below.beyond[row + 1 :].ravel())
-            take_last(block.best, last, below.best, below.beyond[row], float(low + u))
+            raise_to_maximum(block.low.ravel(), below.low.ravel())
+            raise_to_maximum(block.beyond[:row].ravel(), below.beyond[:row].ravel())
+            raise_to_maximum(block.beyond[row:].ravel(), below.beyond[row + 1 :].ravel())
+            update_last_nodes(block.best, last, below.best, below.beyond[row], float(low + u))
         if not high:
             block.best[0] = 0.0
         best_totals(block.best, last, block.low)
@@ -220,7 +220,7 @@ class _Search:
         if forbidden >> self._low & high or required >> self._low & ~high:
             scores[:] = -np.inf
         elif (forbidden | required) & low:
-            strike_out(scores, _without(forbidden & low, node), _without(required & low, node))
+            exclude_disallowed(scores, _without(forbidden & low, node), _without(required & low, node))
 
     def _parents(self, node: int, candidates: int) -> int:
         """Return the best parents of a node among the candidates."""
@@ -228,7 +228,7 @@ class _Search:
         places = list(bits_of(candidates))
         forbidden = sum(1 << k for k, u in enumerate(places) if self._forbidden[node] >> u & 1)
         required = sum(1 << k for k, u in enumerate(places) if self._required[node] >> u & 1)
-        strike_out(scores, forbidden, required)
+        exclude_disallowed(scores, forbidden, required)
         return sum(1 << places[k] for k in bits_of(int(first_best(scores))))
 
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from tanbark.counts.family_counts import ROOM
-from tanbark.kernels.count.configurations import FEW
+from tanbark.kernels.count.configurations import HISTOGRAM_SIZE
 from tanbark.kernels.runtime.threads import as_done, run
 from tanbark.kernels.search.best_parents import score_without, scores_among, subtract
 from tanbark.kernels.search.direct_scores import direct_scores
@@ -284,10 +284,10 @@ class SetSums(LocalScores):
                 columns = arity == r
                 step[columns] = len(configurations)
                 configurations = np.multiply.outer(float(r) ** np.arange(columns.sum() + 1), configurations).ravel()
-                if len(configurations) * FEW > MAX_TERMS:
-                    return step, np.empty((0, 1, FEW))
-        weight = np.arange(FEW, dtype=np.float64)
-        tables = np.empty((len(configurations), self.functions, FEW))
+                if len(configurations) * HISTOGRAM_SIZE > MAX_TERMS:
+                    return step, np.empty((0, 1, HISTOGRAM_SIZE))
+        weight = np.arange(HISTOGRAM_SIZE, dtype=np.float64)
+        tables = np.empty((len(configurations), self.functions, HISTOGRAM_SIZE))
         for k, a in enumerate(self._concentrations):
             if a == 0.0:
                 tables[:, k] = xlogy(weight, weight)

@@ -10,8 +10,8 @@ from tanbark.counts import Counts
 from tanbark.network import Structure
 from tanbark.scores import Cases, Decomposable, FamilyScores
 from tanbark.structure.search.hill_climbing import slack
-from tanbark.structure.trees.edge_weights import cmi_weights, most_telling
-from tanbark.structure.trees.spanning_tree import settled
+from tanbark.structure.trees.edge_weights import attributes_by_information, cmi_weights
+from tanbark.structure.trees.spanning_tree import rounded_weights
 
 
 def k2_search(
@@ -47,10 +47,10 @@ def k_dependence(counts: Counts, k: int) -> Structure:
     if there are fewer) with the greatest ``I(X; X' | C)``, greatest first, and the class. Ties go to column order.
     """
     n = len(counts.schema.columns)
-    order = most_telling(counts)
+    order = attributes_by_information(counts)
     parents: list[tuple[int, ...]] = [(n,)] * n
     if k > 0:
-        weights = settled(cmi_weights(counts, 0.0))
+        weights = rounded_weights(cmi_weights(counts, 0.0))
         for place, u in enumerate(order):
             before = sorted(order[:place], key=lambda v: (-weights[u, v], v))
             parents[u] = (*before[:k], n)

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from tanbark.counts import Counts
-from tanbark.kernels.runtime.compiling import frozen
+from tanbark.kernels.runtime.compiling import read_only
 from tanbark.kernels.trees.pair_weights import acll_gains, class_gains, conditional_information, dirichlet_evidence
 from tanbark.scores.conditional_scores import MIN_COUNT, beta
-from tanbark.structure.trees.spanning_tree import Edge, maximum_spanning_tree, settled
+from tanbark.structure.trees.spanning_tree import Edge, maximum_spanning_tree, rounded_weights
 
 Matrix = NDArray[np.float64]
 
@@ -123,20 +123,20 @@ def maximum_forest(gains: Matrix) -> list[Edge]:
     >>> maximum_forest(np.array([[0, -1, 5], [-1, 0, -3], [5, -3, 0.0]]))
     [(0, 2)]
     """
-    is_gain = settled(gains) > 0
+    is_gain = rounded_weights(gains) > 0
     return [edge for edge in maximum_spanning_tree(gains) if is_gain[edge]]
 
 
-def most_telling(counts: Counts) -> list[int]:
+def attributes_by_information(counts: Counts) -> list[int]:
     """Return the attributes in descending order of ``I(X; C)``; ties go to column order."""
-    order: list[int] = np.argsort(-settled(class_information(counts)), kind="stable").tolist()
+    order: list[int] = np.argsort(-rounded_weights(class_information(counts)), kind="stable").tolist()
     return order
 
 
 def class_information(counts: Counts) -> Matrix:
     """Return ``I(X; C)`` of each attribute in nats, from the rows that have its value times their share of all rows."""
     gain = np.empty(len(counts.schema.columns))
-    class_gains(frozen(counts.values), counts.schema.offset, gain)
+    class_gains(read_only(counts.values), counts.schema.offset, gain)
     return _without_rounding_errors(gain / (float(counts.class_counts.sum()) or 1.0), counts)
 
 

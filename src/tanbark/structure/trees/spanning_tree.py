@@ -40,29 +40,29 @@ def maximum_spanning_tree(weights: Weights) -> list[Edge]:
     if n < 2:
         return []
     us, vs = np.empty(n - 1, np.int64), np.empty(n - 1, np.int64)
-    grow_tree(settled(np.asarray(weights, np.float64)), us, vs)
+    grow_tree(rounded_weights(np.asarray(weights, np.float64)), us, vs)
     return list(zip(us.tolist(), vs.tolist(), strict=True))
 
 
-def settled(weights: Weights) -> Weights:
+def rounded_weights(weights: Weights) -> Weights:
     """Return the weights as integer multiples of 1e-12 of the greatest, so that rounding errors do not break ties.
 
     Sums of these are exact, so trees of equal weight tie too.
 
-    >>> settled(np.array([0.1 + 0.2, 0.3, -0.15])).tolist()
+    >>> rounded_weights(np.array([0.1 + 0.2, 0.3, -0.15])).tolist()
     [1000000000000.0, 1000000000000.0, -500000000000.0]
     """
     unit = float(np.abs(weights).max(initial=0.0)) * 1e-12
     return np.round(weights / unit) if unit > 0 else weights
 
 
-def rooted(n: int, edges: Sequence[Edge], roots: Sequence[int]) -> tuple[int, ...]:
+def rooted_parents(n: int, edges: Sequence[Edge], roots: Sequence[int]) -> tuple[int, ...]:
     """Return each attribute's parent in the tree rooted at the first of `roots`, -1 for the root.
 
     In a forest, every other tree is rooted at the first of `roots` that it contains, or else at its first attribute in
     column order.
 
-    >>> rooted(3, [(0, 2), (2, 1)], roots=[1])
+    >>> rooted_parents(3, [(0, 2), (2, 1)], roots=[1])
     (2, -1, 1)
     """
     neighbours: list[list[int]] = [[] for _ in range(n)]

@@ -9,11 +9,11 @@ import numpy as np
 
 from tanbark.counts import Counts
 from tanbark.kernels.trees.pair_weights import margin_products
-from tanbark.kernels.trees.tree_growth import CALCULATED, RECALLED, arcs_in_order, finish_tree
+from tanbark.kernels.trees.tree_growth import CALCULATED, RECALLED, count_ordered_arcs, finish_tree
 from tanbark.structure.trees.edge_weights import EDGE_WEIGHTS, count_products
 from tanbark.structure.trees.spanning_tree import Edge, maximum_spanning_tree
 
-REVISABLE = ("cmi", "bdeu")
+SYMMETRIC_CRITERIA = ("cmi", "bdeu")
 """The criteria under which an edge has the same weight in both directions."""
 
 
@@ -41,7 +41,7 @@ class RestructureStats:
     edges_changed: int
 
 
-def weighed_tree(
+def learned_tree(
     counts: Counts, criterion: str, ess: float, former: Sequence[Edge] = ()
 ) -> tuple[list[tuple[int, int, float]], RestructureStats]:
     """Return the weighted edges of the maximum spanning tree in the order of Prim's algorithm, and the cost."""
@@ -71,9 +71,9 @@ def revised_tree(
     products, units = count_products(counts) if criterion == "cmi" else (np.empty(0, np.int64), 1.0)
     sums = margin_products(counts.table, counts.class_counts, counts.schema.offset, counts.has_missing(), products)
     data = (counts.table, counts.schema.offset, prior, products, units, sums, us, vs)
-    kept = int(arcs_in_order(*data, weights, work))
+    kept = int(count_ordered_arcs(*data, weights, work))
     if not kept:
-        tree, stats = weighed_tree(counts, criterion, ess, former)
+        tree, stats = learned_tree(counts, criterion, ess, former)
         return tree, RestructureStats(stats.calculated, stats.recalled + int(work[RECALLED]), 1, stats.edges_changed)
     finish_tree(*data, kept, weights, work)
     edges = list(zip(us.tolist(), vs.tolist(), strict=True))
