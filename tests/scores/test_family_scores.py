@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from tanbark.scores import AIC, BIC, BDeu, BDs, Cases, FamilyScores, K2Score
+from tanbark.scores import AIC, BIC, BDeu, BDs, Cases, K2Score
+from tanbark.scores.family_scores import FamilyScores
 
 
 def random_cases(seed, arity, rows):

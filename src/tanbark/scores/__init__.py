@@ -10,7 +10,6 @@ from tanbark.scores.cases import Cases
 from tanbark.scores.conditional_scores import CMDL, Conditional, ConditionalLogLikelihood
 from tanbark.scores.decomposable import Decomposable, DirichletScore, FamilyRule, PenalisedLikelihood, SetFunction
 from tanbark.scores.dirichlet_scores import BDeu, BDs, K2Score
-from tanbark.scores.family_scores import FamilyScores
 from tanbark.scores.gains import Gains
 from tanbark.scores.penalised_likelihood import AIC, BIC, LogLikelihood
 from tanbark.scores.score import Score
@@ -38,7 +37,6 @@ __all__ = [
     "Decomposable",
     "DirichletScore",
     "FamilyRule",
-    "FamilyScores",
     "Gains",
     "K2Score",
     "LogLikelihood",

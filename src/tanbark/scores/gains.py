@@ -63,15 +63,43 @@ class Gains(ABC):
 
     @abstractmethod
     def move_to(self, edges: Flags) -> None:
-        """Make the structure with these edges the current one."""
+        """Make the structure with these edges the current one, and compute its score.
+
+        Parameters
+        ----------
+        edges : array of shape (nodes, nodes)
+            Whether there is an edge from the first node to the second.
+        """
 
     @abstractmethod
     def toggle_gains(self, asked: Flags) -> Matrix:
-        """Return the gain of adding each missing edge and of removing each present one, at least where asked."""
+        """Return the gain of adding each missing edge and of removing each present one.
+
+        Parameters
+        ----------
+        asked : array of shape (nodes, nodes)
+            The edges whose gains are needed.
+
+        Returns
+        -------
+        array of shape (nodes, nodes)
+            The gains; those that were not asked for may be NaN.
+        """
 
     @abstractmethod
     def reversal_gains(self, asked: Flags) -> Matrix:
-        """Return the gain of reversing each edge, at least where asked."""
+        """Return the gain of reversing each edge.
+
+        Parameters
+        ----------
+        asked : array of shape (nodes, nodes)
+            The edges whose gains are needed.
+
+        Returns
+        -------
+        array of shape (nodes, nodes)
+            The gains; those that were not asked for may be NaN.
+        """
 
 
 class DecomposableGains(Gains):
