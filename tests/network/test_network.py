@@ -171,7 +171,7 @@ def test_queries_speak_in_labels_and_intervals():
         ("class", {"class": "yes"}, "'class' is the target and part of the evidence"),
         ("class", {"sex": "x"}, "'sex' cannot be 'x'; it is one of 'f', 'm'"),
         ("class", {"sex": 1}, "column 'sex' holds numbers"),
-        ("sex", {"class": "maybe"}, "the class 'maybe' is not among"),
+        ("sex", {"class": "maybe"}, "unknown class 'maybe'; the known classes are"),
     ],
 )
 def test_questions_that_cannot_be_answered_get_a_sentence(target, evidence, message):
