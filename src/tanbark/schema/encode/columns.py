@@ -185,7 +185,7 @@ class Category(CopiedByFields):
         codes: NDArray[np.int64] = np.where(known, order[at], unseen)
         return codes
 
-    def value_of(self, codes: NDArray[Any], _rng: np.random.Generator) -> NDArray[Any]:
+    def value_of(self, codes: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
         """Return the label of each code as an object array, with None for missing values.
 
         The code shared by all other labels becomes a label that is not a level: "(other)", or for numeric levels the
@@ -195,14 +195,15 @@ class Category(CopiedByFields):
         ----------
         codes : ndarray of int
             Codes of the column.
-        _rng : numpy.random.Generator
-            Ignored. Numeric columns need it.
+        rng : numpy.random.Generator
+            Not used. Present for compatibility with `Number`.
 
         Returns
         -------
         labels : ndarray of object
             The labels.
         """
+        del rng
         lookup = np.empty(self.arity + 1, object)
         values: list[Any] = list(self.levels)
         if self.other and self._kind == "numbers":
