@@ -135,7 +135,7 @@ def test_a_query_or_a_database_without_the_option_is_told_of_it(run, tmp_path, w
 def test_what_means_missing_in_arff_is_named_by_the_option(run, tmp_path):
     (tmp_path / "t.arff").write_text("@relation r\n@attribute a numeric\n@attribute class {x}\n@data\nhigh,x\n")
     said = run("fit", "t.arff", code=1).stderr
-    assert said.endswith("holds 'high'; if that means missing, say so with --missing\n")
+    assert said.endswith("holds 'high'; if this means missing, declare it with --missing\n")
 
 
 def test_a_query_is_learned_from_and_predicted(run, mixed, tmp_path):

@@ -69,7 +69,7 @@ def test_a_single_record_batch_is_counted(table):
     "once", [lambda t: t.to_reader(), lambda t: iter(t.to_batches(100))], ids=["reader", "generator"]
 )
 def test_a_source_that_can_be_read_only_once_needs_a_schema(table, once):
-    with pytest.raises(SourceError, match=r"read only once.*pass schema=, or a source that can be read again"):
+    with pytest.raises(SourceError, match=r"read only once.*provide schema=, or a source that can be read again"):
         Counts.from_batches(once(table), "y")
     expected = of_the_whole(table)
     assert Counts.from_batches(once(table), "y", schema=expected.schema) == expected
@@ -142,7 +142,7 @@ def test_the_index_of_a_pandas_data_frame_is_ignored(table):
 @pytest.mark.parametrize("once", [lambda t: t.to_reader(), lambda t: iter(t.to_batches(100))])
 def test_a_function_that_returns_an_exhausted_stream_raises(table, once):
     stream = once(table)
-    with pytest.raises(ValueError, match="the first pass read 4,000 rows, but a later pass read 0; pass schema="):
+    with pytest.raises(ValueError, match="the first pass read 4,000 rows, but a later pass read 0; provide schema="):
         Counts.from_batches(lambda: stream, "y")
 
 
@@ -175,7 +175,7 @@ def test_the_error_names_a_column_of_the_schema_that_is_absent(table, tmp_path, 
 @pytest.mark.parametrize("known", [True, False])
 def test_a_later_batch_without_a_column_is_refused(table, known):
     batches = [*table.to_batches(), *table.drop_columns(["few"]).to_batches()]
-    with pytest.raises(ValueError, match="the rows lack the column 'few'"):
+    with pytest.raises(ValueError, match="rows lack the column 'few'"):
         Counts.from_batches(batches, "y", schema=of_the_whole(table).schema if known else None)
 
 

@@ -171,7 +171,7 @@ def test_queries_accept_and_return_labels_and_intervals():
         ("class", {"class": "yes"}, "'class' is both the target and part of the evidence"),
         ("class", {"sex": "x"}, "invalid value 'x' for 'sex': expected one of 'f', 'm'"),
         ("class", {"sex": 1}, "column 'sex' holds numbers"),
-        ("sex", {"class": "maybe"}, "the class 'maybe' is not among"),
+        ("sex", {"class": "maybe"}, "unknown class 'maybe'; the known classes are"),
     ],
 )
 def test_invalid_queries_raise(target, evidence, message):

@@ -26,11 +26,11 @@ def survey_rows(
     """
     if source.once:
         raise SourceError(
-            "these rows can be read only once, but learning their schema takes a separate pass; pass schema=, or a "
+            "these rows can be read only once, but learning their schema takes a separate pass; provide schema=, or a "
             "source that can be read again, such as a function that returns the rows"
         )
     if not source.schema.names:
-        raise SourceError("there are no rows to learn a schema from; pass schema=")
+        raise SourceError("there are no rows to learn a schema from; provide schema=")
     survey = Survey(encoder, target, source.schema, ignore)
     threads = resolve_n_jobs(n_jobs)
     number = 0

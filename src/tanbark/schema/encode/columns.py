@@ -136,7 +136,23 @@ class Category(CopiedByFields):
         return value_kind(self.levels)
 
     def codes_of(self, values: Sequence[Any]) -> list[int]:
-        """Return the code of each label in a short sequence, `UNKNOWN` if it is not a level."""
+        """Return the code of each label in a short sequence, `UNKNOWN` if it is not a level.
+
+        Parameters
+        ----------
+        values : sequence
+            Labels, without missing values.
+
+        Returns
+        -------
+        codes : list of int
+            The codes. Labels that are not levels get the code of other labels if there is one, otherwise -1.
+
+        Raises
+        ------
+        ValueError
+            If the labels are text and the levels are numbers, or the reverse.
+        """
         kind = value_kind(values)
         if kind != self._kind and "nothing" not in (kind, self._kind):
             raise ValueError(
@@ -146,7 +162,18 @@ class Category(CopiedByFields):
         return [self.code.get(value, fallback) for value in values]
 
     def codes_of_numbers(self, numbers: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the code of each number in an array, `UNKNOWN` if it is NaN or not a level."""
+        """Return the code of each number in an array, `UNKNOWN` if it is NaN or not a level.
+
+        Parameters
+        ----------
+        numbers : ndarray of float64
+            Numbers. NaN is missing.
+
+        Returns
+        -------
+        codes : ndarray of int64
+            The codes. Numbers that are not levels get the code of other labels if there is one, otherwise -1.
+        """
         if self._kind == "text" and not np.isnan(numbers).all():
             self.codes_of([0.0])
         if self._kind != "numbers":
@@ -158,12 +185,25 @@ class Category(CopiedByFields):
         codes: NDArray[np.int64] = np.where(known, order[at], unseen)
         return codes
 
-    def value_of(self, codes: NDArray[Any], _rng: np.random.Generator) -> NDArray[Any]:
+    def value_of(self, codes: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
         """Return the label of each code as an object array, with None for missing values.
 
         The code shared by all other labels becomes a label that is not a level: "(other)", or for numeric levels the
         next integer above the largest level.
+
+        Parameters
+        ----------
+        codes : ndarray of int
+            Codes of the column.
+        rng : numpy.random.Generator
+            Not used. Present for compatibility with `Number`.
+
+        Returns
+        -------
+        labels : ndarray of object
+            The labels.
         """
+        del rng
         lookup = np.empty(self.arity + 1, object)
         values: list[Any] = list(self.levels)
         if self.other and self._kind == "numbers":
@@ -175,7 +215,13 @@ class Category(CopiedByFields):
         return labels
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the column as a dict of JSON-serializable values."""
+        """Return the column as a dict of JSON-serializable values.
+
+        Returns
+        -------
+        values : dict
+            The parameters of the column.
+        """
         return {"name": self.name, "levels": list(self.levels), "other": self.other, "missing": self.missing}
 
 
@@ -251,13 +297,42 @@ class Number(CopiedByFields):
         return tuple(intervals + [MISSING_LABEL] * self.missing)
 
     def codes_of(self, values: Sequence[Any]) -> list[int]:
-        """Return the code of each number in a short sequence."""
+        """Return the code of each number in a short sequence.
+
+        Parameters
+        ----------
+        values : sequence of float
+            Numbers, without missing values.
+
+        Returns
+        -------
+        codes : list of int
+            The codes.
+
+        Raises
+        ------
+        ValueError
+            If a value is text.
+        """
         if value_kind(values) == "text":
             raise ValueError(f"column {self.name!r} holds text, but the schema expects numbers; convert the column")
         return [bisect_left(self.cuts, value) for value in values]
 
     def value_of(self, codes: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
-        """Return a number sampled uniformly from the interval of each code, with NaN for missing values."""
+        """Return a number sampled uniformly from the interval of each code, with NaN for missing values.
+
+        Parameters
+        ----------
+        codes : ndarray of int
+            Codes of the column.
+        rng : numpy.random.Generator
+            Source of randomness.
+
+        Returns
+        -------
+        numbers : ndarray of float64
+            The sampled numbers.
+        """
         low, high = min(self.low, *self.cuts, self.high), max(self.high, *self.cuts, self.low)
         edges = np.array([low, *self.cuts, high])
         inside = np.minimum(codes, len(self.cuts))
@@ -265,7 +340,13 @@ class Number(CopiedByFields):
         return np.where(codes <= len(self.cuts), sampled, np.nan)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the column as a dict of JSON-serializable values."""
+        """Return the column as a dict of JSON-serializable values.
+
+        Returns
+        -------
+        values : dict
+            The parameters of the column.
+        """
         range_ = {"low": self.low, "high": self.high}
         return {"name": self.name, "cuts": list(self.cuts), **range_, "missing": self.missing}
 

@@ -194,7 +194,23 @@ class Encoder(BaseEstimator):
             )
 
     def forced_categories(self, names: tuple[str, ...]) -> set[str]:
-        """Return the names of the columns that the user declared categorical."""
+        """Return the names of the columns that the user declared categorical.
+
+        Parameters
+        ----------
+        names : tuple of str
+            Names of all columns.
+
+        Returns
+        -------
+        forced : set of str
+            The names.
+
+        Raises
+        ------
+        ValueError
+            If `categorical` contains a column that is not in the table.
+        """
         if isinstance(self.categorical, str):
             return set() if self.categorical == "auto" else set(names)
         chosen = set()

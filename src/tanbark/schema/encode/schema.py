@@ -191,7 +191,13 @@ class Schema(CopiedByFields):
         return self.encode_table(table, n_jobs)
 
     def check_table(self, table: Table) -> None:
-        """Raise ValueError if the columns of a table are not those of the schema."""
+        """Raise ValueError if the columns of a table are not those of the schema.
+
+        Parameters
+        ----------
+        table : Table
+            A table that has been read.
+        """
         if len(table.columns) != len(self.columns):
             raise ValueError(f"the table has {len(table.columns)} columns, but the schema has {len(self.columns)}")
         if self.named and table.names is not None and table.names != self.names:
@@ -201,7 +207,13 @@ class Schema(CopiedByFields):
             )
 
     def check_codes(self, codes: Any) -> None:
-        """Raise ValueError if an array does not have the shape and type of codes of this schema."""
+        """Raise ValueError if an array does not have the shape and type of codes of this schema.
+
+        Parameters
+        ----------
+        codes : object
+            The array to check.
+        """
         shaped = isinstance(codes, np.ndarray) and codes.ndim == 2 and len(codes) == len(self.columns)
         if not shaped or codes.dtype != self.dtype:
             raise ValueError(
@@ -209,7 +221,25 @@ class Schema(CopiedByFields):
             )
 
     def encode_table(self, table: Table, n_jobs: int | None = None) -> Codes:
-        """Return the codes of a table that has already been read; its columns are taken in order."""
+        """Return the codes of a table that has already been read; its columns are taken in order.
+
+        Parameters
+        ----------
+        table : Table
+            A table that has been read.
+        n_jobs : int, default=None
+            Number of threads. None uses one thread, -1 all processors.
+
+        Returns
+        -------
+        codes : ndarray of shape (n_features, n_samples)
+            The codes, with one row per column of the table.
+
+        Raises
+        ------
+        ValueError
+            If a label is unseen under ``unseen="error"``, or a column has values of the wrong type.
+        """
         codes, unseen = self.encode_columns(table, n_jobs)
         if self.unseen == "error" and any(unseen):
             u = unseen.index(True)
@@ -218,7 +248,22 @@ class Schema(CopiedByFields):
         return codes
 
     def encode_columns(self, table: Table, n_jobs: int | None = None) -> tuple[Codes, list[bool]]:
-        """Return the codes of a table that has already been read, and for each column whether it has unseen labels."""
+        """Return the codes of a table that has already been read, and for each column whether it has unseen labels.
+
+        Parameters
+        ----------
+        table : Table
+            A table that has been read.
+        n_jobs : int, default=None
+            Number of threads. None uses one thread, -1 all processors.
+
+        Returns
+        -------
+        codes : ndarray of shape (n_features, n_samples)
+            The codes, with one row per column of the table.
+        unseen : list of bool
+            Whether each column has labels that are not levels.
+        """
         unseen = [False] * len(self.columns)
         if table.small is not None and self.dtype == np.uint8 and self._values_are_codes(table.columns):
             return table.small, unseen
@@ -323,7 +368,13 @@ class Schema(CopiedByFields):
         return Schema(columns, classes, self.class_name, self.unseen, self.named, dtype)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the schema as JSON-serializable dicts, lists and scalars."""
+        """Return the schema as JSON-serializable dicts, lists and scalars.
+
+        Returns
+        -------
+        values : dict
+            The parameters of the schema.
+        """
         return {
             "columns": [c.to_dict() for c in self.columns],
             "classes": list(self.classes),

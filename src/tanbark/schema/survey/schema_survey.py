@@ -161,7 +161,7 @@ class Survey:
         if rows != self._expected:
             raise ValueError(
                 f"the first pass read {self._expected:,} rows, but a later pass read {rows:,}; "
-                "pass schema=, or write the rows to a file"
+                "provide schema=, or write the rows to a file"
             )
 
     def schema(self) -> Schema:

@@ -131,7 +131,7 @@ class OrderStatistics:
             self._ranks = self.ranks()
             self._places = np.zeros_like(self._ranks)
         if seen != self._expected:
-            raise ValueError("the rows differ between passes; pass schema=, or write the rows to a file")
+            raise ValueError("the rows differ between passes; provide schema=, or write the rows to a file")
         if self._gathered is not None:
             self._pick(np.sort(np.concatenate(self._gathered)))
         else:
