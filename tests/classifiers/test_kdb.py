@@ -195,7 +195,7 @@ def test_rows_that_lack_too_much_are_drawn_aloud_and_the_seed_survives_a_file(ra
     assert (np.abs(drawn - exact) < 5 * error).all()
     assert not np.array_equal(drawn, exact)
     tanbark.save(model, tmp_path / "m")
-    with pytest.warns(UserWarning, match="1 row lacks"):
+    with pytest.warns(UserWarning, match="1 row has too many missing values"):
         assert np.array_equal(tanbark.load(tmp_path / "m").predict_proba(row), drawn)
 
 

@@ -1,4 +1,4 @@
-"""Tables of families of any size against counting by hand."""
+"""Tables of families of any size, against direct counting."""
 
 import itertools
 
@@ -13,12 +13,13 @@ from tanbark.parameters.family_tables import family_table
 from tanbark.parameters.tree_tables import attribute_table
 
 FORMULAS = {
-    # n: cell, m: the parents' configuration, f: the child's own frequency, r: its arity, q: configurations, s: ess
-    "ml": lambda n, m, f, r, q, s: n / m if m else 1 / r,
-    "softened": lambda n, m, f, r, q, s: (n + s * f) / (m + s),
-    "dirichlet": lambda n, m, f, r, q, s: (n + s / (r * q)) / (m + s / q),
-    "laplace": lambda n, m, f, r, q, s: (n + 1) / (m + r),
-    "m": lambda n, m, f, r, q, s: (n + s / r) / (m + s),
+    # n: count of the cell, m: count of the parents' configuration, f: relative frequency of the child's value,
+    # r: arity of the child, q: number of configurations, s: ess
+    "ml": lambda n, m, _f, r, _q, _s: n / m if m else 1 / r,
+    "softened": lambda n, m, f, _r, _q, s: (n + s * f) / (m + s),
+    "dirichlet": lambda n, m, _f, r, q, s: (n + s / (r * q)) / (m + s / q),
+    "laplace": lambda n, m, _f, r, _q, _s: (n + 1) / (m + r),
+    "m": lambda n, m, _f, r, _q, s: (n + s / r) / (m + s),
 }
 
 
@@ -27,7 +28,7 @@ FORMULAS = {
 @pytest.mark.parametrize(
     ("node", "parents"), [(2, (0, 1, 3)), (2, (1, 3, 0)), (0, (2, 1)), (3, (1, 0)), (1, (0, 3)), (3, (2,)), (0, (3,))]
 )
-def test_tables_follow_the_published_formulas_over_rows_with_the_whole_family(
+def test_tables_follow_the_published_formulas_over_complete_rows_of_the_family(
     random_table, node, parents, parameters, weighted
 ):
     schema, codes, y = random_table(2, 60, (3, 2, 4), 3, holes=0.2)
@@ -36,12 +37,12 @@ def test_tables_follow_the_published_formulas_over_rows_with_the_whole_family(
     table = family_table(counts, Rows(schema, codes, y, weights), node, parents, parameters, 5.0)
     arity = (3, 2, 4, 3)
     columns = [*(c.astype(int) for c in codes), y]
-    whole = np.all([columns[v] < arity[v] for v in (node, *parents)], axis=0)
+    complete = np.all([columns[v] < arity[v] for v in (node, *parents)], axis=0)
     own = columns[node] < arity[node]
     assert table.shape == tuple(arity[v] for v in (*parents, node))
     q = int(np.prod([arity[p] for p in parents]))
     for at in itertools.product(*(range(arity[p]) for p in parents)):
-        here = whole & np.all([columns[p] == i for p, i in zip(parents, at)], axis=0)
+        here = complete & np.all([columns[p] == i for p, i in zip(parents, at, strict=True)], axis=0)
         for j in range(arity[node]):
             n = weights[here & (columns[node] == j)].sum()
             f = weights[own & (columns[node] == j)].sum() / weights[own].sum()
@@ -50,7 +51,7 @@ def test_tables_follow_the_published_formulas_over_rows_with_the_whole_family(
 
 
 @pytest.mark.parametrize("parameters", PARAMETERS)
-def test_with_one_attribute_above_it_is_the_table_of_a_tree(random_table, parameters):
+def test_the_table_of_a_family_with_one_attribute_parent_equals_that_of_a_tree(random_table, parameters):
     schema, codes, y = random_table(3, 80, (3, 2, 4), 2)
     counts = Counts.of(schema, codes, y)
     table = family_table(counts, Rows(schema, codes, y), 2, (0, 3), parameters, 10.0)
@@ -66,10 +67,12 @@ def wide(rows, arity, seed=0):
 
 @pytest.mark.parametrize("parameters", PARAMETERS)
 @pytest.mark.parametrize(("node", "parents"), [(2, (0, 3, 1)), (2, (0, 1)), (3, (1, 0, 2))])
-def test_a_sparse_table_is_the_dense_one_where_few_configurations_were_seen(monkeypatch, parameters, node, parents):
+def test_the_table_is_sparse_and_equals_the_dense_one_if_few_configurations_occur(
+    monkeypatch, parameters, node, parents
+):
     counts, rows = wide(50, (60, 70, 9))
     table = family_table(counts, rows, node, parents, parameters, 10.0)
-    monkeypatch.setattr("tanbark.parameters.family_tables.WASTE", 10**9)
+    monkeypatch.setattr("tanbark.parameters.family_tables.MAX_DENSE_RATIO", 10**9)
     dense = family_table(counts, rows, node, parents, parameters, 10.0)
     assert isinstance(dense, np.ndarray)
     if dense.size <= 2**16:
@@ -80,7 +83,7 @@ def test_a_sparse_table_is_the_dense_one_where_few_configurations_were_seen(monk
         assert np.array_equal(table.dense(), dense)
 
 
-def test_a_large_table_is_written_out_where_most_of_it_was_seen():
+def test_a_large_table_is_dense_if_most_configurations_occur():
     counts, rows = wide(100_000, (100, 100, 4))
     assert isinstance(family_table(counts, rows, 2, (0, 1, 3), "dirichlet", 10.0), np.ndarray)
     counts, rows = wide(1_000, (100, 100, 4))

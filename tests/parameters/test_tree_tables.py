@@ -17,12 +17,13 @@ def pair_counts(codes, y, u, v, k, i, j):
 
 
 FORMULAS = {
-    # n: cell, m: the parents' configuration, f: the child's own frequency, r: its arity, q: configurations, s: ess
-    "ml": lambda n, m, f, r, q, s: n / m if m else 1 / r,
-    "softened": lambda n, m, f, r, q, s: (n + s * f) / (m + s),
-    "dirichlet": lambda n, m, f, r, q, s: (n + s / (r * q)) / (m + s / q),
-    "laplace": lambda n, m, f, r, q, s: (n + 1) / (m + r),
-    "m": lambda n, m, f, r, q, s: (n + s / r) / (m + s),
+    # n: count of the cell, m: count of the parents' configuration, f: relative frequency of the child's value,
+    # r: arity of the child, q: number of configurations, s: ess
+    "ml": lambda n, m, _f, r, _q, _s: n / m if m else 1 / r,
+    "softened": lambda n, m, f, _r, _q, s: (n + s * f) / (m + s),
+    "dirichlet": lambda n, m, _f, r, q, s: (n + s / (r * q)) / (m + s / q),
+    "laplace": lambda n, m, _f, r, _q, _s: (n + 1) / (m + r),
+    "m": lambda n, m, _f, r, _q, s: (n + s / r) / (m + s),
 }
 
 
@@ -45,9 +46,9 @@ def test_tables_follow_the_published_formulas(random_table, parameters, rows):
 
 
 @pytest.mark.parametrize("parameters", PARAMETERS)
-@pytest.mark.parametrize("holes", [0.0, 0.4, 1.0])
-def test_every_conditional_sums_to_one(random_table, parameters, holes):
-    schema, codes, y = random_table(2, 60, (3, 4, 2), 3, holes)
+@pytest.mark.parametrize("missing", [0.0, 0.4, 1.0])
+def test_conditional_probabilities_sum_to_one(random_table, parameters, missing):
+    schema, codes, y = random_table(2, 60, (3, 4, 2), 3, missing)
     for table in tree_tables(Counts.of(schema, codes, y), (-1, 0, 1), parameters, 0.5):
         np.testing.assert_allclose(np.exp(table).sum(axis=-1), 1.0, rtol=1e-13)
 
@@ -60,22 +61,22 @@ def every_row(arity):
     return np.array(list(np.ndindex(*arity)), np.uint8).T.copy()
 
 
-@pytest.mark.parametrize("holes", [0.0, 0.1, 0.6])
+@pytest.mark.parametrize("missing", [0.0, 0.1, 0.6])
 @pytest.mark.parametrize("ess", [1e-6, 1.0, 10.0, 1e6])
-def test_with_dirichlet_parameters_the_root_does_not_change_the_joint(random_table, holes, ess):
-    schema, codes, y = random_table(3, 120, (3, 2, 4, 2), 3, holes)
+def test_with_dirichlet_parameters_the_root_does_not_change_the_joint(random_table, missing, ess):
+    schema, codes, y = random_table(3, 120, (3, 2, 4, 2), 3, missing)
     counts = Counts.of(schema, codes, y)
     rows = every_row(schema.arity)
-    # The tree 0 - 1 - 2, 1 - 3 hung from each of its attributes.
-    hung = [(-1, 0, 1, 1), (1, -1, 1, 1), (1, 2, -1, 1), (1, 3, 1, -1)]
-    joints = [joint(schema, rows, tree_tables(counts, parent, "dirichlet", ess), parent) for parent in hung]
+    # The tree 0 - 1 - 2, 1 - 3, rooted at each of its attributes.
+    rootings = [(-1, 0, 1, 1), (1, -1, 1, 1), (1, 2, -1, 1), (1, 3, 1, -1)]
+    joints = [joint(schema, rows, tree_tables(counts, parent, "dirichlet", ess), parent) for parent in rootings]
     assert np.exp(joints[0]).sum() == pytest.approx(1.0, rel=1e-12)
     for other in joints[1:]:
         np.testing.assert_allclose(other, joints[0], rtol=0, atol=1e-9)
 
 
 @pytest.mark.compiled
-def test_hypothyroid_has_no_complete_row_and_still_one_joint(read_text):
+def test_the_root_does_not_change_the_joint_without_complete_rows(read_text):
     X, y, names = read_text("hypothyroid")
     model = TAN(encoder=Encoder(categorical="all", max_levels=8))
     with pytest.warns(UserWarning, match="are merged into one"):
@@ -110,12 +111,12 @@ def test_raked_pairs_have_the_margins_of_the_values(random_table, ess):
     arrays(float, 3, elements=st.floats(1e-6, 1e3)),
     arrays(float, 4, elements=st.floats(1e-6, 1e3)),
 )
-def test_raking_meets_any_positive_margins(table, rows, columns):
+def test_raking_reaches_any_positive_margins(table, rows, columns):
     columns = columns * (rows.sum() / columns.sum())
     raked = table.copy()
     rake(raked, rows, columns)
     assert (raked >= 0).all()
-    # What is spread over a table that was not reached is rounded where it is subtracted from the largest sum.
+    # The remainder that is spread over a table without convergence is subject to the rounding of the largest sum.
     rounding = 1e-15 * rows.sum()
     np.testing.assert_allclose(raked.sum(axis=1), rows, rtol=1e-9, atol=rounding)
     np.testing.assert_allclose(raked.sum(axis=0), columns, rtol=1e-9, atol=rounding)
@@ -123,7 +124,7 @@ def test_raking_meets_any_positive_margins(table, rows, columns):
 
 @pytest.mark.parametrize("shape", [(2, 2), (5, 41), (16, 14), (30, 3)])
 @pytest.mark.parametrize("seed", range(5))
-def test_raking_ends_where_plain_proportional_fitting_ends(shape, seed):
+def test_raking_converges_to_the_result_of_proportional_fitting(shape, seed):
     rng = np.random.default_rng(seed)
     table = rng.poisson(rng.gamma(0.5, 20, shape)) + 0.01
     rows, columns = table.sum(axis=1) * rng.uniform(0.7, 1.4, shape[0]), table.sum(axis=0)
@@ -136,8 +137,8 @@ def test_raking_ends_where_plain_proportional_fitting_ends(shape, seed):
     np.testing.assert_allclose(table, expected, rtol=1e-11)
 
 
-def test_raking_does_not_leap_to_and_fro():
-    """After a leap the distance shrinks for a while by another factor than it will later."""
+def test_raking_does_not_oscillate():
+    """After an extrapolation, the rate of convergence differs for some rounds from the asymptotic rate."""
     table = np.full((3, 6), 0.01 / 36)
     table[0, 5] += 38
     table[1, 2] += 3
@@ -153,8 +154,8 @@ def test_raking_does_not_leap_to_and_fro():
     np.testing.assert_allclose(raked.sum(axis=1), rows, rtol=1e-13)
 
 
-def test_raking_that_converges_by_the_same_small_factor_for_long_is_cut_short():
-    """Proportional fitting alone is 7e-8 away after 2,000 rounds."""
+def test_slow_linear_convergence_of_raking_is_accelerated():
+    """Proportional fitting alone has an error of 7e-8 after 2,000 rounds."""
     table, rows = np.full((3, 4), 1e-12), np.array([1e-6, 9.0, 1e-6])
     table[0, 0] = 1.0
     columns = np.array([1e-6, 9.0, 1e-6, 1e-6]) * (rows.sum() / 9.000003)
@@ -163,8 +164,8 @@ def test_raking_that_converges_by_the_same_small_factor_for_long_is_cut_short():
     np.testing.assert_allclose(table.sum(axis=0), columns, rtol=2e-14)
 
 
-def test_raking_meets_margins_that_it_converges_to_slowly():
-    """Nearly all weight on the diagonal, margins that want it elsewhere: fitting alone needs millions of rounds."""
+def test_raking_reaches_margins_despite_very_slow_convergence():
+    """Nearly all weight is on the diagonal, but the margins require it elsewhere: fitting needs millions of rounds."""
     table = np.array([[10.0, 1e-12], [1e-12, 10.0]])
     raked = table.copy()
     rake(raked, np.array([15.0, 5.0]), np.array([5.0, 15.0]))
@@ -173,7 +174,7 @@ def test_raking_meets_margins_that_it_converges_to_slowly():
 
 
 def test_raking_reaches_the_table_that_has_the_margins_and_the_odds_ratios():
-    """Two by two, where the answer is the root of a quadratic: odds (a d)/(b c) = 50, margins 3, 1 and 2, 2."""
+    """In a 2 x 2 table with odds ratio 50 and margins (3, 1) and (2, 2), the result is the root of a quadratic."""
     raked = np.array([[50.0, 1.0], [1.0, 1.0]])
     rake(raked, np.array([3.0, 1.0]), np.array([2.0, 2.0]))
     # a (1 - 2 + a) = 50 (3 - a)(2 - a)
@@ -204,7 +205,7 @@ def test_tables_equal_pgmpys_bdeu_with_ten_rows_of_prior(read_text, reference):
     parent = tuple(names.index(above[name]) if name in above else -1 for name in names[:-1])
     network = Network(schema, Structure.augmented(parent), tree_tables(counts, parent, "dirichlet", 10.0))
     for name, cpd in figures["cpds"].items():
-        mine = network.table(name)
+        table = network.table(name)
         axes = [*network.parents[name], name]
         wanted = np.array(cpd["values"])
-        np.testing.assert_allclose(mine.transpose([axes.index(a) for a in cpd["axes"]]), wanted, rtol=1e-9)
+        np.testing.assert_allclose(table.transpose([axes.index(a) for a in cpd["axes"]]), wanted, rtol=1e-9)

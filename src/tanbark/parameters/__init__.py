@@ -1,4 +1,4 @@
-"""Estimating tables from counts, for a given structure."""
+"""Estimation of conditional probability tables from counts, for a given structure."""
 
 from tanbark.parameters.conditional import PARAMETERS
 from tanbark.parameters.family_tables import estimated_networks

@@ -1,7 +1,7 @@
-"""Five ways from the counts of a family to the conditional probabilities of its child.
+"""Five estimators of conditional probabilities from counts.
 
-They differ in what is added to the counts of the child's values under every configuration of its parents, before these
-are divided by their sum.
+Each estimator adds pseudo-counts to the counts of a child's values under every configuration of its parents. The sums,
+normalised, are the conditional probabilities.
 """
 
 from __future__ import annotations
@@ -17,35 +17,112 @@ Array = NDArray[np.float64]
 
 
 def shares(seen: Array) -> Array:
-    """Return `seen` divided by its sum over the last axis, uniform where nothing was seen."""
+    """Normalise counts over the last axis.
+
+    Parameters
+    ----------
+    seen : ndarray
+        The counts.
+
+    Returns
+    -------
+    shares : ndarray of the same shape
+        The counts divided by their sum over the last axis; uniform if the sum is zero.
+    """
     rows = np.ascontiguousarray(seen).reshape(-1, seen.shape[-1])
     divided = np.empty_like(rows)
     normalise_rows(rows, divided)
     return divided.reshape(seen.shape)
 
 
-def maximum_likelihood(overall: Array, ess: float, cells: int) -> Array:
-    """Add nothing: relative frequencies (eq 2 of Cerquides and Lopez de Mantaras 2003)."""
+def maximum_likelihood(overall: Array, _ess: float, _cells: int) -> Array:
+    """Return zero pseudo-counts: the estimates are relative frequencies.
+
+    Eq 2 of Cerquides and Lopez de Mantaras (2003).
+
+    Parameters
+    ----------
+    overall : ndarray of shape (n_values,)
+        Counts of the child's values over all configurations of its parents.
+
+    Returns
+    -------
+    pseudo_counts : ndarray of shape (n_values,)
+    """
     return np.zeros(overall.shape[-1])
 
 
-def softened(overall: Array, ess: float, cells: int) -> Array:
-    """Add `ess` rows with the child's own frequencies (eq 3, with N0 = ess; Friedman et al. 1997)."""
+def softened(overall: Array, ess: float, _cells: int) -> Array:
+    """Return `ess` pseudo-counts under each configuration, distributed as the child's relative frequencies.
+
+    Eq 3 of Cerquides and Lopez de Mantaras (2003) with ``N0 = ess``; Friedman et al. (1997).
+
+    Parameters
+    ----------
+    overall : ndarray of shape (n_values,)
+        Counts of the child's values over all configurations of its parents.
+    ess : float
+        Equivalent sample size.
+
+    Returns
+    -------
+    pseudo_counts : ndarray of shape (n_values,)
+    """
     return ess * shares(overall)
 
 
 def dirichlet(overall: Array, ess: float, cells: int) -> Array:
-    """Add `ess` rows in all, spread evenly over the family's cells: a Dirichlet prior's mean (eq 4; BDeu)."""
+    """Return `ess` pseudo-counts in total, distributed uniformly over the cells of the family.
+
+    The estimate is the posterior mean under a Dirichlet prior (BDeu); eq 4 of Cerquides and Lopez de Mantaras (2003).
+
+    Parameters
+    ----------
+    overall : ndarray of shape (n_values,)
+        Counts of the child's values over all configurations of its parents.
+    ess : float
+        Equivalent sample size.
+    cells : int
+        Number of cells of the family.
+
+    Returns
+    -------
+    pseudo_counts : ndarray of shape (n_values,)
+    """
     return np.full(overall.shape[-1], ess / cells)
 
 
-def laplace(overall: Array, ess: float, cells: int) -> Array:
-    """Add one row for every cell."""
+def laplace(overall: Array, _ess: float, _cells: int) -> Array:
+    """Return one pseudo-count for every cell.
+
+    Parameters
+    ----------
+    overall : ndarray of shape (n_values,)
+        Counts of the child's values over all configurations of its parents.
+
+    Returns
+    -------
+    pseudo_counts : ndarray of shape (n_values,)
+    """
     return np.ones(overall.shape[-1])
 
 
-def m_estimate(overall: Array, ess: float, cells: int) -> Array:
-    """Add `ess` rows, spread evenly, under each parents' value (Mitchell 1997)."""
+def m_estimate(overall: Array, ess: float, _cells: int) -> Array:
+    """Return `ess` pseudo-counts under each configuration, distributed uniformly over the child's values.
+
+    The m-estimate of Mitchell (1997).
+
+    Parameters
+    ----------
+    overall : ndarray of shape (n_values,)
+        Counts of the child's values over all configurations of its parents.
+    ess : float
+        Equivalent sample size.
+
+    Returns
+    -------
+    pseudo_counts : ndarray of shape (n_values,)
+    """
     return np.full(overall.shape[-1], ess / overall.shape[-1])
 
 
@@ -56,22 +133,27 @@ PARAMETERS: dict[str, Callable[[Array, float, int], Array]] = {
     "laplace": laplace,
     "m": m_estimate,
 }
-"""What is added to the counts of each of the child's values, from how often each was seen whatever the parents."""
+"""The estimators by name. Each returns the pseudo-counts of the child's values, from ``(overall, ess, cells)``."""
 
 
 def conditional(parameters: str, seen: Array, overall: Array, ess: float, cells: int) -> Array:
-    """Return the conditional probabilities of a child's values.
+    """Estimate the conditional probabilities of a child's values.
 
     Parameters
     ----------
-    parameters : str
-        Which of `PARAMETERS`.
-    seen : array
-        The counts of the child's values (last axis) under each configuration of its parents.
-    overall : array
-        The counts of those values whatever the parents.
+    parameters : {"ml", "softened", "dirichlet", "laplace", "m"}
+        The estimator; a key of `PARAMETERS`.
+    seen : ndarray of shape (..., n_values)
+        Counts of the child's values under each configuration of its parents.
+    overall : ndarray of shape (n_values,)
+        Counts of the child's values over all configurations.
     ess : float
+        Equivalent sample size.
     cells : int
-        How many cells the family has: those of `seen`, and more where configurations without any count are left out.
+        Number of cells of the family. It exceeds the size of `seen` if unobserved configurations are left out.
+
+    Returns
+    -------
+    probabilities : ndarray of the shape of `seen`
     """
     return shares(seen + PARAMETERS[parameters](overall, ess, cells))

@@ -1,4 +1,4 @@
-"""Tables of networks of any structure."""
+"""Estimation of the tables of networks of any structure."""
 
 from __future__ import annotations
 
@@ -19,52 +19,57 @@ from tanbark.parameters.tree_tables import attribute_table, class_table
 
 Array = NDArray[np.float64]
 
-SMALL = 2**16
-"""A table of at most so many cells is always written out."""
-COPIES = 4
-"""So many arrays of a table's size there are while it is estimated."""
-WASTE = 4
-"""A larger one is where it has at most so many times the cells of the configurations that were seen."""
+Table = Array | SparseTable
+Family = tuple[int, tuple[int, ...]]
+"""A node and its parents."""
+
+SMALL_TABLE_CELLS = 2**16
+"""Tables with at most this many cells are always dense."""
+MAX_DENSE_RATIO = 4
+"""Larger tables are dense if they have at most this many times the cells of the observed configurations."""
+N_COPIES = 4
+"""Peak memory during the estimation, in multiples of the table."""
 
 
-def family_table(
-    counts: Counts, rows: Rows, node: int, parents: Sequence[int], parameters: str, ess: float
-) -> Array | SparseTable:
-    """Return the log table of a node: one axis per parent, its own values last; sparse where that is much smaller.
+def family_table(counts: Counts, rows: Rows, node: int, parents: Sequence[int], parameters: str, ess: float) -> Table:
+    """Estimate the log table of a node from rows in which the whole family is known.
 
-    The class, as node or parent, is the number after the last attribute's.
+    The table has one axis for each parent, followed by the axis of the node's own values. It is sparse if that needs
+    much less memory. The number of the class node is the number of attributes.
     """
     schema, of_class = rows.schema, len(rows.schema.columns)
     arity = [*schema.arity.tolist(), len(schema.classes)]
-    above = [p for p in parents if p != of_class]
-    own, classes = arity[node], arity[of_class] if of_class in parents else 1
-    family = count_family(schema, rows.codes, rows.classes, above if node == of_class else [*above, node], rows.weights)
-    label, rest = np.divmod(family.keys, math.prod(family.shape[1:]))
+    attributes = [p for p in parents if p != of_class]
+    n_values, n_classes = arity[node], arity[of_class] if of_class in parents else 1
+    columns = attributes if node == of_class else [*attributes, node]
+    family = count_family(schema, rows.codes, rows.classes, columns, rows.weights)
+    class_index, rest = np.divmod(family.keys, math.prod(family.shape[1:]))
     if node == of_class:
-        configuration, of_parent, value = rest, np.zeros_like(label), label
+        configuration, parent_class, value = rest, np.zeros_like(class_index), class_index
     else:
-        configuration, value = np.divmod(rest, own)
-        of_parent = label if classes > 1 else np.zeros_like(label)
-    configurations = math.prod(arity[p] for p in above)
-    cells = configurations * classes * own
+        configuration, value = np.divmod(rest, n_values)
+        parent_class = class_index if n_classes > 1 else np.zeros_like(class_index)
+    configurations = math.prod(arity[p] for p in attributes)
+    cells = configurations * n_classes * n_values
     keys = np.unique(configuration)
-    sparse = cells > max(SMALL, WASTE * len(keys) * classes * own)
-    place = np.searchsorted(keys, configuration) if sparse else configuration
-    # Under the last configuration of a sparse table nothing was seen: it stands for all those that are left out.
-    many = len(keys) + 1 if sparse else configurations
-    size = many * classes * own
+    sparse = cells > max(SMALL_TABLE_CELLS, MAX_DENSE_RATIO * len(keys) * n_classes * n_values)
+    row = np.searchsorted(keys, configuration) if sparse else configuration
+    # The last row of a sparse table has no counts: it stands for all unobserved configurations.
+    n_rows = len(keys) + 1 if sparse else configurations
+    size = n_rows * n_classes * n_values
+    name = (*schema.names, schema.class_name)[node]
     check_free(
-        COPIES * 8 * size,
-        f"a table of {size:,} cells, of {(*schema.names, schema.class_name)[node]!r} under its {len(parents)} parents,",
+        N_COPIES * 8 * size,
+        f"the table of {name!r} with {len(parents)} parents ({size:,} cells)",
         "allow fewer parents, or lower max_levels",
     )
-    cell = (place * classes + of_parent) * own + value
+    cell = (row * n_classes + parent_class) * n_values + value
     seen = np.zeros(size)
     np.add.at(seen, cell, family.counts)
     overall = counts.class_counts if node == of_class else counts.value(node).sum(axis=0)
     with np.errstate(divide="ignore"):
         table = np.log(
-            conditional(parameters, seen.reshape(many, classes, own), overall.astype(np.float64), ess, cells)
+            conditional(parameters, seen.reshape(n_rows, n_classes, n_values), overall.astype(np.float64), ess, cells)
         )
     shape = tuple(arity[p] for p in (*parents, node))
     class_axis = list(parents).index(of_class) if of_class in parents else None
@@ -72,11 +77,7 @@ def family_table(
         return SparseTable(shape, class_axis, keys, table[:-1], table[-1])
     if class_axis is None:
         return table.reshape(shape)
-    return np.moveaxis(table.reshape(*(arity[p] for p in above), classes, own), -2, class_axis)
-
-
-Table = NDArray[np.float64] | SparseTable
-Family = tuple[int, tuple[int, ...]]
+    return np.moveaxis(table.reshape(*(arity[p] for p in attributes), n_classes, n_values), -2, class_axis)
 
 
 def estimated_networks(
@@ -87,33 +88,55 @@ def estimated_networks(
     ess: float,
     n_jobs: int | None = None,
 ) -> list[Network]:
-    """Return the networks of some structures; a family that several of them have is estimated once.
+    """Estimate the networks of some structures.
 
-    The counts suffice for the class without parents and for an attribute under the class and at most one other; all
-    other families are counted from the rows that have the whole family.
+    Families that several structures share are estimated once. The tables of a class without parents, and of attributes
+    whose parents are the class and at most one attribute, are estimated from the counts. All other families are counted
+    from the rows in which the whole family is known.
+
+    Parameters
+    ----------
+    counts : Counts
+        Counts of pairs.
+    rows : Rows or None
+        The rows; None if the counts suffice.
+    structures : iterable of Structure
+        The structures.
+    parameters : {"ml", "softened", "dirichlet", "laplace", "m"}
+        The estimator; a key of `PARAMETERS`.
+    ess : float
+        Equivalent sample size.
+    n_jobs : int, default=None
+        Number of threads, as in scikit-learn.
+
+    Returns
+    -------
+    networks : list of Network
     """
     structures = list(structures)
-    families = {(node, above) for structure in structures for node, above in enumerate(structure.parents)}
+    families = {(node, parents) for structure in structures for node, parents in enumerate(structure.parents)}
     tables: dict[Family, Table] = {}
 
     def estimate(family: Family) -> None:
         tables[family] = _table(counts, rows, family, parameters, ess)
 
-    many = 0 if rows is None else len(rows.classes)
-    run([partial(estimate, family) for family in sorted(families)], thread_count(n_jobs, many))
+    n_rows = 0 if rows is None else len(rows.classes)
+    run([partial(estimate, family) for family in sorted(families)], thread_count(n_jobs, n_rows))
     return [Network(counts.schema, s, tuple(tables[family] for family in enumerate(s.parents))) for s in structures]
 
 
 def _table(counts: Counts, rows: Rows | None, family: Family, parameters: str, ess: float) -> Table:
-    """Return the log table of a node under its parents."""
+    """Estimate the log table of a family, from counts if they suffice, otherwise from rows."""
     node, parents = family
     of_class = len(counts.schema.columns)
-    above = [p for p in parents if p != of_class]
+    attributes = [p for p in parents if p != of_class]
     if node == of_class and not parents:
         return class_table(counts, parameters, ess)
-    if node != of_class and of_class in parents and len(above) < 2:
-        table = attribute_table(counts, node, above[0] if above else -1, parameters, ess)
+    if node != of_class and of_class in parents and len(attributes) < 2:
+        table = attribute_table(counts, node, attributes[0] if attributes else -1, parameters, ess)
         return table if parents[-1] == of_class else table.swapaxes(0, 1)
     if rows is None:
-        raise ValueError(f"the table of node {node} with the parents {parents} cannot be had from counts of pairs")
+        raise ValueError(
+            f"the table of node {node} with parents {parents} cannot be estimated from counts of pairs; rows are needed"
+        )
     return family_table(counts, rows, node, parents, parameters, ess)

@@ -1,4 +1,4 @@
-"""Tables of all super-parent networks, from counts of pairs."""
+"""Estimation of the tables of all super-parent networks from counts of pairs."""
 
 from __future__ import annotations
 
@@ -16,20 +16,22 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Smoothing:
-    """What the prior adds to counts, for one of the five ways to estimate tables.
+    """Pseudo-counts that an estimator adds to the counts of all super-parent networks.
 
     Parameters
     ----------
-    cell : array of shape (attributes, values)
-        What is added to the count of a value under each value of a super-parent.
-    mass : array of shape (attributes, attributes)
-        Its sum over the values of the second attribute under the first.
-    own_cell, own_mass : arrays of shape (values,) and (attributes,)
-        The same under the class alone.
+    cell : ndarray of shape (n_attributes, n_values)
+        Pseudo-count of each value under each value of a super-parent.
+    mass : ndarray of shape (n_attributes, n_attributes)
+        Sum of `cell` over the values of the second attribute, under the super-parent given by the first.
+    own_cell : ndarray of shape (n_values,)
+        Pseudo-count of each value with the class as the only parent.
+    own_mass : ndarray of shape (n_attributes,)
+        Sum of `own_cell` over the values of each attribute.
     class_cell : float
-        What is added to the count of each class.
+        Pseudo-count of each class.
     softening : float
-        With "softened" the rows that are shared out as the values' own frequencies are, else zero.
+        With "softened", the number of pseudo-counts distributed as the values' relative frequencies; otherwise zero.
     """
 
     cell: Array
@@ -41,7 +43,20 @@ class Smoothing:
 
     @classmethod
     def of(cls, counts: Counts, parameters: str, ess: float) -> Smoothing:
-        """Return what `parameters` with `ess` adds to these counts."""
+        """Return the pseudo-counts of an estimator for given counts.
+
+        Parameters
+        ----------
+        counts : Counts
+        parameters : {"ml", "softened", "dirichlet", "laplace", "m"}
+            The estimator; a key of `PARAMETERS`.
+        ess : float
+            Equivalent sample size.
+
+        Returns
+        -------
+        smoothing : Smoothing
+        """
         r = counts.schema.arity.astype(np.float64)
         n, classes = len(r), len(counts.class_counts)
         each = np.repeat(r, counts.schema.arity)
@@ -66,9 +81,19 @@ class Smoothing:
 
 
 def children_tables(counts: Counts, smoothing: Smoothing) -> Array:
-    """Return ``log P(j | i, class)`` of all pairs of values, of shape (values i, classes, values j).
+    """Estimate ``log P(j | i, class)`` of all pairs of values.
 
-    It is zero within an attribute. A table comes from the rows that have both values.
+    Parameters
+    ----------
+    counts : Counts
+        Counts of pairs. The table of two attributes is estimated from the rows in which both are known.
+    smoothing : Smoothing
+        The pseudo-counts.
+
+    Returns
+    -------
+    log_tables : ndarray of shape (n_values i, n_classes, n_values j)
+        Zero for two values of the same attribute.
     """
     schema = counts.schema
     arity, offset = schema.arity, schema.offset
@@ -81,35 +106,65 @@ def children_tables(counts: Counts, smoothing: Smoothing) -> Array:
     seen /= np.repeat(total, arity, axis=2)
     if empty.any():
         uniform = np.broadcast_to(np.repeat(1.0 / arity, arity), seen.shape)
-        nothing = np.repeat(empty, arity, axis=2)
-        seen[nothing] = uniform[nothing]
+        unobserved = np.repeat(empty, arity, axis=2)
+        seen[unobserved] = uniform[unobserved]
     with np.errstate(divide="ignore"):
         np.log(seen, out=seen)
     for u in range(len(arity)):
-        inside = slice(int(offset[u]), int(offset[u + 1]))
-        seen[inside, :, inside] = 0.0
+        own = slice(int(offset[u]), int(offset[u + 1]))
+        seen[own, :, own] = 0.0
     return seen
 
 
 def value_tables(counts: Counts, parameters: str, ess: float) -> tuple[Array, Array]:
-    """Return ``log P(class)`` and ``log P(i | class)`` of all values, of shape (values, classes)."""
-    alone = [attribute_table(counts, u, -1, parameters, ess).T for u in range(len(counts.schema.columns))]
-    return class_table(counts, parameters, ess), np.concatenate(alone)
+    """Estimate the class prior and the class-conditional distributions of all attributes.
+
+    Parameters
+    ----------
+    counts : Counts
+    parameters : {"ml", "softened", "dirichlet", "laplace", "m"}
+        The estimator; a key of `PARAMETERS`.
+    ess : float
+        Equivalent sample size.
+
+    Returns
+    -------
+    log_prior : ndarray of shape (n_classes,)
+        ``log P(class)``.
+    log_given_class : ndarray of shape (n_values, n_classes)
+        ``log P(i | class)`` of all values.
+    """
+    tables = [attribute_table(counts, u, -1, parameters, ess).T for u in range(len(counts.schema.columns))]
+    return class_table(counts, parameters, ess), np.concatenate(tables)
 
 
 def joint_value_tables(counts: Counts, parameters: str, ess: float, log_prior: Array | None = None) -> Array:
-    """Return ``log P(class, i)`` of all values, of shape (values, classes), each attribute's estimated as one table.
+    """Estimate the joint distribution of the class and each attribute.
 
-    Where an attribute has holes, the rows of a class that lack it are shared out as those that have it are. A given
-    prior replaces what the tables say of the classes.
+    The rows of a class in which an attribute is missing are distributed over its values as the other rows of the class.
+
+    Parameters
+    ----------
+    counts : Counts
+    parameters : {"ml", "softened", "dirichlet", "laplace", "m"}
+        The estimator; a key of `PARAMETERS`.
+    ess : float
+        Equivalent sample size.
+    log_prior : ndarray of shape (n_classes,), default=None
+        A given ``log P(class)``, which replaces the estimated one.
+
+    Returns
+    -------
+    log_joint : ndarray of shape (n_values, n_classes)
+        ``log P(class, i)`` of all values.
     """
     of_class = counts.class_counts.astype(np.float64)
     tables = []
     for u in range(len(counts.schema.columns)):
         seen = counts.value(u).astype(np.float64)
         filled = of_class[:, None] * shares(seen)
-        apart = np.multiply.outer(shares(of_class), shares(seen.sum(axis=0)))
-        table = conditional(parameters, filled.ravel(), apart.ravel(), ess, seen.size).reshape(seen.shape)
+        independent = np.multiply.outer(shares(of_class), shares(seen.sum(axis=0)))
+        table = conditional(parameters, filled.ravel(), independent.ravel(), ess, seen.size).reshape(seen.shape)
         if log_prior is not None:
             table = shares(table) * np.exp(log_prior)[:, None]
         tables.append(table.T)

@@ -1,11 +1,10 @@
-"""Tables of trees, with Dirichlet priors whose margins agree.
+"""Estimation of the tables of trees, with consistent Dirichlet priors.
 
-Tables with a Dirichlet prior whose margins agree, also where training values are missing.
-
-A pair's table is counted over the rows that have both values, so its margins differ from those of another pair with
-the same attribute, and a tree made of such tables would be another distribution for every root. Each class's pair
-table, prior added, is therefore raked to the attributes' smoothed class-conditional frequencies times the smoothed
-class count: the constraints (eq 10-12) of Cerquides and Lopez de Mantaras (2003) then hold.
+The table of a pair of attributes is counted over the rows in which both are known. If values are missing, its margins
+therefore differ from those of other pairs with the same attribute, and the joint distribution of a tree would depend on
+the choice of its root. To prevent this, the pair table of each class, with the prior added, is raked to the smoothed
+class-conditional frequencies of both attributes times the smoothed class count. The constraints (eq 10-12) of Cerquides
+and Lopez de Mantaras (2003) then hold.
 """
 
 from __future__ import annotations
@@ -34,16 +33,41 @@ Array = NDArray[np.float64]
 
 
 def smoothed_values(counts: Counts, ess: float) -> Array:
-    """Return ``N'*(i, k)`` of all values, of shape (classes, values): an attribute's sum to the class counts'."""
+    """Return the smoothed counts ``N'*(i, k)`` of all values.
+
+    Parameters
+    ----------
+    counts : Counts
+    ess : float
+        Equivalent sample size.
+
+    Returns
+    -------
+    values : ndarray of shape (n_classes, n_values)
+        The values of each attribute sum to the smoothed class counts ``N(k) + ess / n_classes``.
+    """
     values = counts.values.astype(np.float64)
     smooth_margins(values, counts.class_counts, counts.schema.offset, ess)
     return values
 
 
 def raked_pair(counts: Counts, u: int, v: int, ess: float, values: Array) -> Array:
-    """Return ``N'*(i, j, k)`` of two attributes, of shape (classes, arity u, arity v).
+    """Return the smoothed counts ``N'*(i, j, k)`` of two attributes, raked to the margins of their values.
 
-    Its margins are those of `values`, which are `smoothed_values`.
+    Parameters
+    ----------
+    counts : Counts
+        Counts of pairs.
+    u, v : int
+        Indices of the attributes.
+    ess : float
+        Equivalent sample size.
+    values : ndarray of shape (n_classes, n_values)
+        Output of `smoothed_values`, which the margins agree with.
+
+    Returns
+    -------
+    table : ndarray of shape (n_classes, arity of u, arity of v)
     """
     if u > v:
         return raked_pair(counts, v, u, ess, values).transpose(0, 2, 1)
@@ -57,21 +81,34 @@ def raked_pair(counts: Counts, u: int, v: int, ess: float, values: Array) -> Arr
 
 
 def pair_ratios(counts: Counts, ess: float) -> tuple[Array, Array]:
-    """Return ``P(i | k)`` of all values, and ``P(i, j | k) / (P(i | k) P(j | k))`` of all pairs of them.
+    """Estimate the distributions of all values and the dependence ratios of all pairs of values.
 
-    The first has shape (values, classes), the second (values, values, classes). The pairs' tables have a Dirichlet
-    prior of `ess` rows spread evenly over their cells and agree on the attributes' distributions, also where training
-    values are missing, so that ``P(k) prod_u P(i_u | k) prod_edges ratio`` sums to one for every tree. Blocks of an
-    attribute with itself mean nothing.
+    The tables of pairs have a Dirichlet prior of `ess` rows, distributed uniformly over their cells, and consistent
+    margins, even if training values are missing. Therefore ``P(k) prod_u P(i_u | k) prod_edges ratio`` sums to one for
+    every tree.
+
+    Parameters
+    ----------
+    counts : Counts
+        Counts of pairs.
+    ess : float
+        Equivalent sample size.
+
+    Returns
+    -------
+    values : ndarray of shape (n_values, n_classes)
+        ``P(i | k)``.
+    ratios : ndarray of shape (n_values, n_values, n_classes)
+        ``P(i, j | k) / (P(i | k) P(j | k))``; meaningless for two values of the same attribute.
     """
     schema, classes = counts.schema, len(counts.class_counts)
     of_class = counts.class_counts + ess / classes
     seen = smoothed_values(counts, ess)
     share = np.repeat(1.0 / schema.arity, schema.arity)
     pairs = counts.table + (ess / classes) * np.multiply.outer(share, share)
-    holes = counts.has_missing()
-    if holes.any():
-        rake_pairs(counts.table.astype(np.float64), schema.offset, holes, ess, seen, pairs)
+    has_missing = counts.has_missing()
+    if has_missing.any():
+        rake_pairs(counts.table.astype(np.float64), schema.offset, has_missing, ess, seen, pairs)
     values = seen / of_class[:, None]
     pairs /= seen[:, :, None]
     pairs /= values[:, None, :]
@@ -79,60 +116,91 @@ def pair_ratios(counts: Counts, ess: float) -> tuple[Array, Array]:
 
 
 def tree_tables(counts: Counts, parent: Sequence[int], parameters: str, ess: float) -> tuple[Array, ...]:
-    """Return the log tables of the attributes, shaped (parent's value, class, value), and of the class, last.
+    """Estimate the log tables of a tree.
 
-    Where training values are missing, a table comes from the rows that have the whole family, except with Dirichlet
-    parameters, whose tables are made to agree with each other.
+    If training values are missing, a table is estimated from the rows in which the whole family is known, except with
+    Dirichlet parameters, whose tables are raked to consistent margins.
+
+    Parameters
+    ----------
+    counts : Counts
+        Counts of pairs, or of single values if no attribute has a parent.
+    parent : sequence of int
+        Parent of each attribute, -1 for a root.
+    parameters : {"ml", "softened", "dirichlet", "laplace", "m"}
+        The estimator; a key of `PARAMETERS`.
+    ess : float
+        Equivalent sample size.
+
+    Returns
+    -------
+    log_tables : tuple of ndarray
+        The tables of the attributes, of shape (parent's values, n_classes, own values) or, for a root,
+        (n_classes, own values), and last the table of the class.
     """
     if parameters != "softened" and (counts.order == 2 or max(parent, default=-1) < 0):
-        tables = _tables_at_once(counts, parent, parameters, ess)
+        tables = _all_tables(counts, parent, parameters, ess)
     else:
-        tables = [attribute_table(counts, u, above, parameters, ess) for u, above in enumerate(parent)]
+        tables = [attribute_table(counts, u, p, parameters, ess) for u, p in enumerate(parent)]
     return (*tables, class_table(counts, parameters, ess))
 
 
-def _tables_at_once(counts: Counts, parent: Sequence[int], parameters: str, ess: float) -> list[Array]:
-    """Return the tables of `attribute_table`, where what is added to the counts follows from the tables' shapes."""
+def _all_tables(counts: Counts, parent: Sequence[int], parameters: str, ess: float) -> list[Array]:
+    """Estimate the tables of all attributes at once, if the pseudo-counts depend only on the shapes of the tables."""
     arity, classes = counts.schema.arity.tolist(), len(counts.class_counts)
-    shapes = [(classes, r) if above < 0 else (arity[above], classes, r) for r, above in zip(arity, parent)]
+    shapes = [(classes, r) if p < 0 else (arity[p], classes, r) for r, p in zip(arity, parent, strict=True)]
     start = np.cumsum([0, *map(math.prod, shapes)])
     flat = np.empty(start[-1])
-    added = np.concatenate([np.empty(0), *(_added(parameters, ess, shape) for shape in shapes)])
+    pseudo_counts = np.concatenate([np.empty(0), *(_pseudo_counts(parameters, ess, shape) for shape in shapes)])
     single = read_only(counts.values)[:, None, :]
     pairs = counts.table if counts.order == 2 else read_only(np.empty((classes, 0, 0), counts.table.dtype))
     offset, parents = counts.schema.offset, np.array(parent, np.int64)
-    tree_log_tables(pairs, single, offset, parents, added, start, flat)
+    tree_log_tables(pairs, single, offset, parents, pseudo_counts, start, flat)
     if parameters == "dirichlet" and max(parent, default=-1) >= 0 and counts.has_missing().any():
         values = smoothed_values(counts, ess)
-        raked_log_tables(pairs, offset, parents, added, counts.has_missing(), values, start, flat)
-    return [flat[a:b].reshape(shape) for (a, b), shape in zip(itertools.pairwise(start.tolist()), shapes)]
+        raked_log_tables(pairs, offset, parents, pseudo_counts, counts.has_missing(), values, start, flat)
+    bounds = itertools.pairwise(start.tolist())
+    return [flat[a:b].reshape(shape) for (a, b), shape in zip(bounds, shapes, strict=True)]
 
 
 @lru_cache
-def _added(parameters: str, ess: float, shape: tuple[int, ...]) -> Array:
-    """Return what is added to the counts of the values of a family's child: in a stream, the same time and again."""
-    added = PARAMETERS[parameters](np.empty(shape[-1]), ess, math.prod(shape))
-    return read_only(added)
+def _pseudo_counts(parameters: str, ess: float, shape: tuple[int, ...]) -> Array:
+    """Return the pseudo-counts of a child's values; cached, since a stream needs the same ones for every chunk."""
+    pseudo_counts = PARAMETERS[parameters](np.empty(shape[-1]), ess, math.prod(shape))
+    return read_only(pseudo_counts)
 
 
-def attribute_table(counts: Counts, u: int, above: int, parameters: str, ess: float) -> Array:
-    """Return the log table of one attribute under the class and the attribute `above` (-1: none)."""
-    holes = counts.has_missing()
-    if above >= 0 and parameters == "dirichlet" and (holes[u] or holes[above]):
-        joint = raked_pair(counts, above, u, ess, smoothed_values(counts, ess)).transpose(1, 0, 2)
+def attribute_table(counts: Counts, u: int, parent: int, parameters: str, ess: float) -> Array:
+    """Estimate the log table of an attribute given the class and the attribute `parent` (-1 for none)."""
+    has_missing = counts.has_missing()
+    if parent >= 0 and parameters == "dirichlet" and (has_missing[u] or has_missing[parent]):
+        joint = raked_pair(counts, parent, u, ess, smoothed_values(counts, ess)).transpose(1, 0, 2)
         return np.asarray(np.log(joint / joint.sum(axis=2, keepdims=True)))
-    seen = np.asarray(counts.value(u)[:, None, :] if above < 0 else counts.pair(above, u), np.float64)
+    seen = np.asarray(counts.value(u)[:, None, :] if parent < 0 else counts.pair(parent, u), np.float64)
     classes, configurations, arity = seen.shape
     overall = counts.value(u).sum(axis=0).astype(np.float64) if parameters == "softened" else np.empty(arity)
     table = np.empty((configurations, classes, arity))
     log_conditional(read_only(seen), PARAMETERS[parameters](overall, ess, seen.size), table)
-    return table if above >= 0 else table[0]
+    return table if parent >= 0 else table[0]
 
 
 def class_table(counts: Counts, parameters: str, ess: float) -> Array:
-    """Return the log table of the class."""
+    """Estimate the log table of a class without parents.
+
+    Parameters
+    ----------
+    counts : Counts
+    parameters : {"ml", "softened", "dirichlet", "laplace", "m"}
+        The estimator; a key of `PARAMETERS`.
+    ess : float
+        Equivalent sample size.
+
+    Returns
+    -------
+    log_table : ndarray of shape (n_classes,)
+    """
     seen = counts.class_counts.astype(np.float64)
     logs: Array = np.empty(seen.size)
-    alone = (1, 1, seen.size)
-    log_conditional(read_only(seen).reshape(alone), PARAMETERS[parameters](seen, ess, seen.size), logs.reshape(alone))
+    shape = (1, 1, seen.size)
+    log_conditional(read_only(seen).reshape(shape), PARAMETERS[parameters](seen, ess, seen.size), logs.reshape(shape))
     return logs
