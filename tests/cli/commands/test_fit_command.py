@@ -225,7 +225,10 @@ def test_brackets_in_names_are_printed_as_they_are(run, tmp_path):
         (["t.csv", "-t", "walk", "--bins", "oak"], "bins must be 'quantile' or 'width' or 'mdlp', got 'oak'"),
         (["t.csv", "-t", "walk", "--ess", "-1"], "ess must be a positive number"),
         (["t.csv", "-t", "walk", "--cv", "1"], "--cv needs at least 2 folds"),
-        (["t.csv", "-t", "walk", "-o", "no/such/m.tanbark"], "cannot write no/such/m.tanbark: there is no folder no/such"),
+        (
+            ["t.csv", "-t", "walk", "-o", "no/such/m.tanbark"],
+            "cannot write no/such/m.tanbark: there is no folder no/such",
+        ),
         (["."], "is a folder"),
         (["t.xlsx", "-t", "walk"], "the name must end in"),
     ],
@@ -269,4 +272,6 @@ def test_labels_that_look_like_numbers_or_times_stay_as_written_when_asked(write
     assert columns[0].levels == ("1:30", "2:30")
     assert columns[1].levels == ("100000", "18446744073709551615", "1e5")
     shown = run("fit", "odds.csv", "-t", "walk", code=1).stderr
-    assert "column 'odds' holds dates or times; leave it out with --ignore, or read it as text with --categorical" in shown
+    assert (
+        "column 'odds' holds dates or times; leave it out with --ignore, or read it as text with --categorical" in shown
+    )

@@ -89,7 +89,10 @@ def test_what_is_wrong_with_it_is_said_in_a_sentence(run, words, stdin, said):
 
 
 def test_where_predictions_go_is_said_once(run):
-    assert "the format of p.csv follows from its name" in run("predict", "m", "t.csv", "-o", "p.csv", "--to", "csv", code=1).stderr
+    assert (
+        "the format of p.csv follows from its name"
+        in run("predict", "m", "t.csv", "-o", "p.csv", "--to", "csv", code=1).stderr
+    )
     assert "--to must be one of" in run("predict", "m", "t.csv", "--to", "xml", code=1).stderr
 
 
