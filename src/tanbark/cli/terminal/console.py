@@ -137,7 +137,7 @@ class ProgressLine:
         # Some searches report a new text at each step. They are the same task while the amount grows.
         is_same = task == self._task or done > self._done
         if self._line is None or total != self._total or not is_same:
-            self._start(task, total)
+            self._start(task, total, detail)
         self._show(task, done, detail)
 
     def rows(self, task: str, rows: float, total: float | None) -> None:

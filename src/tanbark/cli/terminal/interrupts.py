@@ -29,8 +29,7 @@ OWNS_PROCESS: ContextVar[bool] = ContextVar("owns process", default=False)
 def end_by_interrupt() -> NoReturn:
     """End the process as an unhandled interrupt does, but without a traceback.
 
-    A shell can tell from this that the loop or script which runs the process should end too. It cannot tell it from
-    an exit code.
+    A shell then also ends the loop or script that runs the process. It would continue after an exit code.
     """
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     raise KeyboardInterrupt
