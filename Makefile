@@ -1,7 +1,7 @@
-# Two commands do all their own set-up: `make demo` and `make test`.
+# `make demo` and `make test` create the environment that they need.
 PYTHON ?= python3
 BIN := .venv/bin
-# Modules are compiled when they are first imported, and once: most of what is installed never is.
+# Do not compile modules at installation: most of them are never imported.
 PIP := --quiet --no-compile --disable-pip-version-check
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -15,29 +15,29 @@ test: .venv/.developer
 	$(BIN)/ruff format --check .
 	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-# With every package as old as pyproject.toml allows, but for Spark, Dask, River and ONNX. What old packages warn of is
-# not our fault, and the pages show what new ones print.
+# Run the tests with the oldest packages that pyproject.toml allows, without Spark, Dask, River and ONNX. Warnings of old
+# packages are not errors, and the pages, which show the output of new packages, are not tested.
 test-min: .venv-min/.installed
 	NUMBA_CACHE_DIR=$(CURDIR)/.venv-min/kernels .venv-min/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder -W default --ignore src/tanbark/river.py --ignore src/tanbark/counts/dask.py --ignore tests/test_river.py --ignore tests/test_docs.py
 
-# The wheel and the source distribution in an empty environment and an empty folder.
+# Install the wheel and the source distribution in an empty environment and an empty folder.
 test-install: .venv/bin/python
 	sh tests/install.sh $(PYTHON)
 
-# Every law on a hundred further tables for each classifier, others each time.
+# Test every law on a hundred new random tables for each classifier.
 laws: .venv/.developer
 	LAW_EXAMPLES=$(or $(EXAMPLES),100) $(BIN)/pytest -n 2 tests/laws
 
-# The tests that take minutes.
+# Run the tests that take minutes.
 long: .venv/.developer
 	$(BIN)/pytest -m long tests
 
-# Hostile files of every kind, guided by coverage where atheris can be had; files that break a promise are kept.
+# Fuzz the readers with hostile files, guided by coverage if atheris is available. Files that cause failures are kept.
 fuzz: .venv/.developer
 	-$(BIN)/pip install $(PIP) 'atheris>=3'
 	$(BIN)/python tests/fuzz/run.py --minutes $(or $(MINUTES),1)
 
-# Kernels count as they are run without compiling: by laws and tests of what is small.
+# Coverage of kernels is measured without compilation, by the laws and by tests on small tables.
 coverage: .venv/.developer
 	rm -f .coverage .coverage.*
 	$(BIN)/coverage run -m pytest -n 2 --dist loadfile --no-loadscope-reorder
@@ -45,18 +45,18 @@ coverage: .venv/.developer
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --skip-covered --fail-under 95
 
-# Which small changes of the code that counts, searches and averages does no test notice? A mutant may want more
-# memory than there is.
+# Find small changes of the code that counts, searches and averages which no test detects. The memory limit stops
+# mutants that allocate too much.
 mutants: .venv/.developer
 	$(BIN)/pip install $(PIP) 'mutmut==3.8.*'
 	ulimit -v 12000000 && $(BIN)/python tests/mutants.py --sample 450
 
-# The newest versions that pyproject.toml allows, for every system and Python; then `make test` and commit.
+# Lock the newest versions that pyproject.toml allows, for all systems and Python versions; then run `make test`, commit.
 lock: .venv/bin/python
 	$(BIN)/pip install $(PIP) uv
 	$(BIN)/uv pip compile pyproject.toml --extra dev --extra docs --universal --python-version 3.11 --generate-hashes --upgrade --no-emit-index-url --custom-compile-command 'make lock' --quiet --output-file requirements-dev.txt
 
-# Asks a database of known vulnerabilities, which needs the network.
+# Check for known vulnerabilities, which needs network access.
 audit: .venv/bin/python
 	$(BIN)/pip install $(PIP) pip-audit
 	$(BIN)/pip-audit --disable-pip --require-hashes --requirement requirements-dev.txt

@@ -1,7 +1,7 @@
-"""Measure tanbark beside its peers: python -m bench [--quick]. One program at a time, each in a process of its own.
+"""Compare TAN with other programs: python -m bench [--quick]. Each program runs in its own process, one at a time.
 
-Peers live in environments of their own, ``bench/.peers/NAME`` (``make peers`` makes them); scikit-learn comes with
-tanbark, Weka with the system. One that is not there is named as absent.
+Peers have separate environments, ``bench/.peers/NAME``, which ``make peers`` creates. scikit-learn is installed with
+tanbark, and Weka on the system. A peer that is not installed is reported as absent.
 """
 
 import argparse
@@ -27,15 +27,15 @@ PEERS = {
     "pgmpy TAN": ("pgmpy_tan.py", "pgmpy", {"predict-rows": 1000}),
 }
 HOW = (
-    "Each figure is the best of several runs, each program in a process of its own, one at a time; ratios are between "
-    "figures of this one run."
+    "Each figure is the best of several runs. Each program runs in its own process, one at a time. Ratios compare "
+    "figures of the same run."
 )
-FAST = ("tanbark TAN", "tanbark TAN, one thread", "scikit-learn CategoricalNB")
+FAST_PEERS = ("tanbark TAN", "tanbark TAN, one thread", "scikit-learn CategoricalNB")
 
 
 def write(folder, X, y, X_test):
-    """Return the path of a file with the table, once it is on the disk: writing back would disturb a measurement."""
-    data = os.path.join(folder, "data.npz")
+    """Write a table to a file, wait for write-back, which would disturb timings, and return its path."""
+    data = str(Path(folder, "data.npz"))
     np.savez(data, X=X, y=y, X_test=X_test)
     os.sync()
     time.sleep(1)
@@ -43,7 +43,7 @@ def write(folder, X, y, X_test):
 
 
 def measure(peer, data, repeat):
-    """Return what a peer reports of itself, or None and why it is absent."""
+    """Return the figures of a peer, or None and the reason for its absence."""
     script, environment, options = PEERS[peer]
     python = Path(sys.executable)
     if environment is not None:
@@ -53,7 +53,7 @@ def measure(peer, data, repeat):
     command = [str(python), str(HERE / "peers" / script), "--data", data, "--repeat", str(repeat)]
     for name, value in options.items():
         command += [f"--{name}", str(value)]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode == 3:
         return None, done.stderr.strip()
     if done.returncode:
@@ -62,38 +62,38 @@ def measure(peer, data, repeat):
 
 
 def compare(rows, attributes, predict_rows, peers, repeat, folder):
-    """Return Markdown lines: every peer on the same table."""
+    """Return Markdown lines: all peers on the same table."""
     X, y = random_tan(rows, attributes)
     data = write(folder, X, y, X[:predict_rows])
     del X, y
     lines = [
         f"## {rows:,} rows x {attributes} attributes x 4 levels x 3 classes, predicting {predict_rows:,} rows",
         "",
-        "| program | fit | tanbark / it | predict_proba a row | tanbark / it | peak MB |",
+        "| program | fit | tanbark / program | predict_proba per row | tanbark / program | peak MB |",
         "| --- | --- | --- | --- | --- | --- |",
     ]
-    own = None
+    tanbark = None
     for peer in peers:
         print(f"  {peer} ...", end=" ", flush=True)
-        figures, why = measure(peer, data, repeat if peer in FAST else max(1, repeat // 3))
+        figures, why = measure(peer, data, repeat if peer in FAST_PEERS else max(1, repeat // 3))
         if figures is None:
             print("absent")
             lines.append(f"| {peer} | absent: {why} | | | | |")
             continue
         each = figures["predict_seconds"] / figures["predict_rows"]
-        if own is None:
-            own = (figures["fit_seconds"], each, figures)
+        if tanbark is None:
+            tanbark = (figures["fit_seconds"], each, figures)
         print(seconds(figures["fit_seconds"]))
         lines.append(
             f"| {peer} {figures['version']} | {seconds(figures['fit_seconds'])} "
-            f"| {own[0] / figures['fit_seconds']:.3g} "
-            f"| {each * 1e6:.3g} us | {own[1] / each:.3g} | {figures['peak_mb']:,.0f} |"
+            f"| {tanbark[0] / figures['fit_seconds']:.3g} "
+            f"| {each * 1e6:.3g} us | {tanbark[1] / each:.3g} | {figures['peak_mb']:,.0f} |"
         )
-    figures = own[2]
+    figures = tanbark[2]
     lines += [
         "",
-        f"Counting alone: {seconds(figures['count_seconds'])}. Memory beyond the input during fit: "
-        f"{figures['extra_mb']} MB, {figures['extra_mb'] / figures['input_mb']:.2f} of the input's "
+        f"Counting only: {seconds(figures['count_seconds'])}. Additional memory during fit: "
+        f"{figures['extra_mb']} MB, {figures['extra_mb'] / figures['input_mb']:.2f} times the input of "
         f"{figures['input_mb']} MB.",
         "",
     ]
@@ -101,19 +101,19 @@ def compare(rows, attributes, predict_rows, peers, repeat, folder):
 
 
 def growth(tables, label, folder):
-    """Return Markdown lines: how the time to fit grows over tables of growing size."""
-    lines = ["| " + label + " | fit | times the size | times the time |", "| --- | --- | --- | --- |"]
-    before = None
+    """Return Markdown lines: the time of a fit on tables of increasing size."""
+    lines = ["| " + label + " | fit | growth of size | growth of time |", "| --- | --- | --- | --- |"]
+    previous = None
     for size, (rows, attributes) in tables.items():
         X, y = random_tan(rows, attributes)
         data = write(folder, X, y, X[:10])
         del X, y
         figures, _ = measure("tanbark TAN", data, 3)
         took = figures["fit_seconds"]
-        ratio = f"{size / before[0]:.3g} | {took / before[1]:.3g}" if before else " | "
+        ratio = f"{size / previous[0]:.3g} | {took / previous[1]:.3g}" if previous else " | "
         lines.append(f"| {size:,} | {seconds(took)} | {ratio} |")
         print(f"  {label} {size:,}: {seconds(took)}")
-        before = (size, took)
+        previous = (size, took)
     return [*lines, ""]
 
 
@@ -135,7 +135,7 @@ print(imported, fitted, warm)
 
 
 def cold():
-    """Return Markdown lines: what a new process pays before its first answer."""
+    """Return Markdown lines: the start-up time of a new process."""
 
     def wall(code):
         def once():
@@ -165,39 +165,41 @@ def cold():
     return [
         "## Cold start",
         "",
-        "| what | time |",
+        "| step | time |",
         "| --- | --- |",
         f"| `import sklearn.base` | {seconds(base)} |",
-        f"| `import tanbark` on top of it | {seconds(max(with_tanbark - base, 0))} |",
-        f"| `from tanbark import TAN` on top of it | {seconds(max(with_classifier - base, 0))} |",
-        f"| first `fit` of a fresh install, compiling | {seconds(fresh[1])} |",
-        f"| first `fit` of a later process, from the compile cache | {seconds(later[1])} |",
-        f"| the same `fit` once more | {seconds(later[2])} |",
+        f"| `import tanbark` in addition | {seconds(max(with_tanbark - base, 0))} |",
+        f"| `from tanbark import TAN` in addition | {seconds(max(with_classifier - base, 0))} |",
+        f"| first `fit` after installation, with compilation | {seconds(fresh[1])} |",
+        f"| first `fit` of a later process, with the compile cache | {seconds(later[1])} |",
+        f"| second `fit` of the same process | {seconds(later[2])} |",
         "",
     ]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="small tables only, to see that all of it runs")
+    parser.add_argument("--quick", action="store_true", help="small tables only, to test the benchmark")
     options = parser.parse_args()
     lines = ["# From a table to a TAN", "", *machine(HOW)]
     with tempfile.TemporaryDirectory() as folder:
         sizes = [(10_000, 20, 10_000, tuple(PEERS), 15)]
         if not options.quick:
             sizes += [(100_000, 30, 10_000, tuple(PEERS), 6), (1_000_000, 30, 10_000, tuple(PEERS), 5)]
-            sizes += [(1_000_000, 30, 1_000_000, FAST, 7)]
+            sizes += [(1_000_000, 30, 1_000_000, FAST_PEERS, 7)]
         for rows, attributes, predict_rows, peers, repeat in sizes:
             print(f"{rows:,} x {attributes}, predicting {predict_rows:,}")
             lines += compare(rows, attributes, predict_rows, peers, repeat, folder)
         lines += cold()
-        most = 100_000 if options.quick else 10_000_000
+        max_rows = 100_000 if options.quick else 10_000_000
         lines += ["## Growth", ""]
         lines += growth(
-            {n: (n, 30) for n in (10_000, 100_000, 1_000_000, 10_000_000) if n <= most}, "rows of 30 attributes", folder
+            {n: (n, 30) for n in (10_000, 100_000, 1_000_000, 10_000_000) if n <= max_rows},
+            "rows of 30 attributes",
+            folder,
         )
-        many = (25, 50, 100) if options.quick else (25, 50, 100, 200, 400)
-        lines += growth({n: (100_000, n) for n in many}, "attributes in 100,000 rows", folder)
+        n_attributes = (25, 50, 100) if options.quick else (25, 50, 100, 200, 400)
+        lines += growth({n: (100_000, n) for n in n_attributes}, "attributes in 100,000 rows", folder)
     results = HERE / "results"
     results.mkdir(exist_ok=True)
     target = results / ("quick.md" if options.quick else "foundation.md")

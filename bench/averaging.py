@@ -1,4 +1,4 @@
-"""Measure the average over all trees beside the determinant in doubles and in arbitrary precision.
+"""Compare the average over all trees with determinants in double and in arbitrary precision.
 
 python -m bench.averaging [--data DIR] [--quick] writes bench/results/averaging.md and the figure of docs/averaging.md.
 """
@@ -17,13 +17,13 @@ from tanbark import TAN, AveragedTAN
 
 HERE = Path(__file__).parent
 HOW = (
-    "All figures are of this one run, one program at a time, the best of several repetitions; microseconds are for one "
-    "row and one class."
+    "All figures are from the same run, one program at a time, the best of several repetitions. Microseconds are for "
+    "one row and one class."
 )
 
 
 class Problem:
-    """A fitted average, and the weighted graph that each row and class makes of it."""
+    """A fitted average, and the weighted graph that it defines for each row and class."""
 
     def __init__(self, n, train, asked, classes=2):
         X, y = random_tan(train + asked, n, classes=classes)
@@ -42,7 +42,7 @@ class Problem:
         return self.ratios[at[:, :, None], at[:, None, :], k]
 
     def in_doubles(self, rows):
-        """Return the log average of each row and class by LAPACK's determinants, NaN where it has no answer."""
+        """Return the log average of each row and class by LAPACK's determinants, or NaN where they fail."""
         off = ~np.eye(self.n, dtype=bool)
         weights = np.where(off, np.exp(self.log_weights - self.log_weights[off].max()), 0.0)
 
@@ -57,7 +57,7 @@ class Problem:
         )
 
     def balls(self, row=None, k=None):
-        """Return the weights of one row and class, or of the posterior: exactly those that tanbark's kernel has."""
+        """Return the weights of one row and class, or of the posterior, exactly as in tanbark's kernel."""
         ratio = np.ones((self.n, self.n)) if row is None else self.ratio([row], k)[0]
         w = [[arb(0)] * self.n for _ in range(self.n)]
         for u in range(self.n):
@@ -67,7 +67,7 @@ class Problem:
         return w
 
     def determinant(self, row, k, bits):
-        """Return the log of Kirchhoff's determinant in balls of so many bits."""
+        """Return the log of Kirchhoff's determinant in ball arithmetic with a number of bits."""
         ctx.prec = bits
         w = self.balls(row, k)
         minor = [
@@ -77,7 +77,7 @@ class Problem:
         return arb_mat(minor).det().log()
 
     def bits(self, row, k, seconds):
-        """Return how many bits, a power of two, the determinant needs for 13 digits, None where time runs out."""
+        """Return the bits, a power of two, that the determinant needs for 13 digits, or None after a time limit."""
         start, bits = time.perf_counter(), 64
         while time.perf_counter() - start < seconds:
             logarithm = self.determinant(row, k, bits)
@@ -87,7 +87,7 @@ class Problem:
         return None
 
     def exactly(self, row=None, k=None):
-        """Return the log tree sum by star-mesh transformations in balls of 300 bits."""
+        """Return the log tree sum by star-mesh transformations in ball arithmetic with 300 bits."""
         ctx.prec = 300
         w = self.balls(row, k)
         total = arb(0)
@@ -107,22 +107,26 @@ class Problem:
 
 
 def errors(problem, rows):
-    """Return the errors of tanbark and of LAPACK in the log of the average over all trees, NaN for no answer."""
+    """Return the errors of tanbark and of LAPACK in the log of the average over all trees; NaN is a failure."""
     posterior = problem.exactly()
     exact = [[problem.exactly(row, k) - posterior for k in range(problem.classes)] for row in rows]
     return [
-        np.array([[abs(float(arb(float(a)) - e)) for a, e in zip(*pair)] for pair in zip(answers, exact)])
+        np.array(
+            [
+                [abs(float(arb(float(a)) - e)) for a, e in zip(*pair, strict=True)]
+                for pair in zip(answers, exact, strict=True)
+            ]
+        )
         for answers in (problem.ours(rows), problem.in_doubles(rows))
     ]
 
 
 def compare(n, train, quick):
-    """Return the lines of a table: speed and accuracy of each way at one size."""
-    many = {16: 20_000, 36: 4_000}[n] // (10 if quick else 1)
-    problem = Problem(n, train, many)
-    rows = np.arange(many)
-    some = np.arange(30)
-    ours, theirs = errors(problem, some)
+    """Return the lines of a table: speed and accuracy of each method at one size."""
+    n_rows = {16: 20_000, 36: 4_000}[n] // (10 if quick else 1)
+    problem = Problem(n, train, n_rows)
+    rows = np.arange(n_rows)
+    ours, theirs = errors(problem, np.arange(30))
     lines = []
 
     def line(name, each, error, answered, note=""):
@@ -132,7 +136,7 @@ def compare(n, train, quick):
 
     def timed(jobs):
         problem.model.set_params(n_jobs=jobs).predict_joint_log_proba(problem.X[:100])
-        return best(lambda: problem.model.predict_joint_log_proba(problem.X), 7) / many / problem.classes
+        return best(lambda: problem.model.predict_joint_log_proba(problem.X), 7) / n_rows / problem.classes
 
     mine = timed(-1)
     line("tanbark, all cores", mine, ours.max(), 1.0)
@@ -154,9 +158,9 @@ def compare(n, train, quick):
     return [
         f"## {n} attributes of 4 levels, learned from {train:,} rows",
         "",
-        f"The edges' weights spread over a factor of e^{spread:,.0f}.",
+        f"The edge weights differ by a factor of up to e^{spread:,.0f}.",
         "",
-        "| way | a row and class | tanbark / it | largest error of log P(row \\| class) | right to 1e-6 | |",
+        "| method | per row and class | tanbark / method | largest error of log P(row \\| class) | correct to 1e-6 | |",
         "| --- | --- | --- | --- | --- | --- |",
         *lines,
         "",
@@ -164,30 +168,30 @@ def compare(n, train, quick):
 
 
 def fits(quick):
-    """Return Markdown lines: what fit costs beside TAN's."""
+    """Return Markdown lines: the time of a fit compared with that of TAN."""
     lines = ["## Fit", "", "| rows x attributes | TAN | AveragedTAN | ratio |", "| --- | --- | --- | --- |"]
     sizes = [(10_000, 20, 0.0), (10_000, 20, 0.1), (100_000, 30, 0.0), (100_000, 30, 0.1), (1_000_000, 30, 0.0)]
-    for rows, n, holes in sizes[: 2 if quick else 5]:
+    for rows, n, missing in sizes[: 2 if quick else 5]:
         X, y = random_tan(rows, n)
-        if holes:
-            X = np.where(np.random.default_rng(0).random(X.shape) < holes, np.nan, X)
+        if missing:
+            X = np.where(np.random.default_rng(0).random(X.shape) < missing, np.nan, X)
         models = [TAN(n_jobs=-1).fit(X, y), AveragedTAN(n_jobs=-1).fit(X, y)]
         times = [[], []]
         for _ in range(9):
-            for model, taken in zip(models, times):
+            for model, taken in zip(models, times, strict=True):
                 start = time.perf_counter()
                 model.fit(X, y)
                 taken.append(time.perf_counter() - start)
         single, averaged = map(min, times)
-        missing = ", a tenth missing" if holes else ""
-        lines.append(f"| {rows:,} x {n}{missing} | {seconds(single)} | {seconds(averaged)} | {averaged / single:.3g} |")
+        note = ", 10 % missing" if missing else ""
+        lines.append(f"| {rows:,} x {n}{note} | {seconds(single)} | {seconds(averaged)} | {averaged / single:.3g} |")
         print(f"  fit {rows:,} x {n}: {averaged / single:.3g}")
     return [*lines, ""]
 
 
 def growth(quick):
-    """Return Markdown lines: the cost of a prediction does not depend on the number of training rows."""
-    lines = ["## Training rows", "", "| training rows | a row and class, 16 attributes |", "| --- | --- |"]
+    """Return Markdown lines: the time of a prediction, which does not depend on the number of training rows."""
+    lines = ["## Training rows", "", "| training rows | per row and class, 16 attributes |", "| --- | --- |"]
     for train in (1_000, 10_000, 100_000, 1_000_000)[: 2 if quick else 4]:
         problem = Problem(16, train, 20_000)
         problem.model.set_params(n_jobs=-1)
@@ -197,7 +201,7 @@ def growth(quick):
 
 
 def adult(folder):
-    """Return Markdown lines: ten folds of Adult."""
+    """Return Markdown lines: ten-fold cross-validation of Adult."""
     from sklearn.model_selection import cross_validate
 
     from tanbark.datasets import read_folder
@@ -214,7 +218,7 @@ def adult(folder):
     for model in (TAN(n_jobs=-1), AveragedTAN(n_jobs=-1), AveragedTAN(n_jobs=-1, stubbornness=5)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            # What compiles, or is read from the compile cache, is not part of it.
+            # Compile the kernels, or load them from the cache, before the measurement.
             model.fit(X[:5000], y[:5000]).predict_proba(X[:5000])
             start = time.perf_counter()
             scores = cross_validate(model, X, y, cv=10, scoring=["neg_log_loss", "accuracy"])
@@ -223,12 +227,12 @@ def adult(folder):
         loss, accuracy = -scores["test_neg_log_loss"].mean(), scores["test_accuracy"].mean()
         lines.append(f"| {name} | {took:.1f} s | {loss:.4f} | {accuracy:.4f} |")
         print(f"  adult {name}: {took:.1f} s")
-    holes = int(X.isna().any(axis=1).sum())
-    return [*lines, "", f"{len(X):,} rows, {holes:,} of them with missing values; five quantile bins.", ""]
+    incomplete = int(X.isna().any(axis=1).sum())
+    return [*lines, "", f"{len(X):,} rows, {incomplete:,} of them with missing values; five quantile bins.", ""]
 
 
 def figure(path):
-    """Draw the error of both ways in doubles against the number of training rows."""
+    """Plot the errors of both methods in double precision against the number of training rows."""
     import matplotlib
 
     matplotlib.use("svg")
@@ -246,12 +250,12 @@ def figure(path):
         2, 1, figsize=(7, 5.2), sharex=True, height_ratios=[2, 1], layout="constrained"
     )
     above.loglog(sizes, np.maximum(mine, 1e-17), "o-", color="#1b7837", label="tanbark: reduction without subtraction")
-    above.loglog(sizes, lapack, "s--", color="#b2182b", label="numpy.linalg.slogdet (1e3: no answer)")
+    above.loglog(sizes, lapack, "s--", color="#b2182b", label="numpy.linalg.slogdet (1e3: failure)")
     above.set_ylabel("largest error of log P(row | class)")
     above.legend(frameon=False)
     below.semilogx(sizes, [1.0] * len(sizes), "o-", color="#1b7837")
     below.semilogx(sizes, answered, "s--", color="#b2182b")
-    below.set_ylabel("right to 1e-6")
+    below.set_ylabel("correct to 1e-6")
     below.set_ylim(-0.05, 1.1)
     below.set_xlabel("training rows (16 attributes)")
     for axes in (above, below):
@@ -263,7 +267,7 @@ def figure(path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", help="a folder with adult.csv.gz, for the cross-validation")
-    parser.add_argument("--quick", action="store_true", help="small tables only, to see that all of it runs")
+    parser.add_argument("--quick", action="store_true", help="small tables only, to test the benchmark")
     options = parser.parse_args()
     lines = ["# The average over all trees", "", *machine(HOW)]
     for n in (16, 36):

@@ -1,4 +1,4 @@
-"""Does the concentration of the posterior over trees tell beforehand whether averaging will pay?
+"""Test whether the concentration of the posterior over trees predicts the gain of averaging.
 
 python -m bench.concentration --data DIR runs ten-fold cross-validation on every table of a folder and writes
 bench/results/concentration.md: `concentration_`, the gain in log loss of averaging over the single most probable tree,
@@ -21,8 +21,8 @@ from tanbark import TAN, AveragedTAN
 from tanbark.datasets import read_folder
 
 HERE = Path(__file__).parent
-LEAST_ROWS, MOST_ROWS = 100, 50_000
-MOST_COLUMNS = 60
+MIN_ROWS, MAX_ROWS = 100, 50_000
+MAX_COLUMNS = 60
 SHARES = (0.1, 1.0)
 
 
@@ -43,7 +43,7 @@ def neighbourhood(posterior):
 
 
 def study(folder, name, share):
-    """Return what one table says: concentration, the best tree's neighbourhood, and the log losses of each way."""
+    """Return the results of one table: concentration, neighbourhood of the best tree, and log losses of the models."""
     data = read_folder(folder)[name]
     X, y = data.table.to_pandas(), np.array([str(label) for label in data.labels.to_pylist()])
     rows = np.flatnonzero(~np.isin(y, [c for c in np.unique(y) if (y == c).sum() < 10]))
@@ -112,22 +112,22 @@ def report(share, found):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", required=True, help="a folder of CSV files, the class last")
+    parser.add_argument("--data", required=True, help="a folder of CSV files with the class in the last column")
     options = parser.parse_args()
     folder = read_folder(options.data)
     names = [
         name
         for name in folder
-        if LEAST_ROWS <= folder[name].table.num_rows <= MOST_ROWS and folder[name].table.num_columns <= MOST_COLUMNS
+        if MIN_ROWS <= folder[name].table.num_rows <= MAX_ROWS and folder[name].table.num_columns <= MAX_COLUMNS
     ]
     how = (
-        "Ten-fold cross-validation, five quantile bins; classes of fewer than ten rows are left out, and test rows of "
-        "a class that the training part lacks. The average is `AveragedTAN()`, the best tree its most probable one "
-        "(`TAN(criterion='bdeu')`), TAN+MS is `TAN()`. Log loss in nats; a gain above zero means that averaging is "
-        "better. Beside `concentration_` stands another measure, the probability of the best tree and of all trees "
-        "that differ from it in one edge."
+        "Ten-fold cross-validation with five quantile bins. Classes of fewer than ten rows are omitted, and so are "
+        "test rows of a class that is not in the training part. The average is `AveragedTAN()`, the best tree is its "
+        "most probable one (`TAN(criterion='bdeu')`), and TAN+MS is `TAN()`. Log loss is in nats; a positive gain "
+        "means that averaging is better. Another measure next to `concentration_` is the probability of the best tree "
+        "and of all trees that differ from it in one edge."
     )
-    lines = ["# Concentration of the posterior, and what averaging gains", "", *machine(how)]
+    lines = ["# Concentration of the posterior and gain of averaging", "", *machine(how)]
     for share in SHARES:
         found = Parallel(-1, verbose=5)(delayed(study)(options.data, name, share) for name in names)
         lines += report(share, found)

@@ -1,6 +1,6 @@
-"""Measure what Spark and Dask cost over one machine for the same Parquet files, and what they move.
+"""Compare counting with Spark and Dask to counting in one process, and measure the data that they move.
 
-python -m bench.engines [--rows N] writes bench/results/engines.md. All engines have two cores of this machine.
+python -m bench.engines [--rows N] writes bench/results/engines.md. All engines use two cores of this machine.
 """
 
 import argparse
@@ -25,13 +25,13 @@ from tanbark.counts.spark import to_cells
 
 HERE = Path(__file__).parent
 HOW = (
-    "All figures are of this one run, one program at a time, the best of three; the schema is known, kernels are "
-    "compiled, processes have started."
+    "All figures are from the same run, one program at a time, the best of three. The schema is known, kernels are "
+    "compiled, and processes have started."
 )
 FILES = 8
-TEXT = [2 + u % 7 for u in range(10)]
+TEXT_ARITIES = [2 + u % 7 for u in range(10)]
 SCHEMA = Schema(
-    [Category(f"text{u}", tuple(f"level {i}" for i in range(arity))) for u, arity in enumerate(TEXT)]
+    [Category(f"text{u}", tuple(f"level {i}" for i in range(arity))) for u, arity in enumerate(TEXT_ARITIES)]
     + [Number(f"float{u}", (-0.84, -0.25, 0.25, 0.84)) for u in range(6)]
     + [Category(f"int{u}", tuple(range(3 + u))) for u in range(4)],
     tuple(range(3)),
@@ -40,7 +40,7 @@ SCHEMA = Schema(
 
 
 def write_files(folder, rows):
-    """Write text, floats and small integers that depend on the class, as several files of Parquet."""
+    """Write text, floats and small integers that depend on the class to several Parquet files."""
     for part, size in enumerate(np.diff(np.linspace(0, rows, FILES + 1, dtype=int))):
         rng = np.random.default_rng(part)
         y = rng.integers(0, 3, size)
@@ -54,13 +54,13 @@ def write_files(folder, rows):
         pq.write_table(pa.table({**columns, "y": y}), folder / f"part-{part}.parquet", row_group_size=2**18)
 
 
-def on_one_machine(folder, n_jobs):
+def in_one_process(folder, n_jobs):
     batches = ds.dataset(folder).to_batches(columns=[*SCHEMA.names, "y"])
     return count_batches(SCHEMA, batches, "y", n_jobs=n_jobs)
 
 
 def with_spark(folder, scratch):
-    """Return seconds of the count, seconds in which rows only reach Python, the counts, and what the engine noted."""
+    """Return the seconds to count, the seconds to only pass rows to Python, the counts, the version and the log."""
     import pyspark
     from pyspark.sql import SparkSession
 
@@ -102,7 +102,7 @@ def with_spark(folder, scratch):
 
 
 def last_count(events):
-    """Return what Spark noted of the last count: its partitions, bytes each wrote for the merge, seconds of merging."""
+    """Return the log of the last count: number of partitions, bytes that each wrote, and seconds to merge."""
     stages, writes = {}, {}
     for line in next(events.iterdir()).read_text().splitlines():
         event = json.loads(line)
@@ -126,7 +126,7 @@ def height(frame):
 
 
 def with_dask(folder):
-    """Return seconds of the count, seconds in which partitions only become frames, the counts, and the partitions."""
+    """Return the seconds to count, the seconds to only load partitions, the counts, the version and the partitions."""
     import dask.dataframe as dd
     import distributed
     from dask import compute, delayed
@@ -145,7 +145,7 @@ def with_dask(folder):
 
 
 def merging(counts, partitions):
-    """Return seconds of unpickling and adding as many counts as there are partitions, and the bytes of one."""
+    """Return the seconds to unpickle and add the counts of all partitions, and the bytes of one."""
     pickled = pickle.dumps(counts, protocol=5)
     start = time.perf_counter()
     total = pickle.loads(pickled)
@@ -164,38 +164,39 @@ def main():
         files.mkdir()
         scratch.mkdir()
         write_files(files, rows)
-        expected = on_one_machine(files, 2)
-        one, two = (best(lambda jobs=jobs: on_one_machine(files, jobs)) for jobs in (1, 2))
+        expected = in_one_process(files, 2)
+        one, two = (best(lambda jobs=jobs: in_one_process(files, jobs)) for jobs in (1, 2))
         dask_took, dask_rows, dask_counts, dask_version, dask_parts = with_dask(files)
-        spark_took, spark_rows, spark_counts, spark_version, noted = with_spark(files, scratch)
+        spark_took, spark_rows, spark_counts, spark_version, spark_log = with_spark(files, scratch)
     assert expected == spark_counts == dask_counts
     added, size = merging(expected, dask_parts)
     cells = len(to_cells(expected)[0])
-    lines = ["# Spark and Dask over one machine", "", *machine(HOW)]
+    lines = ["# Spark and Dask compared with one process", "", *machine(HOW)]
     lines += [f"{rows:,} rows of Parquet in {FILES} files: 10 columns of text, 6 of floats, 4 of small integers, ", ""]
-    lines[-2] += f"{len(SCHEMA.classes)} classes, {SCHEMA.offset[-1]} values in all. Every way gives the same counts."
-    lines += ["| | time | rows/s | x one machine |", "| --- " * 4 + "|"]
+    lines[-2] += (
+        f"{len(SCHEMA.classes)} classes, {SCHEMA.offset[-1]} values in total. All engines give the same counts."
+    )
+    lines += ["| | time | rows/s | / one process |", "| --- " * 4 + "|"]
     for name, took in (
-        ("one machine, two threads", two),
-        ("one machine, one thread", one),
+        ("one process, two threads", two),
+        ("one process, one thread", one),
         (f"Spark {spark_version}, local[2]", spark_took),
-        ("Spark: the rows only reach Python", spark_rows),
+        ("Spark: passing rows to Python only", spark_rows),
         (f"Dask {dask_version}, two workers", dask_took),
-        ("Dask: the rows only become frames", dask_rows),
+        ("Dask: loading frames only", dask_rows),
     ):
         lines.append(f"| {name} | {seconds(took)} | {rows / took:,.0f} | {took / two:.2f} |")
-    lines += ["", "## What is moved and merged", ""]
-    lines += ["| | partitions | cells | a partition moves | bytes a cell | merging |", "| --- " * 6 + "|"]
+    lines += ["", "## Data that is moved and merged", ""]
+    lines += ["| | partitions | cells | moved per partition | bytes per cell | merging |", "| --- " * 6 + "|"]
     lines.append(
-        f"| Spark | {noted['partitions']} | {cells:,} | {noted['bytes']:,.0f} bytes | {noted['bytes'] / cells:.1f} | "
-        f"{seconds(noted['merging'])} |"
+        f"| Spark | {spark_log['partitions']} | {cells:,} | {spark_log['bytes']:,.0f} bytes "
+        f"| {spark_log['bytes'] / cells:.1f} | {seconds(spark_log['merging'])} |"
     )
     lines.append(f"| Dask | {dask_parts} | {cells:,} | {size:,} bytes | {size / cells:.1f} | {seconds(added)} |")
     lines += [
         "",
-        "Spark moves the cells that are not zero, once for each pair of values; the bytes are those that it says it",
-        "wrote, compressed. Dask moves whole tables, pickled; its merging is the time to unpickle and add them one",
-        "after another.",
+        "Spark moves the nonzero cells, once for each pair of values. Its log reports the compressed bytes. Dask moves",
+        "complete pickled tables; the merging time is that of unpickling and adding them one after another.",
         "",
     ]
     path = HERE / "results" / "engines.md"

@@ -1,6 +1,6 @@
-"""Measure one-dependence classifiers and ensembles: their speed, and what they predict of real tables.
+"""Measure the speed of one-dependence classifiers and ensembles, and their errors on real tables.
 
-python -m bench.ensembles [--data DIR] [--quick] writes bench/results/ensembles.md; without --data the speed alone.
+python -m bench.ensembles [--data DIR] [--quick] writes bench/results/ensembles.md; without --data only the speed.
 """
 
 import argparse
@@ -30,8 +30,8 @@ from tanbark.counts import Rows
 from tanbark.datasets import read_folder
 
 HERE = Path(__file__).parent
-HOW = "All figures are of this one run, one program at a time, two threads, the best of several repetitions."
-MOST_ROWS = 20_000
+HOW = "All figures are from the same run, one program at a time, two threads, the best of several repetitions."
+MAX_ROWS = 20_000
 MODELS = {
     "NB": NaiveBayes(),
     "TAN": TAN(),
@@ -53,46 +53,46 @@ MODELS = {
 # Speed
 
 
-def weka(X, y, asked):
-    """Return the seconds that Weka's AODE takes to build and to predict, None where Weka is not there."""
+def weka(X, y, X_test):
+    """Return the seconds of Weka's AODE to fit and to predict, or None if Weka is not installed."""
     with tempfile.TemporaryDirectory() as folder:
-        data = write(folder, X, y, asked)
+        data = write(folder, X, y, X_test)
         command = [sys.executable, HERE / "peers" / "weka_bayes.py", "--data", data, "--classifier", "aode"]
-        done = subprocess.run([*command, "--repeat", "3"], capture_output=True, text=True)
+        done = subprocess.run([*command, "--repeat", "3"], capture_output=True, text=True, check=False)
     if done.returncode:
         return None
     figures = json.loads(done.stdout.splitlines()[-1])
     return figures["fit_seconds"], figures["predict_seconds"]
 
 
-def one_dependence(rows, asked):
-    """Return Markdown lines: fits and predictions beside Weka's."""
+def one_dependence(rows, predict_rows):
+    """Return Markdown lines: fits and predictions compared with Weka's AODE."""
     X, y = random_tan(rows, 30)
-    rows_asked = X[:asked]
-    lines = [f"| {rows:,} rows x 30 attributes x 4 levels x 3 classes | fit | predict {asked:,} rows |"]
+    X_test = X[:predict_rows]
+    lines = [f"| {rows:,} rows x 30 attributes x 4 levels x 3 classes | fit | predict {predict_rows:,} rows |"]
     lines += ["| --- " * 3 + "|"]
     for name, model in {"TAN": TAN(), "AODE": AODE(), "KDB(2)": KDB(), "ForestAN": ForestAN()}.items():
-        model.set_params(n_jobs=2).fit(X, y).predict_proba(rows_asked)
-        fit, predict = best(partial(model.fit, X, y)), best(partial(model.predict_proba, rows_asked))
+        model.set_params(n_jobs=2).fit(X, y).predict_proba(X_test)
+        fit, predict = best(partial(model.fit, X, y)), best(partial(model.predict_proba, X_test))
         lines.append(f"| {name} | {seconds(fit)} | {seconds(predict)} |")
-    theirs = weka(X, y, rows_asked)
-    told = " | ".join(map(seconds, theirs)) if theirs else "absent |"
-    lines.append(f"| Weka AODE | {told} |")
+    theirs = weka(X, y, X_test)
+    figures = " | ".join(map(seconds, theirs)) if theirs else "absent |"
+    lines.append(f"| Weka AODE | {figures} |")
     return [*lines, ""]
 
 
 def additive(sizes):
-    """Return Markdown lines: GABN's fit as rows grow, and one evaluation of the likelihood with its Hessian."""
+    """Return Markdown lines: GABN's fit on increasing rows, and one evaluation of the likelihood with its Hessian."""
     lines = ["| GABN, 30 attributes | fit | one step of the solver | steps |", "| --- " * 4 + "|"]
     for rows in sizes:
         X, y = random_tan(rows, 30)
         model = AdditiveBN(n_jobs=2).fit(X, y)
         likelihood = training_likelihood(model, X, y)
         step = best(partial(likelihood, np.full(30, 1 / 30)), 7)
-        told = []
-        best_pool(likelihood, 30, lambda *step, told=told: told.append(step))
+        steps = []
+        best_pool(likelihood, 30, lambda *step, steps=steps: steps.append(step))
         fit = best(partial(model.fit, X, y), 2)
-        lines.append(f"| {rows:,} rows | {seconds(fit)} | {seconds(step)} | {len(told)} |")
+        lines.append(f"| {rows:,} rows | {seconds(fit)} | {seconds(step)} | {len(steps)} |")
     return [*lines, ""]
 
 
@@ -107,7 +107,7 @@ def training_likelihood(model, X, y):
 
 
 def solvers(rows):
-    """Return Markdown lines: four ways to the weights of GABN on the same rows."""
+    """Return Markdown lines: four solvers for the weights of GABN on the same rows."""
     X, y = random_tan(rows, 30)
     likelihood = training_likelihood(AdditiveBN(n_jobs=2).fit(X, y), X, y)
     lines = [f"| {rows:,} rows, 30 super-parents | time | relative gap | passes over the rows |", "| --- " * 4 + "|"]
@@ -132,7 +132,7 @@ def solvers(rows):
 
 
 def gradient(likelihood, pool):
-    """Return the value and the gradient alone, by BLAS: what methods without the Hessian need."""
+    """Return the value and the gradient by BLAS, for methods that do not need the Hessian."""
     flat = likelihood.scores.reshape(-1, len(pool))
     odds = (flat @ pool).reshape(len(likelihood.weights), -1)
     largest = np.maximum(odds.max(axis=1, keepdims=True), 0.0)
@@ -191,8 +191,8 @@ def exponentiated(likelihood):
     return pool
 
 
-class Weighed(ClassifierMixin, BaseEstimator):
-    """A classifier of tanbark for scikit-learn's AdaBoost, whose weights sum to one, scaled to the number of rows."""
+class ScaledWeights(ClassifierMixin, BaseEstimator):
+    """A tanbark classifier for AdaBoostClassifier, whose weights sum to 1; scales them to the number of rows."""
 
     def __init__(self, model=None):
         self.model = model
@@ -210,11 +210,11 @@ class Weighed(ClassifierMixin, BaseEstimator):
 
 
 def boosting(rows):
-    """Return Markdown lines: fifty rounds here and by scikit-learn's loop around the same TAN."""
+    """Return Markdown lines: fifty rounds of BoostedBN, and of scikit-learn's AdaBoost with the same TAN."""
     X, y = random_tan(rows, 20)
     schema = TAN().fit(X, y).schema_
     ours = BoostedBN(patience=None, encoder=schema, n_jobs=2)
-    theirs = AdaBoostClassifier(Weighed(TAN(encoder=schema, n_jobs=2)), n_estimators=50)
+    theirs = AdaBoostClassifier(ScaledWeights(TAN(encoder=schema, n_jobs=2)), n_estimators=50)
     lines = [f"| fifty rounds of TAN, {rows:,} rows x 20 attributes | fit | rounds |", "| --- " * 3 + "|"]
     ours.fit(X[:500], y[:500])
     lines.append(f"| BoostedBN | {seconds(best(lambda: ours.fit(X, y), 2))} | {len(ours.networks_)} |")
@@ -246,9 +246,9 @@ def study(folder, name):
 
 
 def tables(folder, quick):
-    """Return Markdown lines: errors of the classifiers of the paper, and means of all."""
+    """Return Markdown lines: the errors of the paper's classifiers, and the means of all."""
     catalogue = read_folder(folder)
-    chosen = [name for name, data in catalogue.items() if 100 <= data.table.num_rows <= (1000 if quick else MOST_ROWS)]
+    chosen = [name for name, data in catalogue.items() if 100 <= data.table.num_rows <= (1000 if quick else MAX_ROWS)]
     results = Parallel(2, batch_size=1)(delayed(study)(folder, name) for name in chosen)
     names = list(MODELS)
     at = {name: m for m, name in enumerate(names)}
@@ -264,11 +264,11 @@ def tables(folder, quick):
     for m, name in enumerate(names):
         signs = []
         for table in errors:
-            apart = table[m] - table[at["GABN"]]
+            difference = table[m] - table[at["GABN"]]
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                sure = apart.any() and ttest_rel(table[m], table[at["GABN"]]).pvalue < 0.05
-            signs.append(np.sign(apart.mean()) if sure else 0)
+                significant = difference.any() and ttest_rel(table[m], table[at["GABN"]]).pvalue < 0.05
+            signs.append(np.sign(difference.mean()) if significant else 0)
         counts = " / ".join(str(signs.count(sign)) for sign in (1, 0, -1)) if name != "GABN" else ""
         mean = 100 * errors[:, m].mean()
         lines.append(f"| {name} | {mean:.2f} | {losses[:, m].mean():.4f} | {counts} |")
@@ -277,7 +277,7 @@ def tables(folder, quick):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, help="a folder of tables, each with the class last")
+    parser.add_argument("--data", type=Path, help="a folder of CSV files with the class in the last column")
     parser.add_argument("--quick", action="store_true", help="smaller tables")
     options = parser.parse_args()
     size = 10 if options.quick else 1
@@ -290,8 +290,8 @@ def main():
         lines += [
             "## Errors",
             "",
-            "Ten-fold cross-validation with the same folds for all, every setting at its default: numbers in five bins "
-            "of equal frequency. Classes of fewer than ten rows are left out. Errors in per cent.",
+            "Ten-fold cross-validation with the same folds and default parameters for all classifiers: numbers in five "
+            "equal-frequency bins. Classes of fewer than ten rows are omitted. Errors are in per cent.",
             "",
             *tables(options.data, options.quick),
         ]

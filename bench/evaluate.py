@@ -1,4 +1,4 @@
-"""Measure cross-validation that counts once, beside one fit, learning anew, and scikit-learn's naive Bayes.
+"""Compare cross-validation from counts with a single fit, with a fit in each fold, and with scikit-learn.
 
 python -m bench.evaluate [--quick] writes bench/results/evaluate.md.
 """
@@ -15,18 +15,18 @@ from tanbark import TAN, AveragedTAN, NaiveBayes
 from tanbark.evaluate import compare, cross_validate
 
 HERE = Path(__file__).parent
-HOW = "All figures are of this one run, one program at a time, two threads, the best of several repetitions."
+HOW = "All figures are from the same run, one program at a time, two threads, the best of several repetitions."
 SCORES = ("accuracy", "neg_log_loss")
 
 
-def anew(model, X, y):
-    """Cross-validate as scikit-learn does, learning anew for every fold, and score the folds."""
+def refitted(model, X, y):
+    """Cross-validate with scikit-learn, with a new fit for each fold, and score the folds."""
     folds = StratifiedKFold(10, shuffle=True, random_state=0)
     return sklearn_cross_validate(model, X, y, cv=folds, scoring=SCORES)
 
 
 def counted(model, X, y):
-    """Cross-validate from counts, and score the folds."""
+    """Cross-validate from counts and score the folds."""
     found = cross_validate(model, X, y, n_jobs=2)
     assert found.shared == 10
     return found.mean("error"), found.mean("log_loss")
@@ -43,18 +43,18 @@ def main():
     fit = best(lambda: model.fit(X, y), 5)
     predict = best(lambda: model.predict_proba(X), 5)
     ten = best(lambda: counted(model, X, y), 5)
-    again = best(lambda: anew(model, X, y), 2)
-    naive = best(lambda: anew(CategoricalNB(), X, y), 1)
+    again = best(lambda: refitted(model, X, y), 2)
+    naive = best(lambda: refitted(CategoricalNB(), X, y), 1)
     ours = best(lambda: counted(NaiveBayes(n_jobs=2), X, y), 3)
     few = slice(0, min(rows, 100_000))
     models = {"naive Bayes": NaiveBayes(), "TAN": TAN(), "AveragedTAN": AveragedTAN()}
     three = best(lambda: compare(models, X[few], y[few], n_jobs=2), 2)
-    difference = abs(counted(model, X, y)[0] - (1.0 - anew(model, X, y)["test_accuracy"].mean()))
+    difference = abs(counted(model, X, y)[0] - (1.0 - refitted(model, X, y)["test_accuracy"].mean()))
     lines = [
         "# Cross-validation from counts",
         "",
         *machine(HOW),
-        f"| {rows:,} rows x 30 attributes x 4 levels x 3 classes | time | of one fit and prediction |",
+        f"| {rows:,} rows x 30 attributes x 4 levels x 3 classes | time | / fit and prediction |",
         "| --- | --- | --- |",
         f"| TAN, one fit | {seconds(fit)} | |",
         f"| TAN, prediction of all rows | {seconds(predict)} | |",
@@ -64,8 +64,8 @@ def main():
         f"| naive Bayes, ten folds from counts | {seconds(ours)} | |",
         f"| scikit-learn's CategoricalNB, ten folds by its `cross_validate` | {seconds(naive)} | |",
         "",
-        "Asked: less than 2 in the third line. The mean errors of the third and the fourth line, whose folds are not "
-        f"the same, differ by {difference:.1e}.",
+        "Target: less than 2 in the third row. The mean errors of the third and fourth rows, which use different "
+        f"folds, differ by {difference:.1e}.",
         "",
         f"`compare` of naive Bayes, TAN and AveragedTAN in ten folds of {few.stop:,} rows: {seconds(three)}.",
         "",

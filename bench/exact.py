@@ -1,7 +1,7 @@
-"""Measure the exact search: time and memory by the number of nodes, beside pomegranate's.
+"""Measure the time and memory of the exact search by the number of nodes, and compare it with pomegranate.
 
-python -m bench.exact [--most N] writes bench/results/exact.md. Every search runs in a process of its own, whose peak
-memory is that of the search and of Python with its libraries.
+python -m bench.exact [--most N] writes bench/results/exact.md. Each search runs in its own process. The peak memory
+includes Python and its libraries.
 """
 
 import argparse
@@ -22,9 +22,10 @@ from tanbark.structure import Restrictions, exact_structure
 from tanbark.structure.search.exact_search import memory_needed
 
 HERE = Path(__file__).parent
-HOW = "All figures are of this one run, one program at a time, two threads, compiled beforehand."
+HOW = "All figures are from the same run, one program at a time, two threads, with compiled kernels."
 SCORES = {"BDeu": BDeu(), "BDs": BDs(), "K2": K2Score(), "BIC": BIC(), "AIC": AIC()}
-ASKED = [(23, 263, 2, 8), (17, 20_000, 2, 3), (20, 5_644, 4, 15)]
+# Nodes, rows, levels and the target in seconds.
+TARGETS = [(23, 263, 2, 8), (17, 20_000, 2, 3), (20, 5_644, 4, 15)]
 
 
 def cases(nodes, rows, levels):
@@ -36,7 +37,7 @@ def cases(nodes, rows, levels):
 
 
 def one(nodes, rows, levels, score):
-    """Search once, and print what it took as JSON."""
+    """Search once and print the figures as JSON."""
     free = Restrictions.of([*(f"x{u}" for u in range(nodes - 1)), "class"])
     small = Restrictions.of(["x0", "x1", "class"])
     exact_structure(cases(3, 50, levels), SCORES[score], small, n_jobs=2)
@@ -44,27 +45,31 @@ def one(nodes, rows, levels, score):
     stages = {}
     start = time.perf_counter()
 
-    def report(words, done, total):
-        stages[words.split(",")[0]] = time.perf_counter() - start
+    def report(task, _done, _total):
+        stages[task.split(",")[0]] = time.perf_counter() - start
 
     found = exact_structure(table, SCORES[score], free, n_jobs=2, progress=report)
     taken = time.perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    most = max(map(len, found.parents))
-    print(json.dumps({"seconds": taken, "stages": stages, "peak": peak, "most": most, "distinct": len(table.weights)}))
+    max_parents = max(map(len, found.parents))
+    print(
+        json.dumps(
+            {"seconds": taken, "stages": stages, "peak": peak, "most": max_parents, "distinct": len(table.weights)}
+        )
+    )
 
 
 def measured(nodes, rows, levels, score="BDeu"):
-    """Return what one search took, in a process of its own."""
+    """Return the figures of one search in its own process."""
     command = [sys.executable, "-m", "bench.exact", "--one", str(nodes), str(rows), str(levels), score]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=HERE.parent)
+    done = subprocess.run(command, capture_output=True, text=True, cwd=HERE.parent, check=False)
     if done.returncode:
         raise RuntimeError(done.stderr)
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def pomegranate(nodes, rows, levels, most_seconds=300):
-    """Return the seconds that pomegranate's exact search takes, or why there are none."""
+def pomegranate(nodes, rows, levels, max_seconds=300):
+    """Return the time of pomegranate's exact search, or the reason why there is none."""
     python = HERE / ".peers" / "pomegranate" / "bin" / "python"
     if not python.exists():
         return "no environment bench/.peers/pomegranate"
@@ -73,46 +78,46 @@ def pomegranate(nodes, rows, levels, most_seconds=300):
         script = HERE / "peers" / "pomegranate_exact.py"
         command = [python, script, "--data", write(folder, X, y, X[:1]), "--repeat", "1"]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=most_seconds)
+            done = subprocess.run(command, capture_output=True, text=True, timeout=max_seconds, check=False)
         except subprocess.TimeoutExpired:
-            return f"not done after {most_seconds} s"
+            return f"not finished after {max_seconds} s"
     if done.returncode:
         return done.stderr.strip().splitlines()[-1]
     return seconds(json.loads(done.stdout.splitlines()[-1])["fit_seconds"])
 
 
-def asked():
-    """Return Markdown lines: the sizes that were asked for."""
-    lines = ["| nodes | rows | levels | time | asked | peak memory |", "| --- " * 6 + "|"]
-    for nodes, rows, levels, limit in ASKED:
+def targets():
+    """Return Markdown lines: the sizes that have a target time."""
+    lines = ["| nodes | rows | levels | time | target | peak memory |", "| --- " * 6 + "|"]
+    for nodes, rows, levels, limit in TARGETS:
         took = measured(nodes, rows, levels)
         figures = f"{seconds(took['seconds'])} | {limit} s | {took['peak']:.2f} GiB"
         lines.append(f"| {nodes} | {rows:,} | {levels} | {figures} |")
     return [*lines, ""]
 
 
-def growth(most):
-    """Return Markdown lines: two levels, 1,000 rows, one node more each time."""
-    lines = ["| nodes | time | x | counting | parents | peak memory | said beforehand | most parents |"]
+def growth(max_nodes):
+    """Return Markdown lines: an increasing number of nodes, two levels, 1,000 rows."""
+    lines = ["| nodes | time | x | counting | parents | peak memory | memory estimate | max parents |"]
     lines += ["| --- " * 8 + "|"]
-    before = None
-    for nodes in range(18, most + 1):
+    previous = None
+    for nodes in range(18, max_nodes + 1):
         took = measured(nodes, 1000, 2)
         counting = took["stages"]["counting all sets of nodes"]
-        factor = f"{took['seconds'] / before:.2f}" if before else ""
-        before = took["seconds"]
+        factor = f"{took['seconds'] / previous:.2f}" if previous else ""
+        previous = took["seconds"]
         lines.append(
             f"| {nodes} | {seconds(took['seconds'])} | {factor} | {seconds(counting)} | "
             f"{seconds(took['seconds'] - counting)} | {took['peak']:.2f} GiB | "
             f"{memory_needed(1000, nodes, threads=2) / 2**30:.2f} GiB | {took['most']} |"
         )
-    for nodes in range(most + 1, 31):
+    for nodes in range(max_nodes + 1, 31):
         lines.append(f"| {nodes} | not run | | | | | {memory_needed(1000, nodes, threads=2) / 2**30:.2f} GiB | |")
     return [*lines, ""]
 
 
 def criteria():
-    """Return Markdown lines: the other scores."""
+    """Return Markdown lines: all scores."""
     lines = ["| score | 16 nodes | 18 nodes |", "| --- " * 3 + "|"]
     for name in SCORES:
         took = [seconds(measured(nodes, 1000, 3, name)["seconds"]) for nodes in (16, 18)]
@@ -120,7 +125,7 @@ def criteria():
     return [*lines, ""]
 
 
-def beside_pomegranate():
+def compare_with_pomegranate():
     """Return Markdown lines: the same tables searched by pomegranate."""
     lines = ["| nodes, 1,000 rows, 2 levels | tanbark | pomegranate |", "| --- " * 3 + "|"]
     for nodes in (8, 10, 12, 14):
@@ -139,11 +144,11 @@ def main():
         return
     measured(4, 100, 2)
     lines = ["# Exact search", "", *machine(HOW)]
-    lines += ["BDeu, one imagined case, no limit on parents, rows drawn from random networks.", "", *asked()]
+    lines += ["BDeu, equivalent sample size 1, no limit on parents, rows sampled from random networks.", "", *targets()]
     lines += ["## By the number of nodes: 1,000 rows, 2 levels", "", *growth(options.most)]
     lines += ["## Other scores: 1,000 rows, 3 levels", "", *criteria()]
-    lines += ["## Beside pomegranate (its exact search by its own description length; BIC here)", ""]
-    lines += beside_pomegranate()
+    lines += ["## Comparison with pomegranate (its exact search by its own description length; BIC here)", ""]
+    lines += compare_with_pomegranate()
     path = HERE / "results" / "exact.md"
     path.write_text("\n".join(lines))
     print("\n".join(lines))

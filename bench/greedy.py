@@ -1,6 +1,6 @@
-"""Measure greedy searches: hill climbing beside pgmpy's, and the classifiers that search greedily.
+"""Compare hill climbing with pgmpy's, and measure the classifiers that search greedily.
 
-python -m bench.greedy [--data DIR] [--quick] writes bench/results/greedy.md; without --data hill climbing alone.
+python -m bench.greedy [--data DIR] [--quick] writes bench/results/greedy.md; without --data only hill climbing.
 """
 
 import argparse
@@ -23,31 +23,31 @@ from tanbark.scores import BDeu, Cases
 from tanbark.structure import Restrictions, hill_climb
 
 HERE = Path(__file__).parent
-HOW = "All figures are of this one run, one program at a time, the best of several repetitions."
+HOW = "All figures are from the same run, one program at a time, the best of several repetitions."
 
 
-def pgmpy(X, y, most_seconds):
-    """Return the seconds that pgmpy's climb takes and the structure it finds, or why there are none."""
+def pgmpy(X, y, max_seconds):
+    """Return the seconds and the structure of pgmpy's hill climbing, or None and the reason why there is none."""
     python = HERE / ".peers" / "pgmpy" / "bin" / "python"
     if not python.exists():
         return None, "no environment bench/.peers/pgmpy"
     with tempfile.TemporaryDirectory() as folder:
         command = [python, HERE / "peers" / "pgmpy_climb.py", "--data", write(folder, X, y, X[:1]), "--repeat", "1"]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=most_seconds)
+            done = subprocess.run(command, capture_output=True, text=True, timeout=max_seconds, check=False)
         except subprocess.TimeoutExpired:
-            return None, f"not done after {most_seconds} s"
+            return None, f"not finished after {max_seconds} s"
     if done.returncode:
         return None, done.stderr.strip().splitlines()[-1]
     figures = json.loads(done.stdout.splitlines()[-1])
     parents = [[] for _ in range(X.shape[1] + 1)]
     for parent, child in figures["edges"]:
         parents[child].append(parent)
-    return figures["fit_seconds"], Structure(tuple(tuple(sorted(above)) for above in parents))
+    return figures["fit_seconds"], Structure(tuple(tuple(sorted(node_parents)) for node_parents in parents))
 
 
-def climbs(rows, attributes, most_seconds):
-    """Return Markdown lines: hill climbing on a random network, here and by pgmpy."""
+def climbs(rows, attributes, max_seconds):
+    """Return Markdown lines: hill climbing on a random network, compared with pgmpy."""
     X, y = random_network(rows, attributes)
     schema = Encoder(categorical="all").fit(X, y).schema_
     cases = Cases.of(Rows(schema, schema.encode(X), schema.encode_target(y)))
@@ -56,32 +56,32 @@ def climbs(rows, attributes, most_seconds):
     score = BDeu(1.0)
     lines = [f"| {rows:,} rows x {attributes + 1} nodes x 4 levels, BDeu | time | log score | edges |"]
     lines += ["| --- " * 4 + "|"]
-    ways = {
+    variants = {
         "tabu 10, two threads": {"n_jobs": 2},
         "tabu 10, one thread": {"n_jobs": 1},
         "plain, one thread": {"tabu": 0, "n_jobs": 1},
         "tabu 10 and ten restarts, two threads": {"restarts": 10, "n_jobs": 2},
     }
-    for name, settings in ways.items():
+    for name, settings in variants.items():
         climb = partial(hill_climb, cases, score, restrictions, **settings)
         found = climb()
-        lines.append(f"| hill_climb, {name} | {seconds(best(climb))} | {told(score, cases, found)} |")
-    taken, theirs = pgmpy(X, y, most_seconds)
-    what = f"{seconds(taken)} | {told(score, cases, theirs)}" if taken else f"{theirs} | |"
-    return [*lines, f"| pgmpy HillClimbSearch | {what} |", ""]
+        lines.append(f"| hill_climb, {name} | {seconds(best(climb))} | {score_and_edges(score, cases, found)} |")
+    taken, theirs = pgmpy(X, y, max_seconds)
+    figures = f"{seconds(taken)} | {score_and_edges(score, cases, theirs)}" if taken else f"{theirs} | |"
+    return [*lines, f"| pgmpy HillClimbSearch | {figures} |", ""]
 
 
-def told(score, cases, structure):
+def score_and_edges(score, cases, structure):
     return f"{score.total(cases, structure):,.2f} | {sum(map(len, structure.parents))}"
 
 
 def letters(folder):
-    """Return Markdown lines: the letters, every column cut at the median, as in Sugahara, Uto and Ueno (2018)."""
+    """Return Markdown lines: the letter table, discretised at the medians as in Sugahara, Uto and Ueno (2018)."""
     data = read_folder(folder)["letter"]
     X, y = data.table.to_pandas(), np.array(data.labels.to_pylist())
     encoder = Encoder(bins="quantile", n_bins=2, categorical=[])
-    lines = [f"| letter, {len(y):,} rows x 16 columns cut at the median x 26 classes | fit | log P(class) | accuracy |"]
-    lines += ["| --- " * 4 + "|"]
+    table = f"letter, {len(y):,} rows x 16 columns discretised at the median x 26 classes"
+    lines = [f"| {table} | fit | log P(class) | accuracy |", "| --- " * 4 + "|"]
     folds = StratifiedKFold(10, shuffle=True, random_state=0)
     for model in (NaiveBayes(), TAN(ess=1.0), K2(), BNC2P()):
         model.set_params(encoder=encoder, n_jobs=2).fit(X, y)
@@ -94,7 +94,7 @@ def letters(folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, help="a folder of tables, each with the class last")
+    parser.add_argument("--data", type=Path, help="a folder of CSV files with the class in the last column")
     parser.add_argument("--quick", action="store_true", help="smaller tables")
     options = parser.parse_args()
     lines = ["# Greedy searches", "", *machine(HOW), "## Hill climbing", ""]

@@ -1,4 +1,4 @@
-"""Measure reports: how long they take to write, how large they are, how soon they answer in a browser.
+"""Measure reports: the time to write them, their size, and their response times in a browser.
 
 python -m bench.report writes bench/results/report.md. It needs chromium and chromedriver.
 """
@@ -17,11 +17,11 @@ from bench.tables import best, machine, seconds
 from tanbark import AODE, KDB, TAN, AdditiveBN, AveragedTAN, BoostedBN, NaiveBayes, write_report
 
 HERE = Path(__file__).parent
-HOW = "All figures are of this one run, one program at a time."
+HOW = "All figures are from the same run, one program at a time."
 MOVES = 300
-PAUSE = 1.0
-"""Seconds from opening a page to the first move."""
-ASK = f"""(async (done) => {{
+PAUSE_SECONDS = 1.0
+"""The time from opening a page to the first move."""
+MOVE_SCRIPT = f"""(async (done) => {{
 const select = (u) => {{
   document.getElementById("find-attribute").value = carried.columns[u].name;
   document.getElementById("find-attribute").dispatchEvent(new Event("input"));
@@ -47,7 +47,7 @@ done([sorted(frames), sorted(wholes), refused]);
 
 
 def wide_table(rows, attributes, levels, classes):
-    """Return rows of which each attribute depends on the class and on the one before."""
+    """Return rows in which each attribute depends on the class and on the attribute before it."""
     rng = np.random.default_rng(0)
     y = rng.integers(0, classes, rows)
     X = rng.integers(0, levels, (rows, attributes))
@@ -58,7 +58,7 @@ def wide_table(rows, attributes, levels, classes):
 
 
 def noise(rows, attributes, levels, classes):
-    """Return rows in which nothing depends on anything: no tree is much better than others."""
+    """Return rows in which all columns are independent, so that no tree is much better than others."""
     rng = np.random.default_rng(0)
     return rng.integers(0, levels, (rows, attributes)).astype(str), rng.integers(0, classes, rows)
 
@@ -73,11 +73,11 @@ def browser():
     return driver
 
 
-def started(*words):
-    """Return how long a process takes from its start to its end."""
+def process_seconds(*arguments):
+    """Return the run time of a Python process."""
 
     def run():
-        subprocess.run([sys.executable, *words], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL)
 
     return best(run, 5)
 
@@ -85,19 +85,19 @@ def started(*words):
 def main():
     shape = 5000, 60, 10, 3
     models = [NaiveBayes(), TAN(), KDB(k=2), AveragedTAN(), AODE(), AdditiveBN(), BoostedBN()]
-    tried = [(model, wide_table(*shape), "") for model in models]
-    tried += [(model, noise(*shape), ", nothing but noise") for model in (KDB(k=2), AveragedTAN())]
+    cases = [(model, wide_table(*shape), "") for model in models]
+    cases += [(model, noise(*shape), ", independent columns") for model in (KDB(k=2), AveragedTAN())]
     lines = [
         "# Reports",
         "",
         *machine(HOW),
         "| 5,000 rows x 60 attributes x 10 levels x 3 classes | without rows | with all rows | size | "
-        f"answer, median of {MOVES} moves | slowest but five | slowest | "
-        "all weights, median | slowest but five | slowest | no answer |",
+        f"response, median of {MOVES} moves | sixth slowest | slowest | "
+        "all weights, median | sixth slowest | slowest | no answer |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     driver = browser()
-    for model, (X, y), of in tried:
+    for model, (X, y), note in cases:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "report.html")
             write_report(model.fit(X[:100], y[:100]), path, (X[:100], y[:100]))
@@ -108,10 +108,10 @@ def main():
                 write_report(model, path, data)
                 times.append(time.perf_counter() - began)
             driver.get(path.as_uri())
-            time.sleep(PAUSE)
-            frames, wholes, refused = driver.execute_async_script(ASK)
+            time.sleep(PAUSE_SECONDS)
+            frames, wholes, refused = driver.execute_async_script(MOVE_SCRIPT)
             size = path.stat().st_size / 1e6
-        name = type(model).__name__ + of
+        name = type(model).__name__ + note
         cells = [name, *map(seconds, times), f"{size:.2f} MB"]
         cells += [f"{found[place]:.1f} ms" for found in (frames, wholes) for place in (MOVES // 2, -6, -1)]
         lines.append(f"| {' | '.join(cells)} | {refused} |")
@@ -119,19 +119,20 @@ def main():
     driver.quit()
     lines += [
         "",
-        "Moves are made as a person makes them, in the page, the first a second after it was opened, each other when "
-        "all of the one before is there: any attribute, three of four times set to any value, else to unknown. The "
-        "answer is what the page does before it can be seen again: the probabilities, and the weights of evidence "
-        "that are soon found. Where a weight is what a move changed, and an early move of many is taken back or "
-        "changed, all later ones are found anew; they follow while the page can be used, and the last columns say "
-        "when all are there. Where what is unknown cannot be summed out the page says so: no answer.",
+        "A script makes moves in the page as a person would: it sets any attribute, to any value in three of four "
+        "cases and to unknown otherwise. The first move is one second after the page was opened, and each further "
+        "move after all results of the one before. The response time is that until the page is redrawn with the "
+        "probabilities and the weights of evidence that are quickly available. For models whose weights are the "
+        "changes made by each move, changing or undoing an early one of many moves recomputes all later weights. They "
+        "appear while the page can be used, and the last columns show when all are available. If unknown attributes "
+        "cannot be marginalised, the page says so: no answer.",
         "",
-        "| a process | from start to end |",
+        "| process | run time |",
         "| --- | --- |",
-        f"| `python -c pass` | {seconds(started('-c', 'pass'))} |",
-        f"| `import tanbark` | {seconds(started('-c', 'import tanbark'))} |",
-        f"| `tanbark --help` | {seconds(started('-m', 'tanbark', '--help'))} |",
-        f"| `tanbark fit --help` | {seconds(started('-m', 'tanbark', 'fit', '--help'))} |",
+        f"| `python -c pass` | {seconds(process_seconds('-c', 'pass'))} |",
+        f"| `import tanbark` | {seconds(process_seconds('-c', 'import tanbark'))} |",
+        f"| `tanbark --help` | {seconds(process_seconds('-m', 'tanbark', '--help'))} |",
+        f"| `tanbark fit --help` | {seconds(process_seconds('-m', 'tanbark', 'fit', '--help'))} |",
         "",
     ]
     (HERE / "results" / "report.md").write_text("\n".join(lines))

@@ -1,8 +1,8 @@
-"""Measure counting from a Parquet file larger than memory, beside DuckDB's scan of the same columns into Arrow.
+"""Compare counting from a Parquet file larger than memory with DuckDB's scan of the same columns into Arrow.
 
 python -m bench.scale [--rows N] writes bench/results/scale.md. The file has 20 columns (10 of text, 6 of floats, 4 of
-small integers) and a class of three; it is written row group by row group into a temporary folder. Every program runs
-in a process of its own, whose peak memory is its largest resident set, Python and its libraries included.
+small integers) and three classes. It is written row group by row group into a temporary folder. Each program runs in
+its own process. The peak memory is the largest resident set, with Python and its libraries.
 """
 
 import argparse
@@ -21,15 +21,18 @@ import pyarrow.parquet as pq
 from bench.tables import machine, seconds
 
 HERE = Path(__file__).parent
-HOW = "One program at a time, two threads, the best of several runs after one that compiles and fills the file cache."
-GROUP = 500_000
+HOW = (
+    "One program at a time, two threads, the best of several runs after a first one that compiles and fills the file "
+    "cache."
+)
+GROUP_ROWS = 500_000
 TEXTS, FLOATS, INTEGERS = 10, 6, 4
-BOUND = 1.5
-"""Within so many GiB it should be done."""
+MAX_GIB = 1.5
+"""The target for the peak memory."""
 
 
 def row_group(rng, rows):
-    """Return some rows: text of 2 to 8 levels, measurements, small integers, all of which depend on the class."""
+    """Return rows of text with 2 to 8 levels, floats and small integers, all of which depend on the class."""
     y = rng.integers(0, 3, rows)
     columns = {}
     for i in range(TEXTS):
@@ -46,11 +49,11 @@ def row_group(rng, rows):
 
 
 def write(path, rows):
-    """Write the file, of which one row group at a time is in memory."""
+    """Write the file with one row group in memory at a time."""
     rng = np.random.default_rng(0)
     writer = None
-    for start in range(0, rows, GROUP):
-        group = row_group(rng, min(GROUP, rows - start))
+    for start in range(0, rows, GROUP_ROWS):
+        group = row_group(rng, min(GROUP_ROWS, rows - start))
         writer = writer or pq.ParquetWriter(path, group.schema)
         writer.write_table(group)
     writer.close()
@@ -66,7 +69,7 @@ def scan(path):
 
 
 def known(path, schema):
-    """Count under a schema that is known."""
+    """Count with a known schema."""
     from tanbark import Counts
     from tanbark.sources import files
 
@@ -74,7 +77,7 @@ def known(path, schema):
 
 
 def unknown(path):
-    """Find the schema, then count."""
+    """Learn the schema, then count."""
     from tanbark import Counts
     from tanbark.sources import files
 
@@ -82,7 +85,7 @@ def unknown(path):
 
 
 def one(what, path, repeat):
-    """Measure one program, and print what it took as JSON."""
+    """Measure one program and print the figures as JSON."""
     if what == "scan":
         call = scan
     elif what == "unknown":
@@ -90,7 +93,7 @@ def one(what, path, repeat):
     else:
         from tanbark import Counts
 
-        schema = Counts.from_batches(next(pq.ParquetFile(path).iter_batches(GROUP)), "class").schema
+        schema = Counts.from_batches(next(pq.ParquetFile(path).iter_batches(GROUP_ROWS)), "class").schema
 
         def call(path):
             return known(path, schema)
@@ -105,9 +108,9 @@ def one(what, path, repeat):
 
 
 def measured(what, path, repeat):
-    """Return what one program took, in a process of its own."""
+    """Return the figures of one program in its own process."""
     command = [sys.executable, "-m", "bench.scale", "--one", what, str(path), "--repeat", str(repeat)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=HERE.parent)
+    done = subprocess.run(command, capture_output=True, text=True, cwd=HERE.parent, check=False)
     if done.returncode:
         raise RuntimeError(done.stderr)
     return json.loads(done.stdout.splitlines()[-1])
@@ -147,7 +150,9 @@ def compare(rows, repeat):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=50_000_000, help="rows of the larger file; the other has a tenth")
+    parser.add_argument(
+        "--rows", type=int, default=50_000_000, help="the rows of the larger file; the smaller has a tenth"
+    )
     parser.add_argument("--repeat", type=int, default=2)
     parser.add_argument("--one", nargs=2, metavar=("WHAT", "PATH"), help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -156,7 +161,7 @@ def main():
         return
     lines = ["# Counting rows that do not fit in memory", "", *machine(HOW)]
     lines += [
-        f"Asked for: with a known schema at most twice the time of DuckDB's scan; {BOUND} GiB in either case.",
+        f"Targets: with a known schema at most twice the time of DuckDB's scan, and always at most {MAX_GIB} GiB.",
         "",
     ]
     for rows in (options.rows // 10, options.rows):

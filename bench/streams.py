@@ -1,6 +1,6 @@
-"""Measure learning as rows arrive: chunks of 100 rows, here, in scikit-learn and in River.
+"""Compare learning from a stream in chunks of 100 rows with scikit-learn and River.
 
-python -m bench.streams [--data DIR] writes bench/results/streams.md; without --data on drawn tables alone.
+python -m bench.streams [--data DIR] writes bench/results/streams.md; without --data only for a simulated table.
 """
 
 import argparse
@@ -20,20 +20,22 @@ from tanbark.datasets import read_folder
 
 HERE = Path(__file__).parent
 HOW = (
-    "All figures are of this one run on one thread. Each learner learns the stream five times, in turn with others; a "
-    "chunk, which is made anew just before the clock starts, as rows that arrive are, counts with its quickest time. "
-    "The table has the median over the chunks after the first ten, and the rows that go by in a second at their mean."
+    "All figures are from the same run on one thread. The learners take turns and learn the stream five times each. "
+    "Chunks are copied just before timing, like newly arriving rows, and each counts with its shortest time. The "
+    "tables have the median over the chunks after the first ten, and the rows per second at their mean."
 )
 ROUNDS = 5
-CHUNK = 100
+CHUNK_ROWS = 100
 
 
 def chunks(table, y):
-    return [(table[at : at + CHUNK], y[at : at + CHUNK]) for at in range(0, len(y) - CHUNK + 1, CHUNK)]
+    return [
+        (table[at : at + CHUNK_ROWS], y[at : at + CHUNK_ROWS]) for at in range(0, len(y) - CHUNK_ROWS + 1, CHUNK_ROWS)
+    ]
 
 
 def timed(learn, parts):
-    """Return the seconds that each chunk took."""
+    """Return the seconds of each chunk."""
     took = []
     for part in parts:
         X, y = pickle.loads(pickle.dumps(part))
@@ -44,19 +46,19 @@ def timed(learn, parts):
 
 
 def lines(learners):
-    """Return Markdown lines of learners: what each learns from, and a function that makes it anew."""
+    """Return Markdown lines, given the chunks of each learner and a function that creates it."""
     took = {name: [] for name in learners}
     for _ in range(ROUNDS):
         for name, (parts, make) in learners.items():
             took[name].append(timed(make(), parts))
     best = {name: np.min(rounds, axis=0)[10:] for name, rounds in took.items()}
-    return [f"| {name} | {1e3 * np.median(b):.2f} ms | {CHUNK / b.mean():,.0f} |" for name, b in best.items()]
+    return [f"| {name} | {1e3 * np.median(b):.2f} ms | {CHUNK_ROWS / b.mean():,.0f} |" for name, b in best.items()]
 
 
 def table_lines(title, frame, labels):
-    """Return Markdown lines: every learner on one stream."""
+    """Return Markdown lines: all learners on one stream."""
     schema = Encoder().fit(frame, labels).schema_
-    # Objects as the frame has them, without numpy's missing numbers of its own.
+    # The objects of the frame, with None for missing values.
     rows = frame.astype(object).where(frame.notna(), None).to_numpy(object)
     classes = labels.to_numpy(object)
     arrays, frames = chunks(rows, classes), chunks(frame, labels)
@@ -94,12 +96,12 @@ def table_lines(title, frame, labels):
         return lambda X, y: model.partial_fit(X, y, classes=every)
 
     learners["scikit-learn CategoricalNB (naive Bayes), codes"] = encoded, scikit_learn
-    head = [f"| {title}, chunks of {CHUNK} | a chunk | rows a second |", "| --- " * 3 + "|"]
+    head = [f"| {title}, chunks of {CHUNK_ROWS} | per chunk | rows per second |", "| --- " * 3 + "|"]
     return [*head, *lines(learners | river(frame, labels)), ""]
 
 
 def river(frame, labels):
-    """Return River's learners, which take a row at a time, with the first chunks; none where it is not installed."""
+    """Return River's learners, which learn row by row, with the first chunks, or nothing if River is not installed."""
     try:
         from river import naive_bayes, tree
     except ImportError:
@@ -108,15 +110,15 @@ def river(frame, labels):
     present = [{f"{name}={value}": 1 for name, value in row.items()} for row in records]
     learners = {}
     for name, make, rows in (
-        ("River MultinomialNB (naive Bayes), a row at a time", naive_bayes.MultinomialNB, present),
-        ("River HoeffdingTreeClassifier, a row at a time", tree.HoeffdingTreeClassifier, records),
+        ("River MultinomialNB (naive Bayes), row by row", naive_bayes.MultinomialNB, present),
+        ("River HoeffdingTreeClassifier, row by row", tree.HoeffdingTreeClassifier, records),
     ):
 
         def learner(make=make):
             model = make()
 
             def learn(X, y):
-                for row, label in zip(X, y):
+                for row, label in zip(X, y, strict=True):
                     model.learn_one(row, label)
 
             return learn
@@ -133,7 +135,9 @@ def main():
     page = ["# Streams", "", *machine(HOW)]
     X, y = random_tan(20_000, 30)
     names = [f"x{u}" for u in range(30)]
-    page += table_lines("30 attributes of 4 levels, drawn", pd.DataFrame(X, columns=names).astype(str), pd.Series(y))
+    page += table_lines(
+        "30 attributes of 4 levels, simulated", pd.DataFrame(X, columns=names).astype(str), pd.Series(y)
+    )
     if arguments.data:
         folder = read_folder(arguments.data)
         for name in ("splice", "adult"):

@@ -1,4 +1,4 @@
-"""What the benchmarks share: tables to learn from, and the words around figures."""
+"""Utilities of the benchmarks: random tables, timing and formatting."""
 
 import datetime
 import os
@@ -10,27 +10,27 @@ import numpy as np
 
 
 def random_tan(rows, attributes, levels=4, classes=3, seed=0):
-    """Return rows drawn from a random tree-augmented network, as int64."""
+    """Return rows sampled from a random tree-augmented network, as int64."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, classes, rows)
     X = np.empty((rows, attributes), np.int64)
     for u in range(attributes):
-        above = X[:, rng.integers(0, u)] if u else np.zeros(rows, np.int64)
+        parent = X[:, rng.integers(0, u)] if u else np.zeros(rows, np.int64)
         cumulative = rng.dirichlet(np.ones(levels), (classes, levels)).cumsum(axis=-1)
         point = rng.random(rows)
-        X[:, u] = np.minimum((point[:, None] > cumulative[y, above]).sum(axis=1), levels - 1)
+        X[:, u] = np.minimum((point[:, None] > cumulative[y, parent]).sum(axis=1), levels - 1)
     return X, y
 
 
-def random_network(rows, attributes, levels=4, most=3, seed=0):
-    """Return rows drawn from a random network in which a node has one to `most` parents, the class as last node."""
+def random_network(rows, attributes, levels=4, max_parents=3, seed=0):
+    """Return rows sampled from a random network whose nodes have one to `max_parents` parents; the class is last."""
     rng = np.random.default_rng(seed)
     table = np.zeros((rows, attributes + 1), np.int64)
     order = rng.permutation(attributes + 1)
     for place, node in enumerate(order):
-        above = rng.choice(order[:place], min(place, rng.integers(1, most + 1)), replace=False)
-        at = table[:, above] @ levels ** np.arange(len(above))
-        cumulative = rng.dirichlet(np.ones(levels), levels ** len(above)).cumsum(axis=-1)
+        parents = rng.choice(order[:place], min(place, rng.integers(1, max_parents + 1)), replace=False)
+        at = table[:, parents] @ levels ** np.arange(len(parents))
+        cumulative = rng.dirichlet(np.ones(levels), levels ** len(parents)).cumsum(axis=-1)
         point = rng.random(rows)
         table[:, node] = np.minimum((point[:, None] > cumulative[at]).sum(axis=1), levels - 1)
     return table[:, :-1], table[:, -1]
@@ -51,7 +51,7 @@ def seconds(value):
 
 
 def machine(how):
-    """Return Markdown lines: where, when, and how it was measured."""
+    """Return Markdown lines: the date, the machine, and how the figures were measured."""
     model = platform.processor()
     if Path("/proc/cpuinfo").exists():
         names = [x for x in Path("/proc/cpuinfo").read_text().splitlines() if x.startswith("model name")]

@@ -71,7 +71,7 @@ def test_the_table_of_classifiers_says_what_the_fitted_classifier_can_do(name):
 
 def test_every_setting_of_the_table_of_classifiers_makes_a_difference():
     words = " ".join(classifiers.table().splitlines()[2:])
-    assert all(setting in words for setting, _ in classifiers.OTHERWISE.values())
+    assert all(setting in words for setting, _ in classifiers.SPECIAL_SETTINGS.values())
     assert set(classifiers.COST) == set(classifiers.WHEN) == set(REGISTRY)
 
 
@@ -120,7 +120,7 @@ def test_every_command_and_option_is_in_the_reference():
 
 @pytest.mark.parametrize("script", gallery.scripts(), ids=gallery.title)
 def test_the_script_draws_its_picture(script):
-    shown = gallery.shown(script)
+    shown = gallery.section(script)
     assert shown.startswith("## ")
     assert shown.count("<svg ") == shown.count("</svg>") == 1
     assert 'role="img"' in shown

@@ -1,4 +1,4 @@
-"""What the peers' scripts share: arguments, the best of several timings, one line of JSON."""
+"""Utilities of the peers' scripts: arguments, timing, and the output as one line of JSON."""
 
 import argparse
 import json
@@ -10,12 +10,12 @@ import numpy as np
 
 
 def arguments(**more):
-    """Read --data and --repeat, and whatever a peer adds: name=(default, help)."""
+    """Parse --data, --repeat and additional options, each given as name=(default, help)."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--data", required=True, help="an .npz file with X (rows, attributes), y and X_test, all int64")
-    parser.add_argument("--repeat", type=int, default=3, help="report the best of so many runs")
-    for name, (default, words) in more.items():
-        parser.add_argument("--" + name.replace("_", "-"), type=type(default), default=default, help=words)
+    parser.add_argument("--repeat", type=int, default=3, help="the number of runs, of which the best is reported")
+    for name, (default, description) in more.items():
+        parser.add_argument("--" + name.replace("_", "-"), type=type(default), default=default, help=description)
     return parser.parse_args()
 
 
@@ -26,13 +26,13 @@ def load(path):
 
 
 def absent(peer, why):
-    """Say that the peer is not installed, and leave with code 3."""
+    """Report that the peer is not installed and exit with code 3."""
     print(f"{peer} is not installed: {why}", file=sys.stderr)
     sys.exit(3)
 
 
 def best(function, repeat):
-    """Return the shortest time of `repeat` runs, in seconds, and what the last run returned."""
+    """Return the shortest time of `repeat` runs, in seconds, and the result of the last run."""
     shortest = float("inf")
     for _ in range(repeat):
         start = time.perf_counter()
@@ -42,7 +42,7 @@ def best(function, repeat):
 
 
 def report(peer, version, fit_seconds, predict_seconds, predict_rows, peak_mb=None, **more):
-    """Print the line; the peak is the resident memory of this whole process unless given."""
+    """Print the figures; the default peak is the largest resident memory of this process."""
     if peak_mb is None:
         peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
     line = {"peer": peer, "version": version, "fit_seconds": fit_seconds, "predict_seconds": predict_seconds}

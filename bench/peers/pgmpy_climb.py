@@ -1,4 +1,4 @@
-"""Time pgmpy's hill climbing: python pgmpy_climb.py --data FILE.npz --repeat N. BDeu, one imagined case, no limits."""
+"""Time pgmpy's hill climbing: python pgmpy_climb.py --data FILE.npz --repeat N. BDeu, ess 1, no limits."""
 
 import json
 import logging

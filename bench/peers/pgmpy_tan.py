@@ -9,8 +9,11 @@ from common import absent, arguments, best, load, report
 
 def main():
     options = arguments(
-        predict_rows=(1000, "predict only so many rows of X_test: it works row by row"),
-        n_jobs=(-1, "processes for the weights of the tree, -1 (its default): all cores; the peak leaves them out"),
+        predict_rows=(1000, "the number of rows of X_test to predict; pgmpy works row by row"),
+        n_jobs=(
+            -1,
+            "processes for the tree weights, -1 (pgmpy's default) for all cores; the peak memory excludes them",
+        ),
     )
     warnings.simplefilter("ignore")
     try:

@@ -13,7 +13,7 @@ def main():
     X, y, X_test = load(options.data)
 
     def fit():
-        # integers with more distinct values than the threshold would be cut into bins
+        # Integers with more distinct values than the threshold would be discretised.
         model = createBNClassifier(
             learningMethod="TAN", prior="Smoothing", priorWeight=1, discretizationThreshold=int(X.max()) + 2
         )

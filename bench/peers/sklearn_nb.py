@@ -1,4 +1,4 @@
-"""Time scikit-learn's CategoricalNB, the naive Bayes floor: python sklearn_nb.py --data FILE.npz --repeat N."""
+"""Time scikit-learn's CategoricalNB, the naive Bayes baseline: python sklearn_nb.py --data FILE.npz --repeat N."""
 
 import numpy as np
 from common import absent, arguments, best, load, report

@@ -1,4 +1,4 @@
-"""Time tanbark's TAN in a process of its own: python tanbark_tan.py --data FILE.npz --repeat N [--n-jobs J]."""
+"""Time tanbark's TAN: python tanbark_tan.py --data FILE.npz --repeat N [--n-jobs J]."""
 
 import resource
 import time
@@ -8,7 +8,7 @@ from common import arguments, best, load, report
 
 
 def resident_mb():
-    """Return this process's resident memory now."""
+    """Return the current resident memory of this process."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * resource.getpagesize() / 2**20
 
@@ -19,7 +19,7 @@ def main():
 
     X, y, X_test = load(options.data)
     model = tanbark.TAN(n_jobs=options.n_jobs)
-    model.fit(X[:20_000], y[:20_000]).predict_proba(X_test[:20_000])  # kernels warm
+    model.fit(X[:20_000], y[:20_000]).predict_proba(X_test[:20_000])  # compile the kernels
     before = resident_mb()
     start = time.perf_counter()
     model.fit(X, y)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from common import absent, arguments, load, report
 
-DEBIAN = "/usr/share/java/weka.jar"
+DEBIAN_JAR = "/usr/share/java/weka.jar"
 
 
 def write_arff(path, X, y, levels, classes):
@@ -28,9 +28,9 @@ def write_arff(path, X, y, levels, classes):
 def main():
     options = arguments(
         classifier=("tan", "tan or aode"),
-        jar=(os.environ.get("WEKA_JAR", DEBIAN), "weka.jar; the variable WEKA_JAR gives it too"),
-        score=("ENTROPY", "what chooses the tree: ENTROPY is conditional mutual information; BAYES is Weka's default"),
-        memory=("16g", "the most that the virtual machine may use"),
+        jar=(os.environ.get("WEKA_JAR", DEBIAN_JAR), "the path of weka.jar; default from the variable WEKA_JAR"),
+        score=("ENTROPY", "the score of the tree: ENTROPY (conditional mutual information) or BAYES (Weka's default)"),
+        memory=("16g", "the maximum memory of the virtual machine"),
     )
     if not Path(options.jar).is_file():
         absent("Weka", f"no file {options.jar}")
@@ -50,7 +50,7 @@ def main():
         if options.classifier == "aode":
             command += ["weka.classifiers.bayes.AODE", "-F", "1"]
         else:
-            # -D: count from the rows; the default, an ADTree, needs gigabytes
+            # -D counts from the rows; the default, an ADTree, needs gigabytes.
             command += ["weka.classifiers.bayes.BayesNet", "-D", "-Q", "weka.classifiers.bayes.net.search.local.TAN"]
             command += ["--", "-S", options.score]
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)

@@ -1,6 +1,6 @@
-"""How sure each edge is.
+"""Edge probabilities.
 
-The posterior probability of every edge over all trees (`AveragedTAN`), from every third of 178 wines.
+The posterior probability of each edge over all trees (`AveragedTAN`), learned from every third of 178 wines.
 """
 
 from tanbark import AveragedTAN

@@ -1,6 +1,7 @@
-"""More rows, or another classifier?
+"""Learning curves.
 
-The log loss on games of tic-tac-toe against the number of games learned from, with standard errors.
+The log loss on games of tic-tac-toe by the number of training games, with standard errors. They show whether more rows
+or another classifier would help.
 """
 
 from tanbark import KDB, TAN, NaiveBayes

@@ -1,7 +1,7 @@
-"""Are they as sure as they should be?
+"""Reliability diagram.
 
-How often the predicted class is right against how probable it was said to be, on simulated waves. Under the diagonal a
-classifier is too sure: naive Bayes takes 21 points of one wave for independent witnesses.
+The accuracy of predictions by their predicted probability, on simulated waves. Below the diagonal a classifier is
+overconfident: naive Bayes treats 21 points of one wave as independent evidence.
 """
 
 from pathlib import Path

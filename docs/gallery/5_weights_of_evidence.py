@@ -1,7 +1,7 @@
-"""Why did it say that?
+"""Weights of evidence.
 
-What each measurement adds to the log odds of a malignant lump, for one woman, from left to right. The sum is the
-prediction.
+The contribution of each measurement to the log odds of a malignant tumour, for one patient, from left to right. The sum
+is the prediction.
 """
 
 import numpy as np
@@ -13,10 +13,10 @@ from tanbark import ForestAN
 cells = load_breast_cancer()
 X = cells.data[:, :10]
 model = ForestAN().fit(X, cells.target)
-woman = int(np.abs(model.predict_proba(X)[:, 0] - 0.7).argmin())
-weights = model.explain(X[[woman]])[0]
+patient = int(np.abs(model.predict_proba(X)[:, 0] - 0.7).argmin())
+weights = model.explain(X[[patient]])[0]
 odds = weights[:, 0] - weights[:, 1]  # class 0 is malignant
-names = ["before looking", *(name.removeprefix("mean ") for name in cells.feature_names[:10])]
+names = ["prior", *(name.removeprefix("mean ") for name in cells.feature_names[:10])]
 order = [0, *(1 + np.argsort(-np.abs(odds[1:])))]
 steps = odds[order]
 starts = np.cumsum(steps) - steps
@@ -27,6 +27,6 @@ axes.plot([odds.sum()] * 2, [-0.6, 10.6], color=plt.rcParams["text.color"], line
 axes.set_yticks(range(11), [names[u] for u in order])
 axes.invert_yaxis()
 axes.set_xlabel(
-    f"log odds of malignant; in the end {odds.sum():.2f}, a probability of {1 / (1 + np.exp(-odds.sum())):.0%}"
+    f"log odds of malignant; the sum is {odds.sum():.2f}, a probability of {1 / (1 + np.exp(-odds.sum())):.0%}"
 )
 figure.savefig("weights_of_evidence.svg")

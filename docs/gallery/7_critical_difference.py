@@ -1,6 +1,6 @@
-"""Which are better over several tables?
+"""Critical difference diagram.
 
-Mean ranks by log loss over six tables. Bars join classifiers that Nemenyi's test cannot tell apart.
+Mean ranks by log loss over six data sets. Bars join classifiers that do not differ significantly in Nemenyi's test.
 """
 
 from pathlib import Path

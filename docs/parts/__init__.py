@@ -1,6 +1,6 @@
-"""The parts of pages that the build makes from the program itself, so that they cannot go stale.
+"""Parts of pages that the build generates from the program, so that they are always current.
 
-A line ``<!-- name: argument -->`` of a page is replaced by what the maker of that name returns.
+A line ``<!-- name: argument -->`` of a page is replaced by the result of the function with that name in `MAKERS`.
 """
 
 import re
@@ -19,5 +19,5 @@ MARKER = re.compile(r"^<!-- (\w+)(?:: (\S+))? -->$", re.M)
 
 
 def expand(text: str) -> str:
-    """Return the text of a page with its parts in it."""
+    """Return the text of a page with its generated parts."""
     return MARKER.sub(lambda marker: MAKERS[marker[1]](*filter(None, (marker[2],))), text)

@@ -1,4 +1,4 @@
-"""Pictures, and the scripts that draw them: each writes one SVG file that bears its own name."""
+"""The gallery: pictures and the scripts that draw them. Each script writes one SVG file with its own name."""
 
 import ast
 import os
@@ -14,12 +14,12 @@ FOLDER = Path(__file__).parent.parent / "gallery"
 
 
 def scripts() -> list[Path]:
-    """Return the scripts in the order in which they are shown."""
+    """Return the scripts in the order of the page."""
     return sorted(FOLDER.glob("*.py"))
 
 
-def drawn(script: Path) -> str:
-    """Return the SVG that a script writes into an empty folder."""
+def render(script: Path) -> str:
+    """Run a script in an empty folder and return the SVG that it writes."""
     before = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -33,21 +33,20 @@ def drawn(script: Path) -> str:
 
 
 def title(script: Path) -> str:
-    """Return the name of a script without the number that orders it."""
+    """Return the name of a script without its number."""
     return script.stem.partition("_")[2]
 
 
 def pictures() -> str:
-    """Return every picture with what it shows and its code."""
-    return "\n\n".join(shown(script) for script in scripts())
+    """Return all pictures with descriptions and code."""
+    return "\n\n".join(section(script) for script in scripts())
 
 
-def shown(script: Path) -> str:
-    """Return one picture: the script's first line as heading, the picture, what else its docstring says, the code."""
+def section(script: Path) -> str:
+    """Return one picture: heading and description from the docstring of the script, the picture, and the code."""
     source = script.read_text()
-    heading, _, words = (ast.get_docstring(ast.parse(source)) or "").partition("\n")
+    heading, _, description = (ast.get_docstring(ast.parse(source)) or "").partition("\n")
     code = source.split('"""\n', 1)[1].strip()
-    picture = in_page(drawn(script), heading)
-    return (
-        f"## {heading.rstrip('.')}\n\n{words.strip()}\n\n<div class='picture'>{picture}</div>\n\n```python\n{code}\n```"
-    )
+    picture = in_page(render(script), heading)
+    text = f"## {heading.rstrip('.')}\n\n{description.strip()}"
+    return f"{text}\n\n<div class='picture'>{picture}</div>\n\n```python\n{code}\n```"
