@@ -42,7 +42,7 @@ def brute_force(table):
 @pytest.mark.parametrize("private", [0, 10**9])
 def test_the_size_of_batches_does_not_change_the_counts(table, monkeypatch, few, n_jobs, private):
     monkeypatch.setattr(module, "MAX_PRIVATE_BYTES", private)
-    monkeypatch.setattr(module.gathered, "__defaults__", (few,))
+    monkeypatch.setattr(module.merge_small_batches, "__defaults__", (few,))
     for size in (1, 7, 64, 500):
         assert count_batches(SCHEMA, table.to_batches(size), "y", n_jobs=n_jobs) == brute_force(table)
 

@@ -15,7 +15,7 @@ import pytest
 
 from tanbark import TAN, Category, Counts, Encoder, Number, Schema
 from tanbark.counts import dask as module
-from tanbark.schema.survey.number_survey import MOST_VALUES
+from tanbark.schema.survey.number_survey import MAX_DISTINCT_NUMBERS
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
@@ -164,7 +164,7 @@ def test_the_schema_equals_that_of_one_machine(table, encoder, parts):
 def test_cut_points_that_need_several_passes_equal_those_of_one_machine():
     rng = np.random.default_rng(1)
     rows = 70_000
-    assert rows > MOST_VALUES
+    assert rows > MAX_DISTINCT_NUMBERS
     table = pd.DataFrame({"x": rng.normal(size=rows), "y": rng.integers(0, 2, rows)})
     counts = module.count(dd.from_pandas(table, npartitions=3), "y")
     assert counts.schema == Encoder().fit(table[["x"]], table["y"]).schema_

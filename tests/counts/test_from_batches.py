@@ -245,7 +245,7 @@ def test_declared_levels_with_a_null_among_them_keep_their_order():
 
 @pytest.mark.parametrize("few", [1, 10_000])
 def test_declared_levels_that_differ_between_batches_are_refused(monkeypatch, few):
-    monkeypatch.setattr("tanbark.sources.arrow_streams.gathered.__defaults__", (few,))
+    monkeypatch.setattr("tanbark.sources.arrow_streams.merge_small_batches.__defaults__", (few,))
     batches = [pa.record_batch({"x": coded([0], levels, True), "y": ["a"]}) for levels in (["s", "m"], ["m", "s"])]
     with pytest.raises(ValueError, match="column 'x' declares different levels"):
         Counts.from_batches(batches, "y")
@@ -264,7 +264,7 @@ def test_data_that_change_between_passes_raise(table):
     encoder = Encoder(categorical=[])
     wide = table.set_column(2, "many", pa.array(np.arange(4000) / 7))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tanbark.schema.survey.number_survey.MOST_VALUES", 100)
+        patch.setattr("tanbark.schema.survey.number_survey.MAX_DISTINCT_NUMBERS", 100)
         streams = iter([wide.to_batches(), wide[:100].to_batches()])
         with pytest.raises(ValueError, match="the first pass read 4,000 rows, but a later pass read 100"):
             Counts.from_batches(lambda: next(streams), "y", encoder=encoder)

@@ -16,7 +16,7 @@ import pytest
 
 from tanbark import TAN, Category, Counts, Encoder, Number, Schema
 from tanbark.counts import spark as module
-from tanbark.schema.survey.number_survey import MOST_VALUES
+from tanbark.schema.survey.number_survey import MAX_DISTINCT_NUMBERS
 
 pyspark = pytest.importorskip("pyspark")
 if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
@@ -148,7 +148,7 @@ def test_the_schema_equals_that_of_one_machine(session, table, monkeypatch):
     monkeypatch.setattr(module, "MERGE_PARTITIONS", 3)
     rng = np.random.default_rng(1)
     rows = 70_000
-    assert rows > MOST_VALUES  # the cut points need several passes
+    assert rows > MAX_DISTINCT_NUMBERS  # the cut points need several passes
     classes = [None if i % 7 == 0 else i % 3 for i in range(rows)]
     table = table.take(rng.integers(0, table.num_rows, rows)).drop_columns("y")
     table = table.append_column("many", [rng.normal(size=rows)]).append_column("y", [classes])

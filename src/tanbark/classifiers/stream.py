@@ -23,7 +23,7 @@ from tanbark.classifiers.base.parameter_checks import check_number
 from tanbark.classifiers.base.table_reading import has_no_rows
 from tanbark.counts import Counts, Rows
 from tanbark.models import Model
-from tanbark.schema.encode.growth import codes_before
+from tanbark.schema.encode.growth import codes_under_old_schema
 
 MIN_ROWS_PER_TEST = 100
 """At least this many rows are compared with those before: the mean loss of fewer is far from normal."""
@@ -67,7 +67,7 @@ def prequential_scores(model: Model, rows: Rows, rows_before: float, n_jobs: int
     -------
     scores : PrequentialScores
     """
-    log_posterior = model.log_posterior(codes_before(rows.codes, rows.schema, model.schema), n_jobs)
+    log_posterior = model.log_posterior(codes_under_old_schema(rows.codes, rows.schema, model.schema), n_jobs)
     position = {label: i for i, label in enumerate(model.schema.classes)}
     known = np.array([position.get(label, -1) for label in rows.schema.classes])[rows.classes]
     losses = -log_posterior[np.arange(len(known)), known]

@@ -15,7 +15,7 @@ from tanbark.schema import Encoder, Schema
 from tanbark.schema.read.class_column import codes_among, read_labels, warn_of_dropped
 from tanbark.schema.read.table_reader import read_table
 from tanbark.sources import Source, as_source
-from tanbark.sources.arrow_streams import gathered
+from tanbark.sources.arrow_streams import merge_small_batches
 from tanbark.sources.file_source import FileSource
 from tanbark.sources.source import ColumnError
 from tanbark.sources.streamed_schema import survey_rows
@@ -106,7 +106,7 @@ def _count_source(
         warn_of_dropped(dropped)
     else:
         # The survey has already warned about dropped rows.
-        survey.refuse_other(int(counts.class_counts.sum()) + dropped)
+        survey.check_row_count(int(counts.class_counts.sum()) + dropped)
     return counts
 
 
@@ -139,7 +139,7 @@ def count_and_drop(
         own.add(values, classes, n_jobs=inner_threads)
 
     rows = 0
-    for part in feed(count, gathered(batches), tallies):
+    for part in feed(count, merge_small_batches(batches), tallies):
         rows += part.num_rows
         if seen is not None:
             seen(rows)

@@ -18,8 +18,8 @@ from tanbark.kernels.runtime.compiling import read_only
 from tanbark.progress import Progress
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.encode.columns import Codes
-from tanbark.schema.encode.growth import places_in, positions
-from tanbark.schema.read.class_column import MOST_WEIGHT
+from tanbark.schema.encode.growth import code_positions, positions
+from tanbark.schema.read.class_column import MAX_TOTAL_WEIGHT
 
 MAX_INCREMENTAL_ROWS = 1000
 """Up to this many rows, adding rows to an existing table is faster than counting them into a new one."""
@@ -77,9 +77,9 @@ class Counts(CopiedByFields):
             object.__setattr__(self, name, read_only(getattr(self, name)))
         if self.table.dtype.kind == "f":
             with np.errstate(over="ignore"):
-                in_range = self.class_counts.sum() <= MOST_WEIGHT and np.isfinite(self.table).all()
+                in_range = self.class_counts.sum() <= MAX_TOTAL_WEIGHT and np.isfinite(self.table).all()
             if not in_range:
-                raise ValueError(f"the counts exceed {MOST_WEIGHT:g}; use smaller weights")
+                raise ValueError(f"the counts exceed {MAX_TOTAL_WEIGHT:g}; use smaller weights")
         else:
             # No cell exceeds the count of its class, and a sum that overflowed is negative.
             rows = self.class_counts.tolist()
@@ -280,8 +280,10 @@ class Counts(CopiedByFields):
         return Counts(a.schema, class_counts, table)
 
     def __mul__(self, factor: float) -> Counts:
-        if not isinstance(factor, Real) or not 0 <= factor <= MOST_WEIGHT:
-            raise ValueError(f"counts can only be multiplied by a number from 0 to {MOST_WEIGHT:g}, got {factor!r}")
+        if not isinstance(factor, Real) or not 0 <= factor <= MAX_TOTAL_WEIGHT:
+            raise ValueError(
+                f"counts can only be multiplied by a number from 0 to {MAX_TOTAL_WEIGHT:g}, got {factor!r}"
+            )
         if self.table.dtype.kind == "i" and isinstance(factor, int | np.integer):
             _check_int64(sum(self.class_counts.tolist()) * int(factor))
         else:
@@ -347,7 +349,7 @@ class Counts(CopiedByFields):
         rows = positions(self.schema.classes, schema.classes)
         places = np.concatenate(
             [
-                places_in(a, b) + start
+                code_positions(a, b) + start
                 for a, b, start in zip(self.schema.columns, schema.columns, schema.offset[:-1], strict=True)
             ]
         )

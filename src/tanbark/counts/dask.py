@@ -88,7 +88,7 @@ def count(
     if survey is None:
         warn_of_dropped(dropped)
     else:
-        survey.refuse_other(int(counts.class_counts.sum()) + dropped)
+        survey.check_row_count(int(counts.class_counts.sum()) + dropped)
     return counts
 
 

@@ -17,7 +17,7 @@ from tanbark.counts.counts import Counts
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.read.class_column import warn_of_dropped
 from tanbark.schema.survey.schema_survey import Survey
-from tanbark.sources.arrow_streams import gathered
+from tanbark.sources.arrow_streams import merge_small_batches
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -126,7 +126,7 @@ def count(
     if survey is None:
         warn_of_dropped(dropped)
     else:
-        survey.refuse_other(int(result.class_counts.sum()) + dropped)
+        survey.check_row_count(int(result.class_counts.sum()) + dropped)
     return result
 
 
@@ -177,7 +177,7 @@ def _seeing(survey: Survey, names: list[str]) -> Task:
     def see_partition(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         partial_survey = survey.fresh()
         with _wrapped_input_errors():
-            for rows in gathered(batch.rename_columns(names) for batch in batches):
+            for rows in merge_small_batches(batch.rename_columns(names) for batch in batches):
                 partial_survey.see(rows)
         yield _as_batch(partial_survey)
 

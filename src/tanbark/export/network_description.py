@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from tanbark.atomic_write import replacing
 from tanbark.export.variables import NetworkFileError, Variable, find_class_name, make_schema
+from tanbark.names import first_repeated
 from tanbark.network import Network, SparseTable, Structure
-from tanbark.schema.encode.columns import first_repeated
 
 Array = NDArray[np.float64]
 PathLike = str | os.PathLike[str]

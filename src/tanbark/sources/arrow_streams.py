@@ -161,7 +161,7 @@ MIN_BATCH_ROWS = 32_768
 """Batches with fewer rows are merged."""
 
 
-def gathered(batches: Iterable[pa.RecordBatch], rows: int = MIN_BATCH_ROWS) -> Iterator[pa.Table]:
+def merge_small_batches(batches: Iterable[pa.RecordBatch], rows: int = MIN_BATCH_ROWS) -> Iterator[pa.Table]:
     """Merge small batches into tables with at least `rows` rows, and skip empty batches.
 
     Only batches with the same columns, types and declared levels are merged.

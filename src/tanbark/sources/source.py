@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tanbark.schema.encode.columns import first_repeated
+from tanbark.names import first_repeated
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,7 +39,7 @@ def check_names(source: Any, names: Sequence[str]) -> None:
 
 BATCH_VALUES = 1_000_000
 """Approximate number of values in a batch."""
-MOST_BATCH_ROWS = 65_536
+MAX_BATCH_ROWS = 65_536
 """Maximum number of rows in a batch."""
 
 
@@ -120,4 +120,4 @@ class Source(ABC):
 
 def batch_rows(columns: int) -> int:
     """Return the number of rows per batch for a number of columns."""
-    return min(max(BATCH_VALUES // max(columns, 1), 1_000), MOST_BATCH_ROWS)
+    return min(max(BATCH_VALUES // max(columns, 1), 1_000), MAX_BATCH_ROWS)

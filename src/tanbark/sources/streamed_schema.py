@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tanbark.kernels.runtime.threads import feed, resolve_n_jobs
 from tanbark.progress import Progress
 from tanbark.schema import Encoder, Survey
-from tanbark.sources.arrow_streams import gathered
+from tanbark.sources.arrow_streams import merge_small_batches
 from tanbark.sources.source import Source, SourceError
 
 
@@ -40,7 +40,7 @@ def survey_rows(
         stage = "finding levels" if number == 1 else f"finding cut points, pass {number}"
         workers = [survey.fresh() for _ in range(threads)]
         seen = 0
-        for part in feed(Survey.see, gathered(source.batches(survey.names)), workers):
+        for part in feed(Survey.see, merge_small_batches(source.batches(survey.names)), workers):
             seen += part.num_rows
             if progress is not None:
                 progress(stage, seen, source.total)

@@ -153,7 +153,7 @@ def test_a_row_counts_half_after_a_half_life_however_rows_are_cut_into_files(
     expected = counts_of(model, table.slice(0, 25)) / 4
     for at in range(25, 40):
         expected = expected + counts_of(model, table.slice(at, 1)) * 0.5 ** ((39 - at) / 7.5)
-    monkeypatch.setattr("tanbark.sources.source.MOST_BATCH_ROWS", 4)
+    monkeypatch.setattr("tanbark.sources.source.MAX_BATCH_ROWS", 4)
     for cuts in ([25, 40], [25, 31, 40]):
         (tmp_path / "m.tanbark").write_bytes(before)
         for start, stop in itertools.pairwise(cuts):
@@ -165,7 +165,7 @@ def test_a_row_counts_half_after_a_half_life_however_rows_are_cut_into_files(
 
 
 def test_the_row_of_a_fault_is_counted_over_batches(run, tmp_path, monkeypatch):
-    monkeypatch.setattr("tanbark.sources.source.MOST_BATCH_ROWS", 5)
+    monkeypatch.setattr("tanbark.sources.source.MAX_BATCH_ROWS", 5)
     (tmp_path / "t.csv").write_text("x,class\n" + "".join(f"{v / 7},a\n{v},b\n" for v in range(20)))
     run("fit", "t.csv", "--cv", 0)
     (tmp_path / "new.csv").write_text("x,class\n" + "1,a\n" * 17 + "old,b\n")

@@ -121,7 +121,7 @@ def quantiles(values, n):
 
 
 def limit(monkeypatch, values, few, cells):
-    monkeypatch.setattr(seen_numbers, "MOST_VALUES", values)
+    monkeypatch.setattr(seen_numbers, "MAX_DISTINCT_NUMBERS", values)
     monkeypatch.setattr(order_statistics, "MAX_GATHERED_VALUES", few)
     monkeypatch.setattr(order_statistics, "MAX_COUNTERS", cells)
 

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import itertools
 from bisect import bisect_left
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import floor
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.immutable import CopiedByFields
+from tanbark.names import first_repeated
 
 Label = str | int | float | bool
 Codes = NDArray[np.unsignedinteger]
-T = TypeVar("T", bound=Hashable)
-
 UNKNOWN = -1
 """Code of a missing value or of a label that is not a level, before it is encoded."""
 OTHER_LABEL = "(other)"
@@ -381,17 +380,3 @@ def column_from_dict(plain_values: dict[str, Any]) -> Column:
     if "levels" in plain_values:
         return Category(**(plain_values | {"levels": tuple(plain_values["levels"])}))
     return Number(**(plain_values | {"cuts": tuple(plain_values["cuts"])}))
-
-
-def first_repeated(names: Iterable[T]) -> T | None:
-    """Return the first item that repeats an earlier one, or None if all are distinct.
-
-    >>> first_repeated(["a", "b", "a", "b"])
-    'a'
-    """
-    seen: set[T] = set()
-    for name in names:
-        if name in seen:
-            return name
-        seen.add(name)
-    return None

@@ -103,7 +103,7 @@ def positions(labels: tuple[Any, ...], among: tuple[Any, ...]) -> NDArray[np.int
     return np.array([at[label] for label in labels], np.int64)
 
 
-def places_in(old: Column, new: Column) -> NDArray[np.int64]:
+def code_positions(old: Column, new: Column) -> NDArray[np.int64]:
     """Return the code in `new` for each code of the column `old`."""
     if isinstance(old, Category) and isinstance(new, Category):
         places = positions(old.levels, new.levels).tolist() + [len(new.levels)] * old.other
@@ -114,13 +114,13 @@ def places_in(old: Column, new: Column) -> NDArray[np.int64]:
     return np.array(places + [new.arity - 1] * old.missing, np.int64)
 
 
-def codes_before(codes: Codes, schema: Schema, before: Schema) -> Codes:
+def codes_under_old_schema(codes: Codes, schema: Schema, before: Schema) -> Codes:
     """Translate codes to an earlier version of their schema; values that it does not have become missing."""
     if schema == before:
         return codes
     old = np.empty(codes.shape, before.dtype)
     for u, (column, former) in enumerate(zip(schema.columns, before.columns, strict=True)):
         place = np.full(column.arity + 1, before.missing_code)
-        place[places_in(former, column)] = np.arange(former.arity)
+        place[code_positions(former, column)] = np.arange(former.arity)
         old[u] = place[np.minimum(codes[u], column.arity)]
     return old

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tanbark.immutable import CopiedByFields
 from tanbark.kernels.runtime.compiling import read_only
 from tanbark.kernels.runtime.threads import run, thread_count
+from tanbark.names import first_repeated
 from tanbark.schema.encode.columns import (
     UNKNOWN,
     Category,
@@ -21,7 +22,6 @@ from tanbark.schema.encode.columns import (
     Label,
     Number,
     column_from_dict,
-    first_repeated,
     plain,
     union,
 )

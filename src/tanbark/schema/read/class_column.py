@@ -168,7 +168,7 @@ def as_labels(labels: list[Any], dtype: Any = None) -> NDArray[Any]:
 
 Weights = NDArray[np.float64]
 
-MOST_WEIGHT = 1e100
+MAX_TOTAL_WEIGHT = 1e100
 """Maximum total weight of all rows, so that squares of sums stay finite."""
 
 
@@ -219,7 +219,7 @@ def _checked_weights(sample_weight: Any, rows: int) -> Weights:
     if weights.shape != (rows,):
         raise ValueError(f"sample_weight has shape {weights.shape}, expected ({rows},): one weight per row")
     with np.errstate(over="ignore"):
-        valid = (weights >= 0).all() and weights.sum() <= MOST_WEIGHT
+        valid = (weights >= 0).all() and weights.sum() <= MAX_TOTAL_WEIGHT
     if not valid:
-        raise ValueError(f"sample_weight must be non-negative, not NaN, with a sum of at most {MOST_WEIGHT:g}")
+        raise ValueError(f"sample_weight must be non-negative, not NaN, with a sum of at most {MAX_TOTAL_WEIGHT:g}")
     return weights

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Keys = NDArray[np.uint64]
 Floats = NDArray[np.float64]
 
-MOST_VALUES = 2**16
+MAX_DISTINCT_NUMBERS = 2**16
 """Maximum number of distinct numbers that are stored; for more, only quantiles are computed."""
 
 
@@ -74,7 +74,7 @@ class SeenNumbers:
         self.bins = bins
         self.n_bins = n_bins
         self._by_class = bins == "mdlp" and not category
-        self._max_values = MAX_DISTINCT_LABELS if category or self._by_class else MOST_VALUES
+        self._max_values = MAX_DISTINCT_LABELS if category or self._by_class else MAX_DISTINCT_NUMBERS
         # Decimals that are all missing, and an empty dictionary, are read as a column without numbers.
         self._numeric = self.kind != "decimal" and not hasattr(stored, "value_type")
         self._has_missing = False

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from tanbark.schema.encode.columns import first_repeated
+from tanbark.names import first_repeated
 from tanbark.schema.encode.encoder import Encoder
 from tanbark.schema.encode.schema import Schema
 from tanbark.schema.read.class_column import as_labels, no_classes_error, read_labels, warn_of_dropped
@@ -150,13 +150,13 @@ class Survey:
             If the rows differ from those of the first pass, or a column has too many distinct values.
         """
         if self._expected is not None:
-            self.refuse_other(self._rows)
+            self.check_row_count(self._rows)
         self._expected, self._rows = self._rows, 0
         self._passes += 1
         self._open = tuple(name for name in self._open if self._columns[name].settle())
         return bool(self._open)
 
-    def refuse_other(self, rows: int) -> None:
+    def check_row_count(self, rows: int) -> None:
         """Raise ValueError if a later pass had a different number of rows, with or without a class, than the first."""
         if rows != self._expected:
             raise ValueError(

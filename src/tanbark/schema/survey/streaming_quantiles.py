@@ -139,7 +139,7 @@ class OrderStatistics:
         return self.quantiles is None
 
     def _pick(self, keys: Keys) -> None:
-        """Take the quantiles from the sorted gathered keys."""
+        """Take the quantiles from the sorted merge_small_batches keys."""
         first = np.searchsorted(keys, self._prefixes << np.uint64(self._shift))
         self.quantiles = keys[first[self._places] + self._ranks - 1]
         self._gathered = []
