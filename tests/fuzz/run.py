@@ -42,7 +42,7 @@ class Session:
         self.accepted = self.tried = 0
         self.found: dict[str, int] = {}
         # Kernels are compiled before the time begins.
-        assert any([self.target.read(whole) for whole in self.target.seeds()]), f"whole files of {name} are refused"
+        assert any(self.target.read(whole) for whole in self.target.seeds()), f"whole files of {name} are refused"
         self.began = time.monotonic()
         self.end = self.began + seconds
 

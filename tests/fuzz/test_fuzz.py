@@ -29,7 +29,7 @@ CASES = {
 @pytest.mark.parametrize("name", TARGETS)
 def test_a_broken_file_is_refused_in_a_sentence_or_works(name):
     target = TARGETS[name]
-    assert any([target.read(whole) for whole in target.seeds()])
+    assert any(target.read(whole) for whole in target.seeds())
     accepted = sum(target.read(target.case(number)) for number in range(CASES[name]))
     assert accepted < CASES[name]
 

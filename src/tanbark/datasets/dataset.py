@@ -145,7 +145,7 @@ class Dataset:
         return cls(name, table.drop_columns([target]), table.column(target), target, source)
 
     @property
-    def X(self) -> NDArray[Any]:
+    def X(self) -> NDArray[Any]:  # noqa: N802 (as in scikit-learn)
         """A new matrix of the attributes: int64 or float64 if all are numeric, otherwise object.
 
         Integers with missing values become floats. A missing value is NaN in a float matrix and None in an object one.

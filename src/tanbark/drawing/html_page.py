@@ -170,7 +170,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], looks: Sequence
     kinds = [' class="number"' if _numeric([row[at] for row in cells]) else "" for at in range(len(columns))]
 
     def line(tag: str, words: Sequence[str], look: str = "") -> str:
-        inside = "".join(f"<{tag}{kind}>{escape(word)}</{tag}>" for kind, word in zip(kinds, words))
+        inside = "".join(f"<{tag}{kind}>{escape(word)}</{tag}>" for kind, word in zip(kinds, words, strict=True))
         return f'<tr class="{look}">{inside}</tr>' if look else f"<tr>{inside}</tr>"
 
     body = "\n".join(line("td", row, look) for row, look in zip_longest(cells, looks, fillvalue=""))

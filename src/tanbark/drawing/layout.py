@@ -43,7 +43,7 @@ class Layout:
     @property
     def size(self) -> Point:
         """How many layers and rows there are."""
-        across, down = zip(*self.places, *(point for points in self.edges.values() for point in points))
+        across, down = zip(*self.places, *(point for points in self.edges.values() for point in points), strict=True)
         return max(across) + 1.0, max(down) + 1.0
 
 
@@ -132,7 +132,7 @@ def _layered(structure: Structure, above: Sequence[Sequence[int]]) -> Layout:
             before[b].append(a)
             after[a].append(b)
     rows = _rows(layer, before, after)
-    points = [(float(x), row) for x, row in zip(layer, rows)]
+    points = [(float(x), row) for x, row in zip(layer, rows, strict=True)]
     return Layout(tuple(points[: len(above)]), {edge: tuple(points[v] for v in path) for edge, path in paths.items()})
 
 
@@ -183,7 +183,7 @@ def _rows(layer: Sequence[int], before: Sequence[Sequence[int]], after: Sequence
             wishes = [np.mean([rows[w] for w in (*before[v], *after[v])] or [rows[v]]) for v in points]
             apart = np.arange(len(points))
             kept = isotonic_regression(np.array(wishes) - apart).x + apart
-            for point, row in zip(points, kept.tolist()):
+            for point, row in zip(points, kept.tolist(), strict=True):
                 rows[point] = row
     alone = [point for point in range(len(layer)) if not before[point] and not after[point]]
     top = min((rows[point] for points in best for point in points), default=0.0)

@@ -32,12 +32,12 @@ def plot_network(names: Sequence[str], structure: Structure, strengths: Mapping[
     ax = axes_for(ax, 1.2 + 1.7 * layers, 0.6 + 0.4 * rows)
     for edge, thick in thicknesses(structure, strengths).items():
         if edge in laid.edges:
-            across, down = zip(*laid.edges[edge])
+            across, down = zip(*laid.edges[edge], strict=True)
             line = "-" if thick == thick else ":"
             width = THINNEST + (THICKEST - THINNEST) * np.nan_to_num(thick)
             ax.plot(*_smooth(across, down), line, color="0.6", linewidth=width, zorder=1, solid_capstyle="butt")
     of_class = structure.of_class
-    for node, ((x, y), name) in enumerate(zip(laid.places, names)):
+    for node, ((x, y), name) in enumerate(zip(laid.places, names, strict=True)):
         box = {"boxstyle": "round,pad=0.35", "facecolor": "white", "linewidth": 2.0 if node == of_class else 0.8}
         # Names are not mathematics, whatever dollars they hold.
         ax.text(x, y, shortened(name), ha="center", va="center", fontsize=9, bbox=box, parse_math=False)
@@ -77,7 +77,7 @@ def plot_edge_probabilities(probabilities: NDArray[np.float64], names: Sequence[
     ax.set_xticks(range(n), labels, rotation=45, ha="right", rotation_mode="anchor", parse_math=False)
     ax.set_yticks(range(n), labels, parse_math=False)
     if n <= MOST_NUMBERS:
-        for u, v in zip(*np.nonzero(~np.isnan(shown))):
+        for u, v in zip(*np.nonzero(~np.isnan(shown)), strict=True):
             look = "white" if shown[u, v] > 0.6 else "black"
             ax.text(v, u, f"{shown[u, v]:.2f}", ha="center", va="center", color=look, fontsize=8)
     ax.figure.colorbar(image, ax=ax, label="probability of the edge", shrink=0.8)

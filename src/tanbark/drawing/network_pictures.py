@@ -109,7 +109,7 @@ def picture(
         lines.append(_line(path, strength / scale, said.get((a, b), ""), (a, b), further=True))
     nodes = [
         _node(at, name, (place[0] * across, place[1] * DOWN), node, at == len(names) - 1, shade, buttons)
-        for at, (name, place, shade) in enumerate(zip(names, laid.places, (*shades, *[0.0] * len(names))))
+        for at, (name, place, shade) in enumerate(zip(names, laid.places, (*shades, *[0.0] * len(names)), strict=False))
     ]
     return (
         f'<svg class="network" role="group" aria-label="The network, {len(names)} nodes" width="{width:.0f}" '

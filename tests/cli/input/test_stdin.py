@@ -103,7 +103,7 @@ def test_where_predictions_go_is_said_once(run):
 def test_who_is_stopped_leaves_nothing_behind(tmp_path, temporary, number, code, said):
     started = subprocess.Popen(
         [sys.executable, "-m", "tanbark", "fit", "-"],
-        **{name: subprocess.PIPE for name in ("stdin", "stdout", "stderr")},
+        **dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE),
         cwd=tmp_path,
         text=True,
     )

@@ -52,7 +52,7 @@ def seed_of(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-class available_unless:
+class available_unless:  # noqa: N801 (a decorator)
     """Decorate a method that is available unless a function of the estimator returns a reason why not.
 
     Like scikit-learn's `available_if`, but the reason becomes the message of the AttributeError.
