@@ -170,10 +170,10 @@ TAMPERED = [
     (TAN, setting("schema", "class_dtype", to="|b1"), "the classes change when converted to dtype"),
     (TAN, of_no_columns, "no columns or no classes"),
     (TAN, setting("params", "n_jobs", to="x"), "n_jobs must be a whole number"),
-    (TAN, setting("params", "encoder", to="x"), "describes no model"),
-    (TAN, setting("state", "tree_edges", 0, 0, to=99), "an edge of an attribute that is none"),
-    (TAN, setting("state", "tree_edges", 0, 0, to=float("inf")), "describes no model"),
-    (TAN, nested, "describes no model"),
+    (TAN, setting("params", "encoder", to="x"), "does not describe a model"),
+    (TAN, setting("state", "tree_edges", 0, 0, to=99), "an edge to an attribute that does not exist"),
+    (TAN, setting("state", "tree_edges", 0, 0, to=float("inf")), "does not describe a model"),
+    (TAN, nested, "does not describe a model"),
     (TAN, of_single_values, "counts are of single values"),
     (TAN, filling("class_counts", slice(None), 1), "a value was seen more often than its class"),
     (TAN, filling("table", np.s_[:, 0, 1], 9), "two values were seen together more often than each of them"),
@@ -186,30 +186,30 @@ TAMPERED = [
     (AODE, filling("log_prior", slice(None), -np.inf), "do not sum to 1"),
     (KDB, setting("state", "seed", to=-1), "its seed must be a whole number"),
     (KDB, setting("state", "seed", to=float("inf")), "its seed must be a whole number"),
-    (AveragedTAN, listing_counts, "lists counts"),
+    (AveragedTAN, listing_counts, "lists several counts"),
     # Each weight is finite, but not their sum.
-    (BoostedBN, filling("estimator_weights", slice(None), 1e308), "weights that cannot be"),
-    (BoostedBN, filling("prior_ratio", slice(None), 1e308), "ratio of priors cannot be"),
+    (BoostedBN, filling("estimator_weights", slice(None), 1e308), "weights of its votes must be positive and finite"),
+    (BoostedBN, filling("prior_ratio", slice(None), 1e308), "its prior_ratio is invalid"),
     # Weights of edges under which draws take the numbers of attributes from memory that nobody has written.
     (AveragedTAN, filling("log_weights", np.s_[:, 0], -np.inf), "not the same in both directions"),
     (AveragedTAN, filling("log_weights", slice(None), -np.inf), "allow no tree"),
     (AveragedTAN, cutting_off(1), "allow no tree"),
     (AveragedTAN, filling("log_weights", slice(None), np.inf), "infinite"),
-    (AveragedTAN, filling("ratios", slice(None), -1.0), "no probability"),
+    (AveragedTAN, filling("ratios", slice(None), -1.0), "not probabilities"),
     (AveragedTAN, filling("ratios", slice(None), 1e300), "sum to more than 1"),
     (AveragedTAN, filling("values", slice(None), 1e-3), "do not sum to 1"),
     (AveragedTAN, filling("log_prior", slice(None), -np.inf), "do not sum to 1"),
-    (AveragedTAN, setting("state", "log_evidence", to=float("nan")), "its log_evidence is no number"),
-    (AveragedTAN, setting("state", "root", to=-1), "a root that is no attribute"),
-    (AveragedTAN, setting("state", "root", to=True), "a root that is no attribute"),
-    (AveragedTAN, setting("state", "root", to=10**9), "a root that is no attribute"),
-    (AveragedTAN, setting("state", "multinet", to=0), "neither of one tree nor of several"),
-    (AODE, lambda header, arrays: arrays.update(votes=arrays["votes"] * np.nan), "neither true nor false"),
-    (AdditiveBN, setting("state", "optimality_gap", to="1e-9"), "its optimality_gap is no number"),
-    (BayesNet, setting("state", "log_score", to=None), "its log_score is no number"),
-    (NaiveBayes, setting("classes_listed", to="yes"), "whether its classes were listed"),
+    (AveragedTAN, setting("state", "log_evidence", to=float("nan")), "its log_evidence must be a number"),
+    (AveragedTAN, setting("state", "root", to=-1), "the root of the average must be an attribute"),
+    (AveragedTAN, setting("state", "root", to=True), "an invalid root"),
+    (AveragedTAN, setting("state", "root", to=10**9), "the root of the average must be an attribute"),
+    (AveragedTAN, setting("state", "multinet", to=0), "an invalid multinet flag"),
+    (AODE, lambda header, arrays: arrays.update(votes=arrays["votes"] * np.nan), "its votes must be booleans"),
+    (AdditiveBN, setting("state", "optimality_gap", to="1e-9"), "its optimality_gap must be a number"),
+    (BayesNet, setting("state", "log_score", to=None), "its log_score must be a number"),
+    (NaiveBayes, setting("classes_listed", to="yes"), "'classes_listed' must be true or false"),
     # In Python's words: 'int' object has no attribute 'items'.
-    (NaiveBayes, setting("params", to=5), "its header describes no model"),
+    (NaiveBayes, setting("params", to=5), "its header does not describe a model"),
 ]
 
 
@@ -247,7 +247,7 @@ def test_members_of_another_schema_than_the_whole_are_refused(tmp_path):
         arrays |= {name: theirs[name] for name in theirs if name.startswith("member_0_")}
         arrays |= {f"member_0_{name}": theirs[name] for name in ("class_counts", "table")}
 
-    with pytest.raises(ModelFileError, match="a member has another schema than the whole"):
+    with pytest.raises(ModelFileError, match="a member has another schema than the pool"):
         tanbark.load(rewritten(model, tmp_path / "m", change))
 
 

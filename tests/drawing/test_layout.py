@@ -1,7 +1,7 @@
-"""Drawings of networks: nothing lies on anything else, edges lead to the right, names are letters and no more."""
+"""Layouts and drawings of networks: nodes do not overlap, edges lead to the right, and names are escaped."""
 
-import xml.etree.ElementTree as ElementTree
 from itertools import combinations
+from xml.etree import ElementTree
 
 import matplotlib
 import numpy as np
@@ -37,33 +37,33 @@ def structures(draw):
 
 @given(structures())
 @settings(max_examples=150, deadline=None)
-def test_nodes_stand_apart_and_edges_lead_to_the_right(structure):
-    laid = layout(structure)
-    for (x, y), (u, v) in combinations(laid.places, 2):
+def test_nodes_do_not_overlap_and_edges_lead_to_the_right(structure):
+    arranged = layout(structure)
+    for (x, y), (u, v) in combinations(arranged.places, 2):
         assert x != u or abs(y - v) > 1 - 1e-9
-    layers, rows = laid.size
-    for x, y in (*laid.places, *(point for points in laid.edges.values() for point in points)):
+    layers, rows = arranged.size
+    for x, y in (*arranged.places, *(point for points in arranged.edges.values() for point in points)):
         assert 0 <= x <= layers - 1
         assert 0 <= y < rows
-    assert set(laid.edges) == set(shown_edges(structure))
-    for (parent, child), points in laid.edges.items():
-        assert points[0] == laid.places[parent]
-        assert points[-1] == laid.places[child]
-        across = [x for x, _ in points]
-        assert across == sorted(set(across))
+    assert set(arranged.edges) == set(shown_edges(structure))
+    for (parent, child), points in arranged.edges.items():
+        assert points[0] == arranged.places[parent]
+        assert points[-1] == arranged.places[child]
+        point_layers = [x for x, _ in points]
+        assert point_layers == sorted(set(point_layers))
 
 
 @given(st.lists(st.integers(0, 100), max_size=30))
 @settings(max_examples=100, deadline=None)
-def test_a_parent_in_a_tree_stands_beside_the_middle_of_its_children(above):
-    parent = [-1, *(p % (u + 1) for u, p in enumerate(above))]
+def test_a_parent_in_a_tree_is_placed_beside_the_middle_of_its_children(numbers):
+    parent = [-1, *(p % (u + 1) for u, p in enumerate(numbers))]
     places = layout(Structure.augmented(parent)).places
     for node, (x, y) in enumerate(places[:-1]):
         children = [places[u] for u, p in enumerate(parent) if p == node]
         if children:
             rows = [row for _, row in children]
             assert y == (min(rows) + max(rows)) / 2
-            assert {across for across, _ in children} == {x + 1}
+            assert {layer for layer, _ in children} == {x + 1}
     crossings = [(a, b) for a, b in combinations(shown_edges(Structure.augmented(parent)), 2) if _cross(places, a, b)]
     assert not crossings
 
@@ -75,7 +75,7 @@ def _cross(places, a, b):
     return (places[p][1] - places[q][1]) * (places[u][1] - places[v][1]) < 0
 
 
-def test_where_the_class_is_above_all_its_edges_are_left_out():
+def test_edges_of_a_class_above_all_attributes_are_left_out():
     structure = Structure.augmented((-1, 0))
     assert class_above_all(structure)
     assert shown_edges(structure) == [(0, 1)]
@@ -88,7 +88,7 @@ def test_hundreds_of_attributes_are_laid_out():
     assert len(layout(Structure((*parents, ()))).places) == 501
 
 
-def test_a_drawing_is_well_formed_whatever_names_hold():
+def test_a_drawing_is_well_formed_for_hostile_names():
     structure = Structure(((2,), (0, 2), ()))
     drawing = picture([HOSTILE, "", "c"], structure, {(0, 1): float("nan")}, {(0, 1): HOSTILE}, [0.5], {(0, 1): 0.2})
     root = ElementTree.fromstring(drawing)
@@ -98,17 +98,17 @@ def test_a_drawing_is_well_formed_whatever_names_hold():
     assert sum(node.get("class") == "node" for node in root.iter("g")) == 3
 
 
-def test_the_strongest_edge_is_the_thickest():
+def test_the_strongest_drawn_edge_is_the_widest():
     structure = Structure.augmented((-1, 0, 0, 0))
     drawing = picture("abcde", structure, {(0, 1): 0.1, (0, 2): 0.4, (0, 3): 0.0, (4, 1): 9.0}, {})
     widths = {
         line.get("data-edge"): float(line.get("stroke-width")) for line in ElementTree.fromstring(drawing).iter("path")
     }
-    # What is not drawn does not count.
+    # The edge from the class is not drawn and does not affect the widths.
     assert widths["0 2"] == 7 > widths["0 1"] > widths["0 3"] > 0
 
 
-def test_a_network_shows_itself_in_a_notebook():
+def test_notebooks_display_a_drawing_of_the_network():
     X, y = lenses()
     network = TAN().fit(X, y).network_
     shown = ElementTree.fromstring(network._repr_html_())
@@ -126,9 +126,9 @@ def test_a_network_is_plotted_with_every_name():
     matplotlib.pyplot.close("all")
 
 
-def test_names_that_look_like_mathematics_are_plotted_as_they_are():
+def test_names_that_look_like_mathematics_are_plotted_as_text():
     X, y = lenses()
-    table = dict(zip(["$x_{", "a\nb", "<b>", "^$$"], np.asarray(X, object).T))
+    table = dict(zip(["$x_{", "a\nb", "<b>", "^$$"], np.asarray(X, object).T, strict=True))
     TAN().fit(pd.DataFrame(table), y).network_.plot().figure.canvas.draw()
     AveragedTAN().fit(pd.DataFrame(table), y).plot_edge_probabilities().figure.canvas.draw()
     matplotlib.pyplot.close("all")

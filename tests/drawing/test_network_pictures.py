@@ -4,7 +4,7 @@ from tanbark import Category, Network, Schema
 from tanbark.network import Structure
 
 
-def test_a_drawing_names_all_that_an_attribute_depends_on():
+def test_the_text_tree_names_all_parents():
     schema = Schema([Category(name, (0, 1)) for name in ("rain", "sun", "wind", "tide")], (0, 1), class_name="sail")
     rng = np.random.default_rng(0)
     parents = ((3, 4), (0, 4), (1, 4, 0, 3), (), ())

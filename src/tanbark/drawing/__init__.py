@@ -1,1 +1,1 @@
-"""Layouts, pictures and pages."""
+"""Layouts and pictures of networks, SVG figures and HTML pages."""

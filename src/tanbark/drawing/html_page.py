@@ -1,4 +1,8 @@
-"""Self-contained HTML pages, and figures as SVG for them."""
+"""Self-contained HTML pages, and matplotlib figures as SVG elements of such pages.
+
+A figure is drawn within `style`, converted by `svg`, given a caption by `figure`, and put on a `page` between text and
+tables (`table`). It takes its text colour and font from the page, and thus follows its light or dark theme.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +17,13 @@ from itertools import zip_longest
 from typing import Any
 
 INK = "#010203"
-"""What is drawn in this colour takes that of the page's text."""
-
+"""Placeholder colour in figures, replaced by the text colour of the page."""
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", INK)
-"""Those of Okabe and Ito, which colour-blind readers can tell apart, but for yellow, which is lost on white."""
-
+"""The palette of Okabe and Ito, which is safe for colour-blind readers, without yellow, which is invisible on white."""
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.5, 1.5)), (0, (5, 1.5, 1.5, 1.5)))
 MARKERS = ("o", "s", "^", "D", "v", "X", "P")
 
-_FIGURE_STYLE = {
+_RC_PARAMS = {
     "svg.fonttype": "none",
     "svg.hashsalt": "tanbark",
     "font.size": 9.0,
@@ -37,64 +39,7 @@ _FIGURE_STYLE = {
     "lines.linewidth": 1.6,
 }
 
-
-@contextmanager
-def style() -> Iterator[None]:
-    """Draw in the style of all figures while it lasts."""
-    from matplotlib import rc_context
-
-    with rc_context(_FIGURE_STYLE):
-        yield
-
-
-def line_style(at: int) -> dict[str, Any]:
-    """Return how to draw the line of the classifier at a place, so that it differs from the others."""
-    return {"color": COLOURS[at % len(COLOURS)], "linestyle": DASHES[at % len(DASHES)]}
-
-
-def svg(figure: Any, title: str, tooltips: Mapping[str, str] | None = None) -> str:
-    """Return a figure as an SVG element.
-
-    The same figure gives the same text, and no two figures of a page share an id. Letters are those of the page.
-
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-    title : str
-        What it shows, for those who cannot see it.
-    tooltips : mapping of str, optional
-        What to say of the artist that has such a gid.
-    """
-    file = io.StringIO()
-    nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-    figure.savefig(file, format="svg", transparent=True, bbox_inches="tight", pad_inches=0.05, metadata=nothing)
-    return in_page(file.getvalue(), title, tooltips)
-
-
-def in_page(drawn: str, title: str, tooltips: Mapping[str, str] | None = None) -> str:
-    """Return an SVG file that was drawn in the style of all figures as an element of a page; one that is, as it is."""
-    drawn = drawn[drawn.index("<svg ") :].rstrip()
-    if drawn.startswith('<svg role="img" '):
-        return drawn
-    own = "f" + hashlib.sha256((drawn + title).encode()).hexdigest()[:8]
-    # The style of all elements would be that of all the page's.
-    drawn = re.sub(r"<style.*?</style>", "", drawn, count=1, flags=re.DOTALL)
-    drawn = re.sub(r"<[^>]*>", lambda tag: _in_page(tag[0], own), drawn)
-    for gid, words in (tooltips or {}).items():
-        begin = f'<g id="{own}-{gid}">'
-        drawn = drawn.replace(begin, f"{begin}<title>{escape(words)}</title>", 1)
-    given = 'style="max-width: 100%; height: auto; stroke-linejoin: round"'
-    return f'<svg role="img" aria-label="{escape(title)}" {given} {drawn.removeprefix("<svg ")}'
-
-
-def _in_page(tag: str, own: str) -> str:
-    """Return a tag with the page's colour and letters, and with ids of its figure's own."""
-    tag = tag.replace(INK, "currentColor")
-    tag = re.sub(r"font: ([\d.]+px) [^;\"]*", r"font-size: \1", re.sub(r"font-family: [^;\"]*;? ?", "", tag))
-    return re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{own}-", tag)
-
-
-_STYLE = """
+_PAGE_CSS = """
 :root { color-scheme: light dark; --ink: #1d2329; --faint: #5d6872; --paper: #fcfcfa; --line: #d9dcdf; --tint: #f0f2f0;
   --link: #0b62a4; --good: #0a6e4f; }
 @media (prefers-color-scheme: dark) {
@@ -127,36 +72,105 @@ figure svg { display: block; max-width: 100%; height: auto; }
 """
 
 
+# Figures
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Set the matplotlib style of all figures within the context."""
+    from matplotlib import rc_context
+
+    with rc_context(_RC_PARAMS):
+        yield
+
+
+def line_style(index: int) -> dict[str, Any]:
+    """Return the colour and dashes of the line with this index; lines of a figure differ in at least one of them."""
+    return {"color": COLOURS[index % len(COLOURS)], "linestyle": DASHES[index % len(DASHES)]}
+
+
+def svg(figure: Any, title: str, tooltips: Mapping[str, str] | None = None) -> str:
+    """Return a matplotlib figure as an SVG element of a page.
+
+    The output is deterministic, and the ids of different figures on a page do not collide.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    title : str
+        Description of the figure for screen readers.
+    tooltips : mapping of str to str, default=None
+        Tooltips of artists, by their gid.
+    """
+    file = io.StringIO()
+    no_metadata = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+    figure.savefig(file, format="svg", transparent=True, bbox_inches="tight", pad_inches=0.05, metadata=no_metadata)
+    return in_page(file.getvalue(), title, tooltips)
+
+
+def in_page(document: str, title: str, tooltips: Mapping[str, str] | None = None) -> str:
+    """Convert an SVG document drawn in the common `style` to an element of a page; return such elements unchanged."""
+    element = document[document.index("<svg ") :].rstrip()
+    if element.startswith('<svg role="img" '):
+        return element
+    prefix = "f" + hashlib.sha256((element + title).encode()).hexdigest()[:8]
+    # Remove the global style sheet, which would apply to the whole page.
+    element = re.sub(r"<style.*?</style>", "", element, count=1, flags=re.DOTALL)
+    element = re.sub(r"<[^>]*>", lambda tag: _converted_tag(tag[0], prefix), element)
+    for gid, text in (tooltips or {}).items():
+        group = f'<g id="{prefix}-{gid}">'
+        element = element.replace(group, f"{group}<title>{escape(text)}</title>", 1)
+    css = 'style="max-width: 100%; height: auto; stroke-linejoin: round"'
+    return f'<svg role="img" aria-label="{escape(title)}" {css} {element.removeprefix("<svg ")}'
+
+
+def _converted_tag(tag: str, prefix: str) -> str:
+    """Return a tag with the text colour and font of the page, and with prefixed ids."""
+    tag = tag.replace(INK, "currentColor")
+    tag = re.sub(r"font: ([\d.]+px) [^;\"]*", r"font-size: \1", re.sub(r"font-family: [^;\"]*;? ?", "", tag))
+    return re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}-", tag)
+
+
+def figure(svg: str, caption: str) -> str:
+    """Return an HTML figure: an SVG element and its caption, which is escaped."""
+    return f"<figure>\n{svg}\n<figcaption>{escape(caption)}</figcaption>\n</figure>"
+
+
+# Pages
+
+
 def page(title: str, body: str, style: str = "", script: str = "") -> str:
-    """Return a whole page, which loads nothing and runs no script but its own.
+    """Return a complete HTML page that loads no external resources and runs only its own script.
 
     Parameters
     ----------
     title : str
-        Plain text, which stands at the head of the page too.
+        Title and heading, as plain text.
     body : str
-        HTML, in which whatever comes from data is escaped.
-    style, script : str, optional
-        CSS beside that of all pages, and JavaScript that runs once the page is there.
+        HTML. Text that comes from data must be escaped.
+    style : str, default=""
+        CSS in addition to that of all pages.
+    script : str, default=""
+        JavaScript that runs at the end of the page.
     """
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     allowed = f"'sha256-{digest}'" if script else "'none'"
     policy = f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src {allowed}"
-    run = f"<script>{script}</script>\n" if script else ""
+    script_element = f"<script>{script}</script>\n" if script else ""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        f"<title>{escape(title)}</title>\n<style>{_STYLE}{style}</style>\n</head>\n"
-        f"<body>\n<h1>{escape(title)}</h1>\n{body}\n{run}</body>\n</html>\n"
+        f"<title>{escape(title)}</title>\n<style>{_PAGE_CSS}{style}</style>\n</head>\n"
+        f"<body>\n<h1>{escape(title)}</h1>\n{body}\n{script_element}</body>\n</html>\n"
     )
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], looks: Sequence[str] = ()) -> str:
-    """Return a table, whose cells are escaped; what fits no narrow screen can be moved sideways.
+    """Return an HTML table with escaped cells, which scrolls horizontally on narrow screens.
 
-    A column in which all cells that are not empty begin like a number is set to the right. `looks` are how the rows
-    look, the first ones first: "best", "faint" or "".
+    Columns of numbers are aligned to the right: those in which all cells that are not empty begin with a number.
+    `looks` are the CSS classes of the first rows: "best", "faint" or "".
 
     >>> print(table(["name", "error"], [["<b>", "0.12 ± 0.01"], ["tan", ""]]))  # doctest: +ELLIPSIS
     <div class="wide"><table>
@@ -167,26 +181,22 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], looks: Sequence
     </tbody></table></div>
     """
     cells = [[str(cell) for cell in row] for row in rows]
-    kinds = [' class="number"' if _numeric([row[at] for row in cells]) else "" for at in range(len(columns))]
+    classes = [' class="number"' if _is_numeric([row[i] for row in cells]) else "" for i in range(len(columns))]
 
-    def line(tag: str, words: Sequence[str], look: str = "") -> str:
-        inside = "".join(f"<{tag}{kind}>{escape(word)}</{tag}>" for kind, word in zip(kinds, words, strict=True))
-        return f'<tr class="{look}">{inside}</tr>' if look else f"<tr>{inside}</tr>"
+    def html_row(tag: str, texts: Sequence[str], look: str = "") -> str:
+        html = "".join(f"<{tag}{kind}>{escape(text)}</{tag}>" for kind, text in zip(classes, texts, strict=True))
+        return f'<tr class="{look}">{html}</tr>' if look else f"<tr>{html}</tr>"
 
-    body = "\n".join(line("td", row, look) for row, look in zip_longest(cells, looks, fillvalue=""))
-    return f'<div class="wide"><table>\n<thead>{line("th", columns)}</thead>\n<tbody>\n{body}\n</tbody></table></div>'
-
-
-def figure(svg: str, caption: str) -> str:
-    """Return a drawing with what it shows below it, which is escaped."""
-    return f"<figure>\n{svg}\n<figcaption>{escape(caption)}</figcaption>\n</figure>"
+    body = "\n".join(html_row("td", row, look) for row, look in zip_longest(cells, looks, fillvalue=""))
+    head = html_row("th", columns)
+    return f'<div class="wide"><table>\n<thead>{head}</thead>\n<tbody>\n{body}\n</tbody></table></div>'
 
 
-def _numeric(words: Sequence[str]) -> bool:
-    """Return whether all words that are more than a dash begin like numbers, and there are some.
+def _is_numeric(texts: Sequence[str]) -> bool:
+    """Return whether some text is not empty or a dash, and all of these begin with a number.
 
-    >>> _numeric(["12 %", "–3.5", ""]), _numeric(["3 of 9", "all"])
+    >>> _is_numeric(["12 %", "–3.5", ""]), _is_numeric(["3 of 9", "all"])
     (True, False)
     """
-    given = [word.strip(" -+−–—<>±~(.") for word in words]
-    return any(given) and all(word[:1].isdigit() for word in given if word)
+    stripped = [text.strip(" -+−–—<>±~(.") for text in texts]
+    return any(stripped) and all(text[:1].isdigit() for text in stripped if text)

@@ -6,15 +6,24 @@ import math
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from tanbark.drawing.layout import Edge, Point, layout
+from tanbark.drawing.layout import Edge, Point, class_above_all, layout
 from tanbark.graph import Structure
+
+LAYER_GAP, ROW_HEIGHT = 58.0, 36.0
+"""Free space between layers, and distance between rows, in pixels."""
+NODE_HEIGHT = 25.0
+MIN_NAME_LETTERS, MAX_NAME_LETTERS = 10, 28
+"""Bounds for the number of letters that fit into a node."""
+LETTER_WIDTH, NODE_PADDING = 6.9, 14.0
+"""Width of a letter, and free space beside the name of a node, in pixels."""
+MIN_STROKE_WIDTH, MAX_STROKE_WIDTH = 1.0, 7.0
 
 
 def draw(names: Sequence[str], structure: Structure) -> str:
-    """Return the network as a tree: each node hangs from the first node it depends on, in brackets follow the others.
+    """Return a network as a text tree, in which each node is below its first parent and other parents are in brackets.
 
-    Where the class is above every attribute it stands alone on the first line, and is not named again. Elsewhere it is
-    a node like the others, and what depends on nothing stands at the margin.
+    If the class is a parent of every attribute, it is on the first line and not repeated in brackets. Otherwise it is
+    shown like any other node. Nodes without parents are not indented.
 
     >>> print(draw(["rain", "wind", "sail"], Structure.augmented((-1, 0))))
     sail
@@ -27,36 +36,26 @@ def draw(names: Sequence[str], structure: Structure) -> str:
     └─ wind  (and sun)
     """
     of_class = structure.of_class
-    above_all = not structure.parents[of_class] and all(of_class in above for above in structure.parents[:-1])
-    above: list[tuple[int, ...]] = []
-    below: dict[int, list[int]] = {}
+    hide_class = class_above_all(structure)
+    shown_parents: list[tuple[int, ...]] = []
+    children: dict[int, list[int]] = {}
     for node, parents in enumerate(structure.parents):
         attributes = structure.attribute_parents(node)
         with_class = (*attributes, of_class) if of_class in parents else attributes
-        above.append((attributes or with_class) if above_all else with_class)
-        below.setdefault(above[node][0] if above[node] else -1, []).append(node)
+        shown_parents.append((attributes or with_class) if hide_class else with_class)
+        children.setdefault(shown_parents[node][0] if shown_parents[node] else -1, []).append(node)
     lines = []
-    roots = sorted(below[-1], key=lambda node: (node != of_class, node))
-    waiting = [(node, "", "") for node in reversed(roots)]
-    while waiting:
-        node, lead, indent = waiting.pop()
-        others = ", ".join(names[p] for p in above[node][1:])
-        lines.append(f"{lead}{names[node]}{f'  (and {others})' if others else ''}")
-        children = below.get(node, [])
-        for child in reversed(children):
-            last = child == children[-1]
-            waiting.append((child, indent + ("└─ " if last else "├─ "), indent + ("   " if last else "│  ")))
+    roots = sorted(children[-1], key=lambda node: (node != of_class, node))
+    pending = [(node, "", "") for node in reversed(roots)]
+    while pending:
+        node, branch, indent = pending.pop()
+        others = ", ".join(names[p] for p in shown_parents[node][1:])
+        lines.append(f"{branch}{names[node]}{f'  (and {others})' if others else ''}")
+        below = children.get(node, [])
+        for child in reversed(below):
+            last = child == below[-1]
+            pending.append((child, indent + ("└─ " if last else "├─ "), indent + ("   " if last else "│  ")))
     return "\n".join(lines)
-
-
-GAP, DOWN = 58.0, 36.0
-"""How much room there is between layers, and how far apart rows are."""
-HEIGHT = 25.0
-FEWEST_LETTERS, LETTERS = 10, 28
-"""For how many letters of a name a node has room: for the longest name, within these bounds."""
-LETTER, MARGIN = 6.9, 14.0
-"""How wide a letter is, and what a node leaves free beside its name."""
-THINNEST, THICKEST = 1.0, 7.0
 
 
 def picture(
@@ -69,47 +68,48 @@ def picture(
     most: float | None = None,
     buttons: bool = False,
 ) -> str:
-    """Return the drawing of a network. Letters and lines have the colour of the text around it.
+    """Return a network as an SVG element, drawn in the colour of the surrounding text.
 
-    Nodes bear the class "node" and their number as `data-node`.
+    The elements of nodes have the class "node" and the number of the node as `data-node`.
 
     Parameters
     ----------
     names : sequence of str
-        The class's last.
+        Names of the nodes, the class last.
     structure : Structure
-    strengths : mapping of numbers by parent and child
-        Which thickness the edges have; a dashed thin line where it is not a number.
-    said : mapping of str by parent and child
-        What a pointer over an edge shows.
-    shades : sequence of numbers from 0 to 1, optional
-        How dark the attributes are.
-    further : mapping of numbers by pairs of nodes, optional
-        Lines without direction beside the edges.
-    most : float, optional
-        The strength that is the thickest; that of the strongest edge, if not given.
-    buttons : bool
-        Whether nodes can be reached by the keyboard, for a page that does something when they are chosen; they then
-        have the page's colour ``--paper`` behind them.
+    strengths : mapping of (int, int) to float
+        Strength of each edge (parent, child), which determines its width; edges of strength NaN are thin and dashed.
+    said : mapping of (int, int) to str
+        Tooltip of each edge.
+    shades : sequence of float, default=()
+        Darkness of each attribute, from 0 to 1; 0 for nodes beyond its end.
+    further : mapping of (int, int) to float, default=None
+        Strengths of additional undirected lines between pairs of nodes.
+    most : float, default=None
+        Strength of the widest line; None uses the strongest edge.
+    buttons : bool, default=False
+        Whether nodes are keyboard-accessible buttons with the page's colour ``--paper`` as background.
     """
-    laid = layout(structure)
-    layers, rows = laid.size
-    letters = max(FEWEST_LETTERS, *(len(shortened(name)) for name in names))
-    node = MARGIN + LETTER * letters
-    across = node + GAP
-    width, height = (layers - 1) * across + node + 12, (rows - 1) * DOWN + HEIGHT + 12
-    known = [strengths[edge] for edge in laid.edges if strengths.get(edge, math.nan) == strengths.get(edge)]
-    scale = most or max(known, default=0.0) or 1.0
+    arranged = layout(structure)
+    layers, rows = arranged.size
+    letters = max(MIN_NAME_LETTERS, *(len(shortened(name)) for name in names))
+    node_width = NODE_PADDING + LETTER_WIDTH * letters
+    layer_width = node_width + LAYER_GAP
+    width = (layers - 1) * layer_width + node_width + 12
+    height = (rows - 1) * ROW_HEIGHT + NODE_HEIGHT + 12
+    measured = [strengths[edge] for edge in arranged.edges if strengths.get(edge, math.nan) == strengths.get(edge)]
+    scale = most or max(measured, default=0.0) or 1.0
     lines = [
-        _line(_through(points, node, across), strengths.get(edge, 0.0) / scale, said.get(edge, ""), edge)
-        for edge, points in laid.edges.items()
+        _line(_edge_path(points, node_width, layer_width), strengths.get(edge, 0.0) / scale, said.get(edge, ""), edge)
+        for edge, points in arranged.edges.items()
     ]
     for (a, b), strength in (further or {}).items():
-        path = _between(laid.places[a], laid.places[b], node, across)
+        path = _undirected_path(arranged.places[a], arranged.places[b], node_width, layer_width)
         lines.append(_line(path, strength / scale, said.get((a, b), ""), (a, b), further=True))
+    padded_shades = (*shades, *[0.0] * (len(names) - len(shades)))
     nodes = [
-        _node(at, name, (place[0] * across, place[1] * DOWN), node, at == len(names) - 1, shade, buttons)
-        for at, (name, place, shade) in enumerate(zip(names, laid.places, (*shades, *[0.0] * len(names)), strict=False))
+        _node(u, name, (x * layer_width, y * ROW_HEIGHT), node_width, u == len(names) - 1, shade, buttons)
+        for u, (name, (x, y), shade) in enumerate(zip(names, arranged.places, padded_shades, strict=True))
     ]
     return (
         f'<svg class="network" role="group" aria-label="The network, {len(names)} nodes" width="{width:.0f}" '
@@ -120,72 +120,76 @@ def picture(
 
 
 def told_words(names: Sequence[str], strengths: Mapping[Edge, float]) -> dict[Edge, str]:
-    """Return what to say of edges: how much the parent tells about the child.
+    """Return tooltips of edges that state their strength.
 
     >>> told_words(["a", "b"], {(0, 1): 0.25, (1, 0): math.nan})
     {(0, 1): 'a → b: 0.25 nats', (1, 0): 'b → a, not measured'}
     """
     return {
-        (above, below): f"{names[above]} → {names[below]}"
-        + (f": {told:.3g} nats" if told == told else ", not measured")
-        for (above, below), told in strengths.items()
+        (parent, child): f"{names[parent]} → {names[child]}"
+        + (f": {strength:.3g} nats" if strength == strength else ", not measured")
+        for (parent, child), strength in strengths.items()
     }
 
 
 def shortened(name: str) -> str:
-    """Return a name that fits a node.
+    """Shorten a name so that it fits into a node.
 
     >>> shortened("a name that is very much too long")
     'a name that is very much to…'
     """
     name = " ".join(name.split()) or "\N{OPEN BOX}"
-    return name if len(name) <= LETTERS else f"{name[: LETTERS - 1]}…"
+    return name if len(name) <= MAX_NAME_LETTERS else f"{name[: MAX_NAME_LETTERS - 1]}…"
 
 
-def _between(a: Point, b: Point, node: float, across: float) -> str:
-    """Return a line between two nodes: a bow at their right sides where they are in one layer."""
-    (x, y), (u, v) = sorted((place[0] * across, place[1] * DOWN + HEIGHT / 2) for place in (a, b))
+def _undirected_path(a: Point, b: Point, node_width: float, layer_width: float) -> str:
+    """Return the path of a line between two nodes: straight, or an arc at the right of nodes in the same layer."""
+    (x, y), (u, v) = sorted((place[0] * layer_width, place[1] * ROW_HEIGHT + NODE_HEIGHT / 2) for place in (a, b))
+    right = x + node_width
     if x < u:
-        return f"M{x + node:.1f} {y:.1f}L{u:.1f} {v:.1f}"
-    bow = node + 25 + abs(v - y) / 8
-    return f"M{x + node:.1f} {y:.1f}C{x + bow:.1f} {y:.1f} {x + bow:.1f} {v:.1f} {x + node:.1f} {v:.1f}"
+        return f"M{right:.1f} {y:.1f}L{u:.1f} {v:.1f}"
+    arc = x + (node_width + 25 + abs(v - y) / 8)
+    return f"M{right:.1f} {y:.1f}C{arc:.1f} {y:.1f} {arc:.1f} {v:.1f} {right:.1f} {v:.1f}"
 
 
-def _through(points: Sequence[Point], node: float, across: float) -> str:
-    """Return a smooth path from the right side of the first point's node to the left side of the last's."""
-    at = [(x * across, y * DOWN + HEIGHT / 2) for x, y in points]
-    path = f"M{at[0][0] + node:.1f} {at[0][1]:.1f}"
-    before, level = at[0][0] + node, at[0][1]
-    for place, (x, y) in enumerate(at[1:], 1):
-        middle = (before + x) / 2
-        path += f"C{middle:.1f} {level:.1f} {middle:.1f} {y:.1f} {x:.1f} {y:.1f}"
-        before, level = x, y
-        if place < len(at) - 1:
-            before = x + node
-            path += f"H{before:.1f}"
+def _edge_path(points: Sequence[Point], node_width: float, layer_width: float) -> str:
+    """Return a smooth path from the right side of the first node through the bends to the left side of the last."""
+    (x, y), *bends = [(layer * layer_width, row * ROW_HEIGHT + NODE_HEIGHT / 2) for layer, row in points]
+    x += node_width
+    path = f"M{x:.1f} {y:.1f}"
+    for i, (u, v) in enumerate(bends, 1):
+        middle = (x + u) / 2
+        path += f"C{middle:.1f} {y:.1f} {middle:.1f} {v:.1f} {u:.1f} {v:.1f}"
+        x, y = u, v
+        if i < len(bends):
+            x = u + node_width
+            path += f"H{x:.1f}"
     return path
 
 
-def _line(path: str, share: float, title: str, edge: Edge, *, further: bool = False) -> str:
-    known = share == share
-    thick = THINNEST + (THICKEST - THINNEST) * min(max(share, 0.0), 1.0) if known else THINNEST
-    dashes = "" if known and not further else ' stroke-dasharray="5 4"'
+def _line(path: str, strength: float, title: str, edge: Edge, *, further: bool = False) -> str:
+    """Return the element of an edge, or of a further line, with a relative strength from 0 to 1 or NaN."""
+    measured = strength == strength
+    share = min(max(strength, 0.0), 1.0) if measured else 0.0
+    width = MIN_STROKE_WIDTH + (MAX_STROKE_WIDTH - MIN_STROKE_WIDTH) * share
+    dashes = "" if measured and not further else ' stroke-dasharray="5 4"'
     kind = "further" if further else "edge"
     return (
         f'<path class="{kind}" data-edge="{edge[0]} {edge[1]}" d="{path}" fill="none" stroke="currentColor" '
-        f'stroke-opacity="0.45" stroke-width="{thick:.2f}"{dashes}><title>{escape(title)}</title></path>'
+        f'stroke-opacity="0.45" stroke-width="{width:.2f}"{dashes}><title>{escape(title)}</title></path>'
     )
 
 
-def _node(at: int, name: str, corner: Point, width: float, is_class: bool, shade: float, button: bool) -> str:
+def _node(node: int, name: str, corner: Point, width: float, is_class: bool, shade: float, button: bool) -> str:
+    """Return the element of a node, whose top left corner is given."""
     x, y = corner
-    box = f'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{HEIGHT:.0f}" rx="5"'
-    behind = f'<rect {box} style="fill: var(--paper)"/>' if button else ""
-    used = f' tabindex="0" role="button" aria-label="{escape(name)}, {"class" if is_class else "attribute"}"'
+    box = f'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{NODE_HEIGHT:.0f}" rx="5"'
+    background = f'<rect {box} style="fill: var(--paper)"/>' if button else ""
+    accessible = f' tabindex="0" role="button" aria-label="{escape(name)}, {"class" if is_class else "attribute"}"'
     return (
-        f'<g class="node" data-node="{at}"{used if button else ""}><title>{escape(name)}</title>{behind}'
+        f'<g class="node" data-node="{node}"{accessible if button else ""}><title>{escape(name)}</title>{background}'
         f'<rect {box} fill="currentColor" fill-opacity="{0.05 + 0.3 * shade:.3f}" stroke="currentColor" '
         f'stroke-width="{2.5 if is_class else 1}"/>'
-        f'<text x="{x + width / 2:.1f}" y="{y + HEIGHT / 2 + 4.2:.1f}" text-anchor="middle" '
+        f'<text x="{x + width / 2:.1f}" y="{y + NODE_HEIGHT / 2 + 4.2:.1f}" text-anchor="middle" '
         f'font-weight="{600 if is_class else 400}">{escape(shortened(name))}</text></g>'
     )

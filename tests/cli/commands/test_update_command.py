@@ -96,11 +96,11 @@ def test_it_says_which_edges_changed(write, run, table, model, tmp_path):
     write(table.slice(25), tmp_path / "new.csv")
     said = run("update", "m.tanbark", "new.csv").stdout
     old, new = ({frozenset(e) for e in m.network_.edges} for m in (model, tanbark.load("m.tanbark")))
-    for word, edges in (("new edges", new - old), ("gone edges", old - new)):
+    for word, edges in (("new edges", new - old), ("removed edges", old - new)):
         lines = [line for line in said.splitlines() if line.startswith(word)]
         assert len(lines) == bool(edges)
         assert all(" – ".join(sorted(edge)) in lines[0] for edge in edges)
-    assert ("as before" in said) == (old == new)
+    assert ("unchanged" in said) == (old == new)
 
 
 def test_batches_of_a_large_file_add_up(write, run, table, model, tmp_path, monkeypatch):
@@ -126,7 +126,7 @@ def test_a_chunk_is_learned_once(write, run, table, model, tmp_path):
     assert "40 now with the chunk 'monday'" in run("update", "m.tanbark", "new.csv", "--chunk-id", "monday").stdout
     content = (tmp_path / "m.tanbark").read_bytes()
     said = run("update", "m.tanbark", "new.csv", "--chunk-id", "monday").stdout
-    assert said == "m.tanbark has learned the chunk 'monday' already; nothing was counted\n"
+    assert said == "m.tanbark has already learned the chunk 'monday'; nothing was counted\n"
     assert (tmp_path / "m.tanbark").read_bytes() == content
     run("update", "m.tanbark", "new.csv", "--chunk-id", "tuesday")
     run("update", "m.tanbark", "new.csv")
@@ -213,7 +213,7 @@ def test_rows_may_come_from_a_query(run, table, model, tmp_path):
 def test_an_empty_file_changes_nothing(run, model, tmp_path, content):
     (tmp_path / "new.csv").write_text(content)
     before = (tmp_path / "m.tanbark").read_bytes()
-    assert run("update", "m.tanbark", "new.csv").stdout == "new.csv has no rows; m.tanbark stays as it was\n"
+    assert run("update", "m.tanbark", "new.csv").stdout == "new.csv has no rows; m.tanbark is unchanged\n"
     assert (tmp_path / "m.tanbark").read_bytes() == before
 
 
@@ -258,7 +258,11 @@ def test_new_levels_and_classes_are_learned_and_said(write, run, table, model, t
     np.testing.assert_array_equal(again.counts_.table, counts_of(again, everything))
     lines = [" ".join(line.split()) for line in said.splitlines()]
     assert {"new classes maybe", "new levels sky: fog", "new levels wind: 7"} <= set(lines)
-    assert "(2 of classes never seen, not in the log loss)" in said
+    assert "(2 of new classes)" in said
+    # A class that the model has never seen has the probability 1 / (1 + rows before).
+    X = pa.Table.from_pylist(rows, schema=table.schema).drop_columns(["walk"])
+    known = dict(zip(model.classes_, model.predict_proba(X)[2], strict=True))["yes"]
+    assert f"log loss {(2 * np.log(26) - np.log(known)) / 3:.3f} nats" in said
 
 
 def test_levels_that_several_batches_bring_are_all_there(write, run, table, model, tmp_path, monkeypatch):
