@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 from scipy.optimize import isotonic_regression
-
-from tanbark.graph import Structure
 
 Point = tuple[float, float]
 Edge = tuple[int, int]
@@ -24,6 +23,24 @@ N_SWEEPS = 12
 """Number of passes over the layers that reorder the nodes, and of those that move them."""
 MAX_BENDS = 20_000
 """If the edges need more bends in total, they are drawn straight."""
+
+
+class Graph(Protocol):
+    """The structure of a network, as far as drawings need it."""
+
+    @property
+    def parents(self) -> tuple[tuple[int, ...], ...]:
+        """The parents of each node."""
+
+    @property
+    def of_class(self) -> int:
+        """The node of the class."""
+
+    def attribute_parents(self, node: int) -> tuple[int, ...]:
+        """Return the parents of a node that are attributes."""
+
+    def topological_order(self) -> list[int]:
+        """Return the nodes, parents before children."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +66,13 @@ class Layout:
         return max(layers) + 1.0, max(rows) + 1.0
 
 
-def shown_edges(structure: Structure) -> list[Edge]:
+def shown_edges(structure: Graph) -> list[Edge]:
     """Return the edges to draw, without those of a class that is a parent of all attributes.
 
+    >>> from tanbark.network import Structure
     >>> shown_edges(Structure.augmented((-1, 0)))
     [(0, 1)]
+    >>> from tanbark.network import Structure
     >>> shown_edges(Structure(((), (0,))))
     [(0, 1)]
     """
@@ -67,15 +86,16 @@ def shown_edges(structure: Structure) -> list[Edge]:
     ]
 
 
-def class_above_all(structure: Structure) -> bool:
+def class_above_all(structure: Graph) -> bool:
     """Return whether the class is a parent of every attribute and has no parents."""
     of_class = structure.of_class
     return not structure.parents[of_class] and all(of_class in parents for parents in structure.parents[:-1])
 
 
-def layout(structure: Structure) -> Layout:
+def layout(structure: Graph) -> Layout:
     """Return the layout of a network.
 
+    >>> from tanbark.network import Structure
     >>> layout(Structure.augmented((-1, 0, 0))).places
     ((0.0, 1.5), (1.0, 1.0), (1.0, 2.0), (0.0, 0.0))
     """
@@ -119,7 +139,7 @@ def _tree_places(parents: Sequence[Sequence[int]]) -> tuple[Point, ...]:
     return tuple(places)
 
 
-def _layered(structure: Structure, parents: Sequence[Sequence[int]]) -> Layout:
+def _layered(structure: Graph, parents: Sequence[Sequence[int]]) -> Layout:
     """Return the layout of a graph in which some node has several parents."""
     layer = _layers(structure, parents)
     edges = [(p, node) for node, nodes in enumerate(parents) for p in nodes]
@@ -140,7 +160,7 @@ def _layered(structure: Structure, parents: Sequence[Sequence[int]]) -> Layout:
     return Layout(tuple(points[: len(parents)]), {edge: tuple(points[v] for v in path) for edge, path in paths.items()})
 
 
-def _layers(structure: Structure, parents: Sequence[Sequence[int]]) -> list[int]:
+def _layers(structure: Graph, parents: Sequence[Sequence[int]]) -> list[int]:
     """Return the layer of each node: to the right of all its parents; a root is placed next to its nearest child."""
     layer = [0] * len(parents)
     for node in structure.topological_order():

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.drawing.layout import Edge, layout
+from tanbark.drawing.layout import Edge, Graph, layout
 from tanbark.drawing.network_pictures import shortened
-from tanbark.graph import Structure
 
 MIN_LINE_WIDTH, MAX_LINE_WIDTH = 0.8, 5.0
 """Widths of the weakest and the strongest edge, in points."""
@@ -28,7 +27,7 @@ def axes_for(ax: Any, width: float, height: float) -> Any:
     return pyplot.subplots(figsize=(width, height), layout="constrained")[1]
 
 
-def plot_network(names: Sequence[str], structure: Structure, strengths: Mapping[Edge, float], ax: Any) -> Any:
+def plot_network(names: Sequence[str], structure: Graph, strengths: Mapping[Edge, float], ax: Any) -> Any:
     """Plot a network in layers from left to right, with thick lines for strong edges."""
     arranged = layout(structure)
     layers, rows = arranged.size
@@ -50,7 +49,7 @@ def plot_network(names: Sequence[str], structure: Structure, strengths: Mapping[
     return ax
 
 
-def relative_strengths(structure: Structure, strengths: Mapping[Edge, float]) -> Mapping[Edge, float]:
+def relative_strengths(structure: Graph, strengths: Mapping[Edge, float]) -> Mapping[Edge, float]:
     """Return the strength of each edge relative to the strongest drawn edge."""
     measured = [strengths[edge] for edge in layout(structure).edges if strengths[edge] == strengths[edge]]
     largest = max(measured, default=0.0) or 1.0

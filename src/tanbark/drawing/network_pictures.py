@@ -6,8 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from tanbark.drawing.layout import Edge, Point, class_above_all, layout
-from tanbark.graph import Structure
+from tanbark.drawing.layout import Edge, Graph, Point, class_above_all, layout
 
 LAYER_GAP, ROW_HEIGHT = 58.0, 36.0
 """Free space between layers, and distance between rows, in pixels."""
@@ -19,12 +18,13 @@ LETTER_WIDTH, NODE_PADDING = 6.9, 14.0
 MIN_STROKE_WIDTH, MAX_STROKE_WIDTH = 1.0, 7.0
 
 
-def draw(names: Sequence[str], structure: Structure) -> str:
+def draw(names: Sequence[str], structure: Graph) -> str:
     """Return a network as a text tree, in which each node is below its first parent and other parents are in brackets.
 
     If the class is a parent of every attribute, it is on the first line and not repeated in brackets. Otherwise it is
     shown like any other node. Nodes without parents are not indented.
 
+    >>> from tanbark.network import Structure
     >>> print(draw(["rain", "wind", "sail"], Structure.augmented((-1, 0))))
     sail
     └─ rain
@@ -60,7 +60,7 @@ def draw(names: Sequence[str], structure: Structure) -> str:
 
 def picture(
     names: Sequence[str],
-    structure: Structure,
+    structure: Graph,
     strengths: Mapping[Edge, float],
     said: Mapping[Edge, str],
     shades: Sequence[float] = (),

@@ -10,8 +10,8 @@ from heapq import heapify, heappop, heappush
 
 import numpy as np
 
-from tanbark.graph import Structure
 from tanbark.kernels.infer.elimination import CHILD, MEMBER, NODES_PER_WORD, Plan
+from tanbark.network.structure import Structure
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts.family_counts import ROOM
-from tanbark.graph import Structure
 from tanbark.kernels.count.configurations import family_keys
 from tanbark.kernels.infer.elimination import NODES_PER_WORD, count_groups, sample_group, sum_out_group, write_groups
 from tanbark.kernels.infer.factor_joint import Layout, factor_terms, known_log_joint
 from tanbark.kernels.runtime.threads import pieces, run, spans, thread_count
 from tanbark.network.elimination_groups import Group, strides
+from tanbark.network.structure import Structure
 from tanbark.network.tables import SparseTable
 from tanbark.schema.encode.columns import Codes
 

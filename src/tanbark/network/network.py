@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from tanbark.drawing.matplotlib_plots import plot_network
 from tanbark.drawing.network_pictures import draw, picture, told_words
-from tanbark.graph import Structure, check_disjoint, directed_graph, node_index, node_set
 from tanbark.immutable import CopiedByFields
 from tanbark.kernels.infer.posterior import log_evidence
 from tanbark.kernels.runtime.compiling import read_only
 from tanbark.network.edge_strengths import numbered_strengths
 from tanbark.network.factor_inference import MAX_TABLE, DrawnAnswerWarning, DrawnValuesWarning, Factors, standard_errors
+from tanbark.network.structure import Structure, check_disjoint, directed_graph, node_index, node_set
 from tanbark.network.tables import SparseTable
 from tanbark.network.tree_inference import Tree
 from tanbark.schema import Category, Number, Schema

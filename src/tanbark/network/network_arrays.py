@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.graph import Structure
 from tanbark.network.network import Network
+from tanbark.network.structure import Structure
 from tanbark.network.tables import SparseTable
 from tanbark.schema import Schema
 

@@ -9,10 +9,10 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.graph import Structure
 from tanbark.kernels.infer.tree_joint import tree_evidence, tree_log_joint
 from tanbark.kernels.runtime.compiling import read_only
 from tanbark.kernels.runtime.threads import run, spans, thread_count
+from tanbark.network.structure import Structure
 from tanbark.schema.encode.columns import Codes
 
 Array = NDArray[np.float64]
