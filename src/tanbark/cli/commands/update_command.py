@@ -109,7 +109,7 @@ def _update(
         before = Snapshot.of(fitted.set_params(n_jobs=-1))
         read = ReadRows(PendingUpdate(fitted, half_life))
         # A text file without bytes does not even name columns; a Parquet file without bytes is broken.
-        if source.nbytes or source.kind == "parquet":
+        if source.nbytes != 0 or source.kind == "parquet":
             _read(read, fitted, source.as_written(), bar)
         pending = read.pending
         if not pending.rows:
