@@ -192,8 +192,8 @@ TAMPERED = [
     (BoostedBN, filling("prior_ratio", slice(None), 1e308), "ratio of priors cannot be"),
     # Weights of edges under which draws take the numbers of attributes from memory that nobody has written.
     (AveragedTAN, filling("log_weights", np.s_[:, 0], -np.inf), "not the same in both directions"),
-    (AveragedTAN, filling("log_weights", slice(None), -np.inf), "allow no tree"),
-    (AveragedTAN, cutting_off(1), "allow no tree"),
+    (AveragedTAN, filling("log_weights", slice(None), -np.inf), "allow no spanning tree"),
+    (AveragedTAN, cutting_off(1), "allow no spanning tree"),
     (AveragedTAN, filling("log_weights", slice(None), np.inf), "infinite"),
     (AveragedTAN, filling("ratios", slice(None), -1.0), "no probability"),
     (AveragedTAN, filling("ratios", slice(None), 1e300), "sum to more than 1"),

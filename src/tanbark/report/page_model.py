@@ -192,7 +192,7 @@ def _tree_average(model: TreeAverage) -> PageModel:
             joint = model.ratios[rows, columns] * values[rows, None] * values[None, columns]
             blocks.append(joint.ravel())
     _, parent, times = model.sampled_trees
-    posteriors = [TreePosterior(posterior.near) for posterior in model.posteriors]
+    posteriors = [TreePosterior(posterior.bounded_log_weights) for posterior in model.posteriors]
     return {
         "kind": "tree-average",
         "values": packed(values),
