@@ -191,7 +191,7 @@ TAMPERED = [
     (BoostedBN, filling("estimator_weights", slice(None), 1e308), "weights that cannot be"),
     (BoostedBN, filling("prior_ratio", slice(None), 1e308), "ratio of priors cannot be"),
     # Weights of edges under which draws take the numbers of attributes from memory that nobody has written.
-    (AveragedTAN, filling("log_weights", np.s_[:, 0], -np.inf), "not the same in both directions"),
+    (AveragedTAN, filling("log_weights", np.s_[:, 0], -np.inf), "not symmetric"),
     (AveragedTAN, filling("log_weights", slice(None), -np.inf), "allow no spanning tree"),
     (AveragedTAN, cutting_off(1), "allow no spanning tree"),
     (AveragedTAN, filling("log_weights", slice(None), np.inf), "infinite"),

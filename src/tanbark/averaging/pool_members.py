@@ -213,7 +213,6 @@ def by_folds(
     return joints
 
 
-
 def nested_naive_bayes(counts: Counts) -> list[Structure]:
     """Return naive Bayes over the first attribute, the first two, and so on to all, ordered by mutual information.
 

@@ -41,8 +41,8 @@ def edge_prior_matrix(given: Any, names: Sequence[str]) -> Array:
     Parameters
     ----------
     given : None, matrix, data frame or mapping
-        `None` for the uniform prior over trees; a symmetric matrix in column order; a frame with named rows and columns;
-        or a mapping from pairs of names to factors, where omitted pairs have the factor 1.
+        `None` for the uniform prior over trees; a symmetric matrix in column order; a frame with named rows and
+        columns; or a mapping from pairs of names to factors, where omitted pairs have the factor 1.
     names : sequence of str
         The names of the attributes.
 
@@ -133,8 +133,6 @@ def log_evidence_without_edges(counts: Counts, ess: float) -> float:
     """
     of_class = sequence_evidence(counts.class_counts.astype(np.float64), ess / len(counts.class_counts))
     return float(of_class + values_evidence(counts.values.astype(np.float64), counts.schema.offset, ess))
-
-
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,10 +13,10 @@ from itertools import zip_longest
 from typing import Any
 
 INK = "#010203"
-"""What is drawn in this colour takes that of the page's text."""
+"""A placeholder colour that is replaced by the text colour of the page."""
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", INK)
-"""Those of Okabe and Ito, which colour-blind readers can tell apart, but for yellow, which is lost on white."""
+"""The colour-blind safe palette of Okabe and Ito without yellow, which is hard to see on white."""
 
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.5, 1.5)), (0, (5, 1.5, 1.5, 1.5)))
 MARKERS = ("o", "s", "^", "D", "v", "X", "P")
@@ -40,7 +40,7 @@ _FIGURE_STYLE = {
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Draw in the style of all figures while it lasts."""
+    """Apply the common style of figures within a `with` block."""
     from matplotlib import rc_context
 
     with rc_context(_FIGURE_STYLE):
@@ -48,22 +48,22 @@ def style() -> Iterator[None]:
 
 
 def line_style(at: int) -> dict[str, Any]:
-    """Return how to draw the line of the classifier at a place, so that it differs from the others."""
+    """Return the colour and dashes of the line of the classifier at an index."""
     return {"color": COLOURS[at % len(COLOURS)], "linestyle": DASHES[at % len(DASHES)]}
 
 
 def svg(figure: Any, title: str, tooltips: Mapping[str, str] | None = None) -> str:
     """Return a figure as an SVG element.
 
-    The same figure gives the same text, and no two figures of a page share an id. Letters are those of the page.
+    The text is deterministic, ids are unique within a page, and fonts are those of the page.
 
     Parameters
     ----------
     figure : matplotlib.figure.Figure
     title : str
-        What it shows, for those who cannot see it.
+        The text alternative for screen readers.
     tooltips : mapping of str, optional
-        What to say of the artist that has such a gid.
+        Tooltips by the gid of the artist.
     """
     file = io.StringIO()
     nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
@@ -71,24 +71,24 @@ def svg(figure: Any, title: str, tooltips: Mapping[str, str] | None = None) -> s
     return in_page(file.getvalue(), title, tooltips)
 
 
-def in_page(drawn: str, title: str, tooltips: Mapping[str, str] | None = None) -> str:
-    """Return an SVG file that was drawn in the style of all figures as an element of a page; one that is, as it is."""
-    drawn = drawn[drawn.index("<svg ") :].rstrip()
-    if drawn.startswith('<svg role="img" '):
-        return drawn
-    own = "f" + hashlib.sha256((drawn + title).encode()).hexdigest()[:8]
-    # The style of all elements would be that of all the page's.
-    drawn = re.sub(r"<style.*?</style>", "", drawn, count=1, flags=re.DOTALL)
-    drawn = re.sub(r"<[^>]*>", lambda tag: _in_page(tag[0], own), drawn)
+def in_page(svg_text: str, title: str, tooltips: Mapping[str, str] | None = None) -> str:
+    """Convert an SVG file in the common style to an element of a page; return such an element unchanged."""
+    svg_text = svg_text[svg_text.index("<svg ") :].rstrip()
+    if svg_text.startswith('<svg role="img" '):
+        return svg_text
+    own = "f" + hashlib.sha256((svg_text + title).encode()).hexdigest()[:8]
+    # The style sheet of the figure would apply to the whole page.
+    svg_text = re.sub(r"<style.*?</style>", "", svg_text, count=1, flags=re.DOTALL)
+    svg_text = re.sub(r"<[^>]*>", lambda tag: _in_page(tag[0], own), svg_text)
     for gid, words in (tooltips or {}).items():
         begin = f'<g id="{own}-{gid}">'
-        drawn = drawn.replace(begin, f"{begin}<title>{escape(words)}</title>", 1)
+        svg_text = svg_text.replace(begin, f"{begin}<title>{escape(words)}</title>", 1)
     given = 'style="max-width: 100%; height: auto; stroke-linejoin: round"'
-    return f'<svg role="img" aria-label="{escape(title)}" {given} {drawn.removeprefix("<svg ")}'
+    return f'<svg role="img" aria-label="{escape(title)}" {given} {svg_text.removeprefix("<svg ")}'
 
 
 def _in_page(tag: str, own: str) -> str:
-    """Return a tag with the page's colour and letters, and with ids of its figure's own."""
+    """Return a tag with the colour and fonts of the page, and with ids that are unique to the figure."""
     tag = tag.replace(INK, "currentColor")
     tag = re.sub(r"font: ([\d.]+px) [^;\"]*", r"font-size: \1", re.sub(r"font-family: [^;\"]*;? ?", "", tag))
     return re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{own}-", tag)
@@ -128,16 +128,16 @@ figure svg { display: block; max-width: 100%; height: auto; }
 
 
 def page(title: str, body: str, style: str = "", script: str = "") -> str:
-    """Return a whole page, which loads nothing and runs no script but its own.
+    """Return an HTML page that loads no resources and runs only the given script.
 
     Parameters
     ----------
     title : str
-        Plain text, which stands at the head of the page too.
+        Plain text; also the heading of the page.
     body : str
-        HTML, in which whatever comes from data is escaped.
+        HTML. Text that comes from data must be escaped.
     style, script : str, optional
-        CSS beside that of all pages, and JavaScript that runs once the page is there.
+        CSS in addition to the common style, and JavaScript that runs when the page is loaded.
     """
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     allowed = f"'sha256-{digest}'" if script else "'none'"
@@ -153,10 +153,10 @@ def page(title: str, body: str, style: str = "", script: str = "") -> str:
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], looks: Sequence[str] = ()) -> str:
-    """Return a table, whose cells are escaped; what fits no narrow screen can be moved sideways.
+    """Return a table with escaped cells, which scrolls horizontally on narrow screens.
 
-    A column in which all cells that are not empty begin like a number is set to the right. `looks` are how the rows
-    look, the first ones first: "best", "faint" or "".
+    A column whose nonempty cells all start with a number is right-aligned. `looks` are the CSS classes of the first
+    rows: "best", "faint" or "".
 
     >>> print(table(["name", "error"], [["<b>", "0.12 ± 0.01"], ["tan", ""]]))  # doctest: +ELLIPSIS
     <div class="wide"><table>
@@ -178,12 +178,12 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], looks: Sequence
 
 
 def figure(svg: str, caption: str) -> str:
-    """Return a drawing with what it shows below it, which is escaped."""
+    """Return a figure element of an SVG drawing and its caption, which is escaped."""
     return f"<figure>\n{svg}\n<figcaption>{escape(caption)}</figcaption>\n</figure>"
 
 
 def _numeric(words: Sequence[str]) -> bool:
-    """Return whether all words that are more than a dash begin like numbers, and there are some.
+    """Return whether the words other than dashes all start with a number, and there is at least one.
 
     >>> _numeric(["12 %", "–3.5", ""]), _numeric(["3 of 9", "all"])
     (True, False)

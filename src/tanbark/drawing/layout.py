@@ -22,19 +22,19 @@ Edge = tuple[int, int]
 
 SWEEPS = 12
 MOST_BENDS = 20_000
-"""Where edges would need more bends they are straight."""
+"""Above this number of bends, edges are straight."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Places of nodes, and the points that edges pass: across in layers, down in rows.
+    """The positions of nodes and the points of edges, as layer and row.
 
     Parameters
     ----------
     places : tuple of points
         One for each node, the class last.
     edges : mapping of points by parent and child
-        Of every edge that is drawn, from the parent's place to the child's.
+        The points that each visible edge passes, from parent to child.
     """
 
     places: tuple[Point, ...]
@@ -42,7 +42,7 @@ class Layout:
 
     @property
     def size(self) -> Point:
-        """How many layers and rows there are."""
+        """The number of layers and rows."""
         across, down = zip(*self.places, *(point for points in self.edges.values() for point in points))
         return max(across) + 1.0, max(down) + 1.0
 

@@ -1,4 +1,4 @@
-"""Networks and edge probabilities drawn with matplotlib."""
+"""Plots of networks and edge probabilities with matplotlib."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def plot_network(names: Sequence[str], structure: Structure, strengths: Mapping[
 
 
 def thicknesses(structure: Structure, strengths: Mapping[Edge, float]) -> Mapping[Edge, float]:
-    """Return the strength of each edge relative to the strongest edge that is drawn."""
-    drawn = [strengths[edge] for edge in layout(structure).edges if strengths[edge] == strengths[edge]]
-    most = max(drawn, default=0.0) or 1.0
+    """Return the strength of each edge relative to the strongest visible edge."""
+    visible = [strengths[edge] for edge in layout(structure).edges if strengths[edge] == strengths[edge]]
+    most = max(visible, default=0.0) or 1.0
     return {edge: strength / most for edge, strength in strengths.items()}
 
 

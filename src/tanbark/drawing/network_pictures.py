@@ -11,10 +11,10 @@ from tanbark.graph import Structure
 
 
 def draw(names: Sequence[str], structure: Structure) -> str:
-    """Return the network as a tree: each node hangs from the first node it depends on, in brackets follow the others.
+    """Return the network as a text tree: each node is below its first parent, with the other parents in brackets.
 
-    Where the class is above every attribute it stands alone on the first line, and is not named again. Elsewhere it is
-    a node like the others, and what depends on nothing stands at the margin.
+    If the class is a parent of every attribute, it appears only on the first line. Otherwise it is a node like the
+    others, and nodes without parents are not indented.
 
     >>> print(draw(["rain", "wind", "sail"], Structure.augmented((-1, 0))))
     sail
@@ -50,12 +50,12 @@ def draw(names: Sequence[str], structure: Structure) -> str:
 
 
 GAP, DOWN = 58.0, 36.0
-"""How much room there is between layers, and how far apart rows are."""
+"""The space between layers and the distance of rows, in pixels."""
 HEIGHT = 25.0
 FEWEST_LETTERS, LETTERS = 10, 28
-"""For how many letters of a name a node has room: for the longest name, within these bounds."""
+"""The bounds of the width of a node, in letters; within them, the longest name determines it."""
 LETTER, MARGIN = 6.9, 14.0
-"""How wide a letter is, and what a node leaves free beside its name."""
+"""The width of a letter, and the total horizontal padding of a node, in pixels."""
 THINNEST, THICKEST = 1.0, 7.0
 
 
@@ -69,28 +69,28 @@ def picture(
     most: float | None = None,
     buttons: bool = False,
 ) -> str:
-    """Return the drawing of a network. Letters and lines have the colour of the text around it.
+    """Return an SVG drawing of a network, in the colour of the surrounding text.
 
-    Nodes bear the class "node" and their number as `data-node`.
+    Nodes have the class "node" and their index as `data-node`.
 
     Parameters
     ----------
     names : sequence of str
-        The class's last.
+        The names of the nodes, the class last.
     structure : Structure
     strengths : mapping of numbers by parent and child
-        Which thickness the edges have; a dashed thin line where it is not a number.
+        The strengths of the edges, shown as thickness; NaN is shown as a thin dashed line.
     said : mapping of str by parent and child
-        What a pointer over an edge shows.
+        The tooltips of the edges.
     shades : sequence of numbers from 0 to 1, optional
-        How dark the attributes are.
+        The shading of the attributes.
     further : mapping of numbers by pairs of nodes, optional
-        Lines without direction beside the edges.
+        The strengths of further undirected edges, shown as dashed lines.
     most : float, optional
-        The strength that is the thickest; that of the strongest edge, if not given.
-    buttons : bool
-        Whether nodes can be reached by the keyboard, for a page that does something when they are chosen; they then
-        have the page's colour ``--paper`` behind them.
+        The strength of the thickest line; by default that of the strongest edge.
+    buttons : bool, default=False
+        Whether nodes are buttons that can be reached with the keyboard. If so, their background has the page's colour
+        ``--paper``.
     """
     laid = layout(structure)
     layers, rows = laid.size
@@ -120,20 +120,20 @@ def picture(
 
 
 def told_words(names: Sequence[str], strengths: Mapping[Edge, float]) -> dict[Edge, str]:
-    """Return what to say of edges: how much the parent tells about the child.
+    """Return the tooltips of edges: the conditional mutual information of parent and child.
 
     >>> told_words(["a", "b"], {(0, 1): 0.25, (1, 0): math.nan})
     {(0, 1): 'a → b: 0.25 nats', (1, 0): 'b → a, not measured'}
     """
     return {
         (above, below): f"{names[above]} → {names[below]}"
-        + (f": {told:.3g} nats" if told == told else ", not measured")
-        for (above, below), told in strengths.items()
+        + (f": {strength:.3g} nats" if strength == strength else ", not measured")
+        for (above, below), strength in strengths.items()
     }
 
 
 def shortened(name: str) -> str:
-    """Return a name that fits a node.
+    """Shorten a name to fit a node.
 
     >>> shortened("a name that is very much too long")
     'a name that is very much to…'
@@ -143,7 +143,7 @@ def shortened(name: str) -> str:
 
 
 def _between(a: Point, b: Point, node: float, across: float) -> str:
-    """Return a line between two nodes: a bow at their right sides where they are in one layer."""
+    """Return the path of a line between two nodes: an arc on the right if they are in the same layer."""
     (x, y), (u, v) = sorted((place[0] * across, place[1] * DOWN + HEIGHT / 2) for place in (a, b))
     if x < u:
         return f"M{x + node:.1f} {y:.1f}L{u:.1f} {v:.1f}"
@@ -152,7 +152,7 @@ def _between(a: Point, b: Point, node: float, across: float) -> str:
 
 
 def _through(points: Sequence[Point], node: float, across: float) -> str:
-    """Return a smooth path from the right side of the first point's node to the left side of the last's."""
+    """Return a smooth path from the right side of the first node to the left side of the last, through all points."""
     at = [(x * across, y * DOWN + HEIGHT / 2) for x, y in points]
     path = f"M{at[0][0] + node:.1f} {at[0][1]:.1f}"
     before, level = at[0][0] + node, at[0][1]

@@ -217,7 +217,7 @@ class Network {
     while (cost.size) {
       let next, least = Infinity;
       for (const [u, size] of cost) if (size < least) [next, least] = [u, size];
-      if (least > MAX_TABLE) throw new RangeError("too much is unknown to be summed out");
+      if (least > MAX_TABLE) throw new RangeError("too many values are unknown to marginalise them exactly");
       const scope = [...beside.get(next)];
       steps.push({ u: next, scope, cells: least });
       cost.delete(next);
