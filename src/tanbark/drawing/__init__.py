@@ -1,1 +1,1 @@
-"""Layouts, pictures and pages."""
+"""Layouts and drawings of networks, and HTML pages."""

@@ -1,9 +1,9 @@
 """Layered layouts of networks.
 
-Where every node has at most one parent the drawing is a tree: leaves stand below one another and parents beside the
-middle of their children. Elsewhere nodes stand in layers (Sugiyama, Tagawa and Toda 1981): edges that pass over layers
-are bent there, the order within layers is that of the neighbours' means, and places are the nearest to those means that
-keep the order.
+If every node has at most one parent, the drawing is a tree: leaves are stacked, and parents are beside the middle of
+their children. Otherwise nodes are placed in layers (Sugiyama, Tagawa and Toda 1981): edges that cross layers bend there,
+nodes within a layer are ordered by the means of their neighbours, and positions are as close to these means as the order
+allows.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Point = tuple[float, float]
 Edge = tuple[int, int]
 
 SWEEPS = 12
-MOST_BENDS = 20_000
+MAX_BENDS = 20_000
 """Above this number of bends, edges are straight."""
 
 
@@ -48,7 +48,7 @@ class Layout:
 
 
 def shown_edges(structure: Structure) -> list[Edge]:
-    """Return the edges to draw: where the class is above all attributes, those between attributes.
+    """Return the visible edges: only those between attributes if the class is a parent of all attributes.
 
     >>> shown_edges(Structure.augmented((-1, 0)))
     [(0, 1)]
@@ -63,13 +63,13 @@ def shown_edges(structure: Structure) -> list[Edge]:
 
 
 def class_above_all(structure: Structure) -> bool:
-    """Return whether every attribute depends on the class, and the class on none."""
+    """Return whether every attribute depends on the class, and the class has no parents."""
     of_class = structure.of_class
     return not structure.parents[of_class] and all(of_class in above for above in structure.parents[:-1])
 
 
 def layout(structure: Structure) -> Layout:
-    """Return where to draw a network's nodes and edges.
+    """Return the positions of a network's nodes and edges.
 
     >>> layout(Structure.augmented((-1, 0, 0))).places
     ((0.0, 1.5), (1.0, 1.0), (1.0, 2.0), (0.0, 0.0))
@@ -85,7 +85,7 @@ def layout(structure: Structure) -> Layout:
 
 
 def _tree_places(above: Sequence[Sequence[int]]) -> tuple[Point, ...]:
-    """Return places of a forest: the class first, then the trees, then what stands alone, in columns."""
+    """Return the layout of a forest: the class first, then the trees, then isolated nodes in columns."""
     below: dict[int, list[int]] = {}
     for node, parents in enumerate(above):
         for p in parents:
@@ -119,7 +119,7 @@ def _layered(structure: Structure, above: Sequence[Sequence[int]]) -> Layout:
     """Return the layout of a graph in which a node has several parents."""
     layer = _layers(structure, above)
     edges = [(p, node) for node, parents in enumerate(above) for p in parents]
-    bent = sum(layer[node] - layer[p] - 1 for p, node in edges) <= MOST_BENDS
+    bent = sum(layer[node] - layer[p] - 1 for p, node in edges) <= MAX_BENDS
     paths: dict[Edge, list[int]] = {}
     for p, node in edges:
         bends = range(layer[p] + 1, layer[node]) if bent else ()
@@ -137,7 +137,7 @@ def _layered(structure: Structure, above: Sequence[Sequence[int]]) -> Layout:
 
 
 def _layers(structure: Structure, above: Sequence[Sequence[int]]) -> list[int]:
-    """Return the layer of each node: right of all its parents; what has none stands beside its first child."""
+    """Return the layer of each node: right of all its parents; a node without parents is next to its first child."""
     order = structure.topological_order()
     layer = [0] * len(above)
     for node in order:
@@ -194,7 +194,7 @@ def _rows(layer: Sequence[int], before: Sequence[Sequence[int]], after: Sequence
 
 
 def _crossings(layers: Sequence[Sequence[int]], after: Sequence[Sequence[int]]) -> int:
-    """Return how many pairs of edges between neighbouring layers cross."""
+    """Return the number of edge crossings between neighbouring layers."""
     place = {point: at for points in layers for at, point in enumerate(points)}
     total = 0
     for points in layers:

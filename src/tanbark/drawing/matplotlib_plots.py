@@ -17,7 +17,7 @@ THINNEST, THICKEST = 0.8, 5.0
 
 
 def axes_for(ax: Any, width: float, height: float) -> Any:
-    """Return the axes to draw on: those given, or new ones of a size in inches."""
+    """Return the given axes, or new ones of a size in inches."""
     if ax is not None:
         return ax
     from matplotlib import pyplot
@@ -39,7 +39,7 @@ def plot_network(names: Sequence[str], structure: Structure, strengths: Mapping[
     of_class = structure.of_class
     for node, ((x, y), name) in enumerate(zip(laid.places, names)):
         box = {"boxstyle": "round,pad=0.35", "facecolor": "white", "linewidth": 2.0 if node == of_class else 0.8}
-        # Names are not mathematics, whatever dollars they hold.
+        # Dollar signs in names must not be parsed as mathematics.
         ax.text(x, y, shortened(name), ha="center", va="center", fontsize=9, bbox=box, parse_math=False)
     ax.set_xlim(-0.5, layers - 0.5)
     ax.set_ylim(rows - 0.4, -0.6)
@@ -55,7 +55,7 @@ def thicknesses(structure: Structure, strengths: Mapping[Edge, float]) -> Mappin
 
 
 def _smooth(across: tuple[float, ...], down: tuple[float, ...]) -> tuple[Any, Any]:
-    """Return points of a line that leaves and reaches every layer level."""
+    """Return the points of a line that is horizontal at every layer."""
     t = np.linspace(0.0, 1.0, 20)
     bend = t * t * (3.0 - 2.0 * t)
     xs = [x + (u - x) * t for x, u in pairwise(across)]
@@ -64,11 +64,11 @@ def _smooth(across: tuple[float, ...], down: tuple[float, ...]) -> tuple[Any, An
 
 
 MOST_NUMBERS = 12
-"""With more attributes the squares bear no numbers."""
+"""With more attributes, the cells of the plot show no numbers."""
 
 
 def plot_edge_probabilities(probabilities: NDArray[np.float64], names: Sequence[str], ax: Any) -> Any:
-    """Return axes with a square for every two attributes, the darker the more probable the edge between them is."""
+    """Return axes with a heat map of the edge probabilities of all pairs of attributes."""
     n = len(names)
     ax = axes_for(ax, 2.6 + 0.42 * n, 1.8 + 0.42 * n)
     shown = np.where(np.eye(n, dtype=np.bool_), np.nan, probabilities)
