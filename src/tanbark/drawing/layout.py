@@ -1,9 +1,9 @@
 """Layered layouts of networks.
 
 If every node has at most one parent, the drawing is a tree: leaves are stacked, and parents are beside the middle of
-their children. Otherwise nodes are placed in layers (Sugiyama, Tagawa and Toda 1981): edges that cross layers bend there,
-nodes within a layer are ordered by the means of their neighbours, and positions are as close to these means as the order
-allows.
+their children. Otherwise nodes are placed in layers (Sugiyama, Tagawa and Toda 1981): edges that cross layers bend
+there, nodes within a layer are ordered by the means of their neighbours, and positions are as close to these means as
+the order allows.
 """
 
 from __future__ import annotations
