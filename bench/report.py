@@ -23,7 +23,7 @@ PAUSE_SECONDS = 1.0
 """The time from opening a page to the first move."""
 MOVE_SCRIPT = f"""(async (done) => {{
 const select = (u) => {{
-  document.getElementById("find-attribute").value = carried.columns[u].name;
+  document.getElementById("find-attribute").value = pageData.columns[u].name;
   document.getElementById("find-attribute").dispatchEvent(new Event("input"));
   return document.getElementById("attribute-" + u);
 }};
@@ -32,7 +32,7 @@ const frames = [], wholes = [];
 let seed = 1, refused = 0;
 const random = (below) => (seed = (seed * 48271) % 2147483647) % below;
 for (let turn = 0; turn < {MOVES}; turn++) {{
-  const box = select(random(carried.columns.length));
+  const box = select(random(pageData.columns.length));
   const began = performance.now();
   box.value = random(4) ? String(random(10)) : "-1";
   box.dispatchEvent(new Event("change"));

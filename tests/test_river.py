@@ -39,7 +39,7 @@ def test_no_check_of_river_is_skipped():
 
 
 def stream(rows=120, seed=0):
-    """Return rows with categories, whole numbers, measurements and holes of all kinds, and their classes."""
+    """Return rows with categories, whole numbers, measurements and missing values of all kinds, and their classes."""
     rng = np.random.default_rng(seed)
     found = []
     for _ in range(rows):
@@ -51,12 +51,12 @@ def stream(rows=120, seed=0):
             "wet": bool(rng.random() < 0.5),
         }
         for name in list(x):
-            hole = rng.integers(12)
-            if hole == 0:
+            kind = rng.integers(12)
+            if kind == 0:
                 del x[name]
-            elif hole == 1:
+            elif kind == 1:
                 x[name] = None
-            elif hole == 2 and name in ("wind", "degrees"):
+            elif kind == 2 and name in ("wind", "degrees"):
                 x[name] = math.nan
         names = list(x)
         rng.shuffle(names)
@@ -69,7 +69,7 @@ def frame_of(rows):
     return frame[sorted(frame.columns)], [y for _, y in rows]
 
 
-def taught(model, rows, **how):
+def trained(model, rows, **how):
     adapter = RiverClassifier(model, **how)
     for x, y in rows:
         adapter.learn_one(x, y)
@@ -79,7 +79,7 @@ def taught(model, rows, **how):
 @pytest.mark.parametrize("classifier", ROW_BY_ROW)
 def test_a_stream_is_the_batch_of_its_rows_under_the_schema_of_the_first(classifier):
     rows = stream()
-    adapter = taught(classifier(), rows, warm_up=60)
+    adapter = trained(classifier(), rows, warm_up=60)
     schema = Encoder().fit(*frame_of(rows[:60])).schema_
     X, y = frame_of(rows)
     batch = classifier(encoder=schema).fit(X, y)
@@ -92,7 +92,7 @@ def test_a_stream_is_the_batch_of_its_rows_under_the_schema_of_the_first(classif
 
 def test_the_counts_are_those_of_pandas():
     rows = [({"sky": x["sky"]}, y) for x, y in stream() if x.get("sky")]
-    adapter = taught(TAN(), rows, warm_up=30)
+    adapter = trained(TAN(), rows, warm_up=30)
     seen = pd.crosstab([y for _, y in rows], [x["sky"] for x, _ in rows])
     np.testing.assert_array_equal(adapter.model_.counts_.values, seen)
 
@@ -100,7 +100,7 @@ def test_the_counts_are_those_of_pandas():
 @pytest.mark.parametrize("many", [1, 2, 3, 30, 59])
 def test_during_the_warm_up_the_model_is_the_one_of_all_rows_so_far(many):
     rows = stream()
-    adapter = taught(NaiveBayes(), rows[:many], warm_up=60)
+    adapter = trained(NaiveBayes(), rows[:many], warm_up=60)
     X, y = frame_of(rows[:many])
     batch = NaiveBayes(encoder=Encoder(max_levels=65_000)).fit(X, y)
     expected = dict(zip(batch.classes_.tolist(), batch.predict_proba(X[-1:])[0]))
@@ -115,7 +115,7 @@ def test_before_the_first_row_there_are_no_probabilities():
 
 
 def test_rows_without_any_feature_are_learned_once_there_is_one():
-    adapter = taught(NaiveBayes(), [({}, "p"), ({"a": None}, "p"), ({"a": math.nan}, "q")], warm_up=2)
+    adapter = trained(NaiveBayes(), [({}, "p"), ({"a": None}, "p"), ({"a": math.nan}, "q")], warm_up=2)
     assert adapter.predict_proba_one({}) == {}
     adapter.learn_one({"a": "x"}, "q")
     adapter.learn_one({}, "p")
@@ -123,12 +123,12 @@ def test_rows_without_any_feature_are_learned_once_there_is_one():
     assert adapter.features_ == ("a",)
 
 
-@pytest.mark.filterwarnings("ignore:the feature")
+@pytest.mark.filterwarnings("ignore:ignoring the feature")
 @settings(max_examples=10, deadline=None)
 @given(st.lists(st.integers(0, 40), max_size=4), st.integers(1, 50))
-def test_however_a_stream_is_cut_into_frames_the_counts_are_the_same(cuts, warm_up):
+def test_counts_do_not_depend_on_how_a_stream_is_split_into_frames(cuts, warm_up):
     rows = stream(40)
-    whole = taught(NaiveBayes(), rows, warm_up=warm_up)
+    whole = trained(NaiveBayes(), rows, warm_up=warm_up)
     ends = [0, *sorted(cuts), len(rows)]
     parts = RiverClassifier(NaiveBayes(), warm_up=warm_up)
     for start, stop in itertools.pairwise(ends):
@@ -141,7 +141,7 @@ def test_however_a_stream_is_cut_into_frames_the_counts_are_the_same(cuts, warm_
 
 def test_many_rows_are_predicted_as_one_by_one():
     rows = stream()
-    adapter = taught(TAN(), rows, warm_up=50)
+    adapter = trained(TAN(), rows, warm_up=50)
     X = pd.DataFrame([x for x, _ in rows], index=range(7, 127))
     found = adapter.predict_proba_many(X)
     assert found.index.equals(X.index)
@@ -156,7 +156,7 @@ def test_a_weight_of_three_is_the_row_three_times_and_of_zero_no_row(warm_up):
     for i, (x, y) in enumerate(rows):
         weighed.learn_one(x, y, w=1 if i < 10 else 3)
         weighed.learn_one({"sky": "snow"}, y, w=0)
-    repeated = taught(NaiveBayes(), rows[:10] + [row for row in rows[10:] for _ in range(3)], warm_up=warm_up)
+    repeated = trained(NaiveBayes(), rows[:10] + [row for row in rows[10:] for _ in range(3)], warm_up=warm_up)
     if warm_up == 5:
         np.testing.assert_array_equal(weighed.model_.counts_.table, repeated.model_.counts_.table)
     np.testing.assert_array_equal(weighed.model_.counts_.class_counts, repeated.model_.counts_.class_counts)
@@ -166,9 +166,11 @@ def test_a_weight_of_three_is_the_row_three_times_and_of_zero_no_row(warm_up):
 
 def test_a_feature_that_comes_after_the_warm_up_is_ignored_with_one_warning():
     rows = stream()
-    plain = taught(TAN(), rows, warm_up=40)
-    late = taught(TAN(), rows[:80], warm_up=40)
-    with pytest.warns(UserWarning, match="'moon' first came after the warm-up of 40 rows, and is ignored"):
+    plain = trained(TAN(), rows, warm_up=40)
+    late = trained(TAN(), rows[:80], warm_up=40)
+    with pytest.warns(
+        UserWarning, match="ignoring the feature 'moon', which first appeared after the warm-up of 40 rows"
+    ):
         late.learn_one({**rows[80][0], "moon": "full"}, rows[80][1])
     for x, y in rows[81:]:
         late.learn_one({**x, "moon": "full"}, y)
@@ -176,9 +178,9 @@ def test_a_feature_that_comes_after_the_warm_up_is_ignored_with_one_warning():
     assert late.predict_proba_one({**rows[0][0], "moon": "new"}) == plain.predict_proba_one(rows[0][0])
 
 
-def test_after_the_warm_up_the_network_bears_the_names_of_the_features():
+def test_after_the_warm_up_the_network_has_the_names_of_the_features():
     rows = [({("deep", 1): x.get("sky"), "class": x.get("wind")}, y) for x, y in stream()]
-    network = taught(TAN(), rows, warm_up=50).model_.network_
+    network = trained(TAN(), rows, warm_up=50).model_.network_
     assert set(network.parents) == {"('deep', 1)", "class", "class_"}
 
 
@@ -191,13 +193,13 @@ def test_a_model_that_needs_rows_says_why():
 
 def test_a_row_that_does_not_fit_changes_nothing():
     rows = stream()
-    adapter = taught(TAN(), rows, warm_up=50)
+    adapter = trained(TAN(), rows, warm_up=50)
     before = adapter.model_.counts_
     for x in ({"degrees": "warm"}, {"degrees": math.inf}, {"degrees": [1]}):
         with pytest.raises((ValueError, TypeError), match="'degrees'"):
             adapter.learn_one(x, "a")
     assert adapter.model_.counts_ == before
-    early = taught(TAN(), rows[:20], warm_up=50)
+    early = trained(TAN(), rows[:20], warm_up=50)
     before = early.model_.counts_
     with pytest.raises(ValueError, match="the feature 'degrees' mixes numbers with strings"):
         early.learn_one({"degrees": "warm"}, "a")
@@ -206,9 +208,9 @@ def test_a_row_that_does_not_fit_changes_nothing():
 
 
 @pytest.mark.parametrize("warm_up", [10, 1000])
-def test_a_stream_that_forgets_remembers_its_window(warm_up):
+def test_a_stream_with_a_window_counts_only_its_window(warm_up):
     rows = [({"sky": x["sky"]}, y) for x, y in stream(200) if x.get("sky")]
-    adapter = taught(Stream(NaiveBayes(), window=50), rows, warm_up=warm_up)
+    adapter = trained(Stream(NaiveBayes(), window=50), rows, warm_up=warm_up)
     seen = pd.crosstab([y for _, y in rows[-50:]], [x["sky"] for x, _ in rows[-50:]])
     np.testing.assert_array_equal(adapter.model_.model_.counts_.values, seen)
     assert adapter.predict_proba_one({"sky": "sun"}) == pytest.approx(
@@ -218,7 +220,7 @@ def test_a_stream_that_forgets_remembers_its_window(warm_up):
 
 def test_new_levels_and_classes_come_at_any_time():
     rows = [({"sky": "sun"}, "p"), ({"sky": "rain"}, "q")] * 10
-    adapter = taught(TAN(), rows, warm_up=5)
+    adapter = trained(TAN(), rows, warm_up=5)
     adapter.learn_one({"sky": "fog"}, "new")
     np.testing.assert_array_equal(adapter.model_.counts_.values, [[1, 0, 0], [0, 0, 10], [0, 10, 0]])
     assert list(adapter.predict_proba_one({"sky": "fog"})) == ["new", "p", "q"]
@@ -226,13 +228,13 @@ def test_new_levels_and_classes_come_at_any_time():
 
 def test_the_given_model_stays_as_it_is():
     model = TAN()
-    adapter = taught(model, stream(), warm_up=20)
+    adapter = trained(model, stream(), warm_up=20)
     assert not hasattr(model, "counts_")
     assert adapter.clone().model_ is None
     assert repr(clone(model)) in repr(adapter)
 
 
-def test_naive_bayes_agrees_with_that_of_river_but_for_the_prior():
+def test_naive_bayes_agrees_with_that_of_river_except_for_the_prior():
     """On binary features with one row added to each cell, both estimate (n + 1) / (n of the class + 2)."""
     ours = RiverClassifier(NaiveBayes(parameters="laplace", encoder=Encoder(categorical="all")), warm_up=WARM_UP)
     theirs = naive_bayes.BernoulliNB(alpha=1)
@@ -249,14 +251,14 @@ def test_naive_bayes_agrees_with_that_of_river_but_for_the_prior():
 
 
 @pytest.mark.parametrize(("dataset", "rows"), [(datasets.Phishing, 600), (datasets.ImageSegments, 600)])
-def test_a_tree_foresees_streams_better_than_rivers_gaussian_naive_bayes(dataset, rows):
+def test_a_tree_predicts_streams_better_than_rivers_gaussian_naive_bayes(dataset, rows):
     def accuracy(model):
         return evaluate.progressive_val_score(dataset().take(rows), model, metrics.Accuracy()).get()
 
     assert accuracy(RiverClassifier(TAN(), warm_up=100)) > accuracy(naive_bayes.GaussianNB())
 
 
-def test_rows_of_nothing_known_are_not_kept_without_end():
+def test_the_buffer_of_rows_without_known_features_is_bounded():
     model = RiverClassifier(NaiveBayes(), warm_up=10)
     model.learn_many(pd.DataFrame({"a": [None] * 3000}), pd.Series(["p"] * 3000))
     assert model.model_ is None
@@ -266,11 +268,11 @@ def test_rows_of_nothing_known_are_not_kept_without_end():
     assert model.model_.counts_.value(0).tolist() == [[10, 0], [0, 10]]
 
 
-def test_what_is_no_classifier_of_tanbarks_is_refused_at_once():
+def test_other_objects_are_refused_at_once():
     from sklearn.naive_bayes import GaussianNB
 
     for model in (TAN, GaussianNB()):
-        with pytest.raises(TypeError, match="model must be one of tanbark's classifiers, such as TAN"):
+        with pytest.raises(TypeError, match="model must be a tanbark classifier, such as TAN"):
             RiverClassifier(model)
 
 

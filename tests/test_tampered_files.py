@@ -193,9 +193,9 @@ TAMPERED = [
     (BoostedBN, filling("estimator_weights", slice(None), 1e308), "weights of its votes must be positive and finite"),
     (BoostedBN, filling("prior_ratio", slice(None), 1e308), "its prior_ratio is invalid"),
     # Weights of edges under which draws take the numbers of attributes from memory that nobody has written.
-    (AveragedTAN, filling("log_weights", np.s_[:, 0], -np.inf), "not the same in both directions"),
-    (AveragedTAN, filling("log_weights", slice(None), -np.inf), "allow no tree"),
-    (AveragedTAN, cutting_off(1), "allow no tree"),
+    (AveragedTAN, filling("log_weights", np.s_[:, 0], -np.inf), "not symmetric"),
+    (AveragedTAN, filling("log_weights", slice(None), -np.inf), "allow no spanning tree"),
+    (AveragedTAN, cutting_off(1), "allow no spanning tree"),
     (AveragedTAN, filling("log_weights", slice(None), np.inf), "infinite"),
     (AveragedTAN, filling("ratios", slice(None), -1.0), "not probabilities"),
     (AveragedTAN, filling("ratios", slice(None), 1e300), "sum to more than 1"),

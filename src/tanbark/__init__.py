@@ -1,7 +1,6 @@
 """Bayesian network classifiers that learn from counts.
 
-Importing this module, or asking the command line for help, pulls in nothing heavy: every name is loaded when it is
-first used.
+Names are imported when they are first used, so that importing this package and showing command-line help are fast.
 """
 
 from importlib import import_module

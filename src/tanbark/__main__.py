@@ -1,4 +1,4 @@
-"""The program: ``tanbark``, or ``python -m tanbark``."""
+"""The entry point of ``tanbark`` and ``python -m tanbark``."""
 
 from tanbark.cli import app
 from tanbark.cli.terminal.command_group import EXIT_INTERRUPTED
@@ -10,8 +10,8 @@ def run() -> None:
     OWNS_PROCESS.set(True)
     try:
         app(prog_name="tanbark")
-    except SystemExit as ended:
-        if ended.code == EXIT_INTERRUPTED:
+    except SystemExit as error:
+        if error.code == EXIT_INTERRUPTED:
             end_by_interrupt()
         raise
 

@@ -1,4 +1,4 @@
-"""Classifiers for River, the library of learning from streams: one row at a time, each a dict."""
+"""An adapter for River, the library for online learning: rows are dicts and come one at a time."""
 
 from __future__ import annotations
 
@@ -31,37 +31,35 @@ except ImportError as error:
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_WAITING = 1000
-"""So many rows of which nothing is known wait for the first one of which something is."""
+MAX_BUFFERED_ROWS = 1000
+"""The maximum number of rows without known features that are kept until the first row with a known feature."""
 
 Features = Mapping[Hashable, Any]
 Row = tuple[Features, Any, float]
 
 
 class RiverClassifier(MiniBatchClassifier):
-    """A classifier of tanbark's that learns as River's do.
+    """A tanbark classifier with the interface of River.
 
-    A row is a dict. A feature that it lacks, or that is None or NaN, is missing there. The first rows decide which
-    features there are, which of them are categories, and where numbers are cut; until there are `warm_up` of them,
-    the model is fitted anew to the rows so far. After that every row is one `partial_fit`, and no row is kept. New
-    levels and classes may come at any time.
+    A row is a dict. A feature that is absent, None or NaN is missing. The first `warm_up` rows determine the features,
+    which of them are categories, and the cut points of numbers. During this warm-up, the model is refitted to all rows
+    so far. After it, every row is one `partial_fit`, and no row is kept. New levels and classes may appear at any time.
 
-    A feature that first comes after the warm-up is ignored, with one warning: no row so far tells how it goes with the
-    others, and a number would have no cut points. A longer `warm_up` meets it in time.
+    A feature that first appears after the warm-up is ignored, with one warning: it was not counted together with the
+    other features, and a number would have no cut points. Increase `warm_up` to include it.
 
     Parameters
     ----------
-    model : classifier
-        One with `partial_fit`, or a `Stream` of one. It stays as it is; what learns is a copy of its settings, which
-        begins anew also where the model is fitted.
-    warm_up : int
-        From how many rows the schema is learned.
+    model : classifier or Stream
+        A classifier with `partial_fit`, or a `Stream` of one. It is not modified: an unfitted clone learns.
+    warm_up : int, default=200
+        The number of rows from which the schema is learned.
 
     Attributes
     ----------
-    model_ : classifier or None
-        What was learned; None before the first row. After the warm-up the network of a classifier bears the features'
-        names; in a `Stream` they are x0, x1, ..., in the order of `features_`.
+    model_ : classifier, Stream or None
+        The fitted model; None before the first row. After the warm-up, the network of a classifier has the names of the
+        features; in a `Stream` they are x0, x1, ..., in the order of `features_`.
     features_ : tuple
         The features in the order of the model's columns.
 
@@ -78,9 +76,9 @@ class RiverClassifier(MiniBatchClassifier):
     def __init__(self, model: Any, *, warm_up: int = 200) -> None:
         check_number("warm_up", warm_up, 1)
         if not isinstance(model, CountsClassifier | Stream):
-            raise TypeError(f"model must be one of tanbark's classifiers, such as TAN(), or a Stream, got {model!r}")
+            raise TypeError(f"model must be a tanbark classifier, such as TAN(), or a Stream, got {model!r}")
         try:
-            model.partial_fit  # noqa: B018 (where it is not there, the error says why)
+            model.partial_fit  # noqa: B018 (the error of a missing method says why)
         except AttributeError as error:
             raise TypeError(f"{type(model).__name__} cannot learn row by row: {error}") from error
         self.model = model
@@ -103,30 +101,49 @@ class RiverClassifier(MiniBatchClassifier):
     # Learning
 
     def learn_one(self, x: Features, y: Any, w: float = 1.0) -> None:
-        """Learn a row of class `y`, which counts `w` times; a row without a class teaches nothing."""
+        """Learn from one row; a row without a class is ignored.
+
+        Parameters
+        ----------
+        x : dict
+            The features.
+        y : object
+            The class.
+        w : float, default=1.0
+            The weight of the row.
+        """
         if not isinstance(x, Mapping):
             raise TypeError(f"a row must be a dict of features, got {type(x).__name__!r}")
         self._learn([(dict(x), plain(y), _checked(w))])
 
     def learn_many(self, X: pd.DataFrame, y: pd.Series, w: Sequence[float] | None = None) -> None:
-        """Learn the rows of a data frame, as `learn_one` would one after the other."""
+        """Learn from the rows of a data frame, as `learn_one` would one after the other.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame
+        y : pandas.Series
+            The classes.
+        w : sequence of float, default=None
+            The weights of the rows; `None` for 1.
+        """
         weights = [1.0] * len(X) if w is None else map(_checked, w)
-        self._learn(list(zip(X.to_dict("records"), y.tolist(), weights)))
+        self._learn(list(zip(X.to_dict("records"), y.tolist(), weights, strict=True)))
 
     def _learn(self, rows: list[Row]) -> None:
         rows = [row for row in rows if row[2] > 0 and not is_missing(row[1])]
         while self._first is not None and rows:
-            room = max(self.warm_up - len(self._first), 1)
-            self._begin(self._first, rows[:room])
-            rows = rows[room:]
+            n_next = max(self.warm_up - len(self._first), 1)
+            self._warm_up_with(self._first, rows[:n_next])
+            rows = rows[n_next:]
         if rows:
             self._warn_of_new(rows)
             values, classes, weights = _table(rows, self.features_)
             with _naming(self.features_):
                 self.model_.partial_fit(values, classes, sample_weight=weights)
 
-    def _begin(self, earlier: list[Row], rows: list[Row]) -> None:
-        """Learn rows and those before them, all anew; where they are enough, these are the last to be learned so."""
+    def _warm_up_with(self, earlier: list[Row], rows: list[Row]) -> None:
+        """Refit the model to the earlier rows and further ones; end the warm-up if there are enough."""
         known = {name for x, _, _ in rows for name, value in x.items() if not is_missing(value)}
         features = tuple(sorted({*self.features_, *known}, key=str))
         first = [*earlier, *rows]
@@ -135,35 +152,35 @@ class RiverClassifier(MiniBatchClassifier):
             values, classes, weights = _table(first, features)
             with warnings.catch_warnings(), _naming(features):
                 if not enough:
-                    # That a column looks like an identifier is no news while there are few rows.
+                    # Warnings, such as of a column that looks like an identifier, are premature with few rows.
                     warnings.simplefilter("ignore")
                 model = clone(self.model).partial_fit(values, classes, sample_weight=weights)
             self.model_, self.features_ = _named(model, features) if enough else model, features
-        # Rows of nothing known teach no schema, however many they are.
-        self._first = None if enough else first[-max(self.warm_up, MOST_WAITING) :]
+        # A schema cannot be learned from rows without known features, however many there are.
+        self._first = None if enough else first[-max(self.warm_up, MAX_BUFFERED_ROWS) :]
 
     def _warn_of_new(self, rows: Sequence[Row]) -> None:
         if self._warned:
             return
         known = set(self.features_)
         new = (name for x, _, _ in rows for name, value in x.items() if name not in known and not is_missing(value))
-        strange = next(new, None)
-        if strange is not None:
+        feature = next(new, None)
+        if feature is not None:
             self._warned = True
-            warn(f"the feature {strange!r} first came after the warm-up of {self.warm_up} rows, and is ignored")
+            warn(f"ignoring the feature {feature!r}, which first appeared after the warm-up of {self.warm_up} rows")
 
     # Predicting
 
-    def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
-        """Return the probability of each class so far; of none before the first row."""
+    def predict_proba_one(self, x: Features, **_kwargs: Any) -> dict[Any, float]:
+        """Return the probability of each class seen so far; an empty dict before the first row."""
         if self.model_ is None:
             return {}
         with _naming(self.features_):
             probabilities = self.model_.predict_proba(_values([x], self.features_))[0]
-        return dict(zip(self.model_.classes_.tolist(), probabilities.tolist()))
+        return dict(zip(self.model_.classes_.tolist(), probabilities.tolist(), strict=True))
 
     def predict_proba_many(self, X: pd.DataFrame) -> pd.DataFrame:
-        """Return the probability of each class so far for every row, one column per class."""
+        """Return a data frame with the probability of each class seen so far, one column per class."""
         import pandas as pd
 
         if self.model_ is None:
@@ -175,14 +192,14 @@ class RiverClassifier(MiniBatchClassifier):
 
 @contextmanager
 def _naming(features: tuple[Hashable, ...]) -> Iterator[None]:
-    """Let errors about a column of a table without names name the feature."""
+    """Replace the column numbers in error messages by the names of the features."""
     try:
         yield
     except (ValueError, TypeError) as error:
         names = {f"column 'x{u}'": f"the feature {name!r}" for u, name in enumerate(features)}
-        words = re.sub(r"column 'x\d+'", lambda found: names.get(found[0], found[0]), str(error))
-        words = re.sub(r"^column ", "the feature ", words)
-        raise type(error)(words) from error
+        message = re.sub(r"column 'x\d+'", lambda match: names.get(match[0], match[0]), str(error))
+        message = re.sub(r"^column ", "the feature ", message)
+        raise type(error)(message) from error
 
 
 def _checked(weight: Any) -> float:
@@ -194,14 +211,14 @@ def _checked(weight: Any) -> float:
 def _table(
     rows: Sequence[Row], features: tuple[Hashable, ...]
 ) -> tuple[NDArray[Any], list[Any], NDArray[np.float64] | None]:
-    """Return the values of the features, the classes, and the weights where not all are one."""
+    """Return the values of the features, the classes, and the weights, or `None` if all weights are one."""
     weights = np.array([w for _, _, w in rows])
     classes = [y for _, y, _ in rows]
     return _values([x for x, _, _ in rows], features), classes, None if (weights == 1).all() else weights
 
 
 def _values(rows: Sequence[Features], features: tuple[Hashable, ...]) -> NDArray[Any]:
-    """Return the values of the features as rows of objects."""
+    """Return the values of the features as an array of objects, one row per dict."""
     values = np.empty((len(rows), len(features)), object)
     for i, x in enumerate(rows):
         values[i] = [x.get(name) for name in features]
@@ -209,13 +226,13 @@ def _values(rows: Sequence[Features], features: tuple[Hashable, ...]) -> NDArray
 
 
 def _named(model: Any, features: tuple[Hashable, ...]) -> Any:
-    """Return a classifier whose columns bear the features' names, though its rows come without."""
+    """Return a classifier whose columns have the names of the features, although it was fitted without names."""
     names = [str(name) for name in features]
     if not isinstance(model, CountsClassifier) or len(set(names)) < len(names):
         return model
     counts, class_name = model.counts_, "class"
     while class_name in names:
         class_name += "_"
-    columns = tuple(replace(column, name=name) for column, name in zip(counts.schema.columns, names))
+    columns = tuple(replace(column, name=name) for column, name in zip(counts.schema.columns, names, strict=True))
     schema = replace(counts.schema, columns=columns, class_name=class_name)
     return model.fit_counts(Counts(schema, counts.class_counts, counts.table))

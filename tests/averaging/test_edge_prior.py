@@ -1,4 +1,4 @@
-"""What a user may say of edges, and what is said to a user who errs."""
+"""Edge priors in every accepted form, and the messages for invalid ones."""
 
 import numpy as np
 import pandas as pd
@@ -9,11 +9,11 @@ from tanbark.averaging import edge_prior_matrix
 NAMES = ("age", "pulse", "sex")
 
 
-def test_nothing_given_means_every_edge_alike():
+def test_no_edge_prior_gives_every_edge_the_factor_one():
     assert np.array_equal(edge_prior_matrix(None, NAMES), np.ones((3, 3)))
 
 
-def test_names_and_matrix_say_the_same():
+def test_names_and_matrix_are_equivalent():
     by_name = edge_prior_matrix({("pulse", "age"): 2, frozenset({"sex", "age"}): 0}, NAMES)
     by_place = edge_prior_matrix([[7, 2, 0], [2, 7, 1], [0, 1, 7]], NAMES)
     assert np.array_equal(by_name, by_place)
@@ -26,7 +26,7 @@ def test_a_frame_is_read_by_its_names():
     assert np.array_equal(edge_prior_matrix(frame, NAMES), by_place)
     assert np.array_equal(edge_prior_matrix(frame.loc[::-1, ["pulse", "age", "sex"]], NAMES), by_place)
     assert edge_prior_matrix(pd.DataFrame(by_place), ("0", "1", "2"))[0, 1] == 2
-    with pytest.raises(ValueError, match="rows and columns are not named as the columns of the table"):
+    with pytest.raises(ValueError, match="row and column names are the columns of the table"):
         edge_prior_matrix(frame.rename(columns={"age": "height"}), NAMES)
 
 
@@ -37,30 +37,30 @@ def matrix(value):
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("given", "message"),
     [
-        (matrix(-1.0), "between 'age' and 'pulse' the factor -1; factors are finite and at least 0"),
+        (matrix(-1.0), "the factor -1 for the edge between 'age' and 'pulse'; factors must be finite and at least 0"),
         (matrix(np.nan), "the factor nan"),
         (matrix(np.inf), "the factor inf"),
         (np.triu(np.full((3, 3), 2.0)), "must be symmetric"),
         (np.ones((2, 2)), "must be a 3 x 3 matrix"),
         (np.ones(3), "must be a 3 x 3 matrix"),
-        (np.ones((2, 3, 3)), r"got the shape \(2, 3, 3\)"),
+        (np.ones((2, 3, 3)), r"got an array of shape \(2, 3, 3\)"),
         (np.ones((3, 3)) * 1j, "must be a 3 x 3 matrix"),
         ({("age", "sex"): 10**400}, "got 1000"),
         ([["a"]], "must be a 3 x 3 matrix"),
         ("age", "must be a 3 x 3 matrix"),
-        ({("age", "height"): 1.0}, "names 'height', which is no column; the columns are 'age', 'pulse', 'sex'"),
+        ({("age", "height"): 1.0}, "names 'height', which is not a column; the columns are 'age', 'pulse', 'sex'"),
         ({("age", "age"): 1.0}, "'age' and itself"),
         ({"age": 1.0}, "pairs of names to factors, got the key 'age'"),
         ({("age", "sex"): "much"}, "got 'much'"),
-        ({("age", "sex"): np.nan}, "between 'age' and 'sex' the factor nan"),
-        ({("age", "sex"): -2}, "between 'age' and 'sex' the factor -2"),
+        ({("age", "sex"): np.nan}, "the factor nan for the edge between 'age' and 'sex'"),
+        ({("age", "sex"): -2}, "the factor -2 for the edge between 'age' and 'sex'"),
         ({("age", "sex"): 2, ("sex", "age"): 3}, "two different factors"),
-        ({("age", "sex"): 0, ("age", "pulse"): 0}, "no tree joins 'age' and 'pulse'"),
-        (np.zeros((3, 3)), "no tree joins 'age' and 'pulse'"),
+        ({("age", "sex"): 0, ("age", "pulse"): 0}, "no allowed edges connect 'age' with 'pulse'"),
+        (np.zeros((3, 3)), "no allowed edges connect 'age' with 'pulse'"),
     ],
 )
-def test_a_mistake_gets_a_sentence(given, words):
-    with pytest.raises(ValueError, match=words):
+def test_an_invalid_prior_is_refused(given, message):
+    with pytest.raises(ValueError, match=message):
         edge_prior_matrix(given, NAMES)

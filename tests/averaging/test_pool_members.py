@@ -1,4 +1,4 @@
-"""What is left when a row is taken out of the counts that it was in."""
+"""Leave-one-out class priors of super-parent networks."""
 
 import numpy as np
 import pytest

@@ -86,7 +86,7 @@ def test_no_other_solver_finds_better_weights(link, seed, members, classes, rows
 
 
 @links
-def test_members_that_are_equal_share_alike(link):
+def test_equal_members_have_equal_weights(link):
     log_posteriors, y, weights = problem(1, 80, 3, 2)
     doubled = log_posteriors[:, :, [0, 1, 2, 0, 0]]
     found = best_pool(likelihood_of(doubled, y, weights, link), 5)
@@ -108,7 +108,7 @@ def test_fewer_rows_than_members_have_one_answer_whatever_the_order_of_the_membe
 
 
 @pytest.mark.parametrize("spread", [1e-9, 30.0, 600.0])
-def test_scores_next_to_equal_or_worlds_apart_are_pooled(spread):
+def test_nearly_equal_and_very_different_scores_are_pooled(spread):
     log_posteriors, y, weights = problem(3, 50, 5, 3, spread)
     for link in ("log", "linear"):
         found = best_pool(likelihood_of(log_posteriors, y, weights, link), 5)

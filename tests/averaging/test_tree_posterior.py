@@ -1,4 +1,4 @@
-"""The posterior over trees against all trees, drawn frequencies and arbitrary precision."""
+"""The posterior over trees against enumeration, sampled frequencies and arbitrary precision."""
 
 import math
 
@@ -29,7 +29,7 @@ def common(tree, other):
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
 @pytest.mark.parametrize("spread", [0.0, 1.0, 5.0])
-def test_all_that_is_said_of_the_posterior_is_so_by_enumeration(all_trees, n, spread):
+def test_the_posterior_agrees_with_enumeration(all_trees, n, spread):
     model = posterior(n, spread, seed=n)
     trees = all_trees(n)
     share = probabilities(model, trees)
@@ -50,7 +50,7 @@ def test_all_that_is_said_of_the_posterior_is_so_by_enumeration(all_trees, n, sp
 
 
 @pytest.mark.parametrize("unit", [1e9, 1e13, 1.3677887785310683e17, 1e50, 1e300, -1e17])
-def test_beside_weights_that_are_worlds_apart_ties_are_ties(all_trees, unit):
+def test_ties_are_kept_among_weights_of_very_different_size(all_trees, unit):
     """The heaviest trees alone are probable, all of them alike, however many digits the weights have lost."""
     for seed in range(5):
         levels = np.random.default_rng(seed).integers(0, 3, (5, 5))
@@ -131,7 +131,7 @@ def test_edge_probabilities_are_right_to_the_last_digits_however_far_weights_are
         for u in range(n):
             for v in range(u):
                 exact = weights[u][v] * resistance(weights, u, v)
-                # A log weight of 5,000 is known to 1e-12; what is below the least double is nothing.
+                # A log weight of 5,000 is known to 1e-12; values below the smallest double are zero.
                 error = abs(arb(float(model.edge_probabilities[u, v])) - exact)
                 assert error < exact * 1e-11 + 1e-300
     finally:
@@ -139,7 +139,7 @@ def test_edge_probabilities_are_right_to_the_last_digits_however_far_weights_are
 
 
 @pytest.mark.parametrize("spread", [0.0, 1.5])
-def test_drawn_trees_come_as_often_as_they_are_probable(all_trees, spread):
+def test_sampled_trees_have_the_frequencies_of_their_probabilities(all_trees, spread):
     model = posterior(5, spread, seed=2)
     trees = all_trees(5)
     place = {frozenset(map(frozenset, tree)): i for i, tree in enumerate(trees)}
@@ -156,7 +156,7 @@ def test_drawn_trees_come_as_often_as_they_are_probable(all_trees, spread):
 
 
 @pytest.mark.compiled
-def test_drawn_edges_come_as_often_as_edges_are_probable():
+def test_sampled_edges_have_the_frequencies_of_their_probabilities():
     model = posterior(25, 3.0, seed=1)
     many = 20_000
     drawn = model.draw(many, np.random.default_rng(0)).reshape(-1, 2)
@@ -167,15 +167,15 @@ def test_drawn_edges_come_as_often_as_edges_are_probable():
     assert np.abs(apart[np.triu_indices(25, 1)]).max() < 5
 
 
-def test_weights_beyond_all_measure_are_the_best_trees():
+def test_huge_weights_select_the_best_trees():
     model = posterior(6, 1e200, seed=1)
     assert np.isfinite(model.log_total)
     best = model.best(1)[0][1]
     assert model.edge_probabilities[best[:, 0], best[:, 1]] == pytest.approx(1.0)
 
 
-def test_draws_are_trees_at_any_spread():
-    """Where a random walk would need forever: the heaviest tree is drawn every time."""
+def test_samples_are_trees_at_any_spread():
+    """A random walk would take forever here; every sample is the heaviest tree."""
     model = posterior(40, 1e5, seed=3)
     best = {frozenset(edge) for edge in model.best(1)[0][1].tolist()}
     for tree in model.draw(10, np.random.default_rng(0)).tolist():

@@ -460,7 +460,7 @@ def test_messages_in_wide_trees_neither_underflow_nor_overflow(ess, monkeypatch)
     (_, marginals), *_ = mixture._sampled(codes, np.arange(5), None)
     for t in range(0, len(times), max(len(times) // 5, 1)):
         edges = np.array([(u, p) for u, p in enumerate(parent[0, t]) if p >= 0])
-        expected = mixture.network(edges).log_joint(codes) - mixture.log_prior
+        expected = mixture.network(edges).log_joint(codes) - mixture.class_log_prior
         np.testing.assert_allclose(marginals[:, t], expected, rtol=1e-11)
 
 

@@ -31,9 +31,9 @@ def table():
         ({"prior": 3}, TypeError, "prior must be Counts or None, got 'int'"),
         ({"random_state": "x"}, TypeError, "random_state must be a whole number, a RandomState or None, got 'x'"),
         ({"random_state": -1}, ValueError, "random_state must be a whole number of at least 0, got -1"),
-        ({"edge_prior": -np.ones((3, 3))}, ValueError, "factors are finite and at least 0"),
-        ({"edge_prior": np.zeros((3, 3))}, ValueError, "no tree joins 'a' and 'b'"),
-        ({"edge_prior": {("a", "z"): 1}}, ValueError, "names 'z', which is no column"),
+        ({"edge_prior": -np.ones((3, 3))}, ValueError, "factors must be finite and at least 0"),
+        ({"edge_prior": np.zeros((3, 3))}, ValueError, "no allowed edges connect 'a' with 'b'"),
+        ({"edge_prior": {("a", "z"): 1}}, ValueError, "names 'z', which is not a column"),
     ],
 )
 def test_a_setting_that_cannot_be_gets_a_sentence_and_changes_nothing(table, settings, error, words):

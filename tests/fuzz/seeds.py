@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import warnings
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -105,7 +106,8 @@ def _sparse() -> KDB:
     fitted = KDB(k=2, encoder=Encoder(n_bins=2)).fit(X, y)
     network = fitted.network_
     tables = [_thinned(network, node) for node in range(len(network.log_tables))]
-    fitted.network_ = tanbark.Network(network.schema, network.structure, tuple(tables))
+    changed = tanbark.Network(network.schema, network.structure, tuple(tables))
+    fitted.model_ = replace(fitted.model_, network=changed)
     return fitted
 
 

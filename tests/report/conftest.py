@@ -39,7 +39,7 @@ def browser(tmp_path_factory):
 
 @pytest.fixture
 def opened(browser, tmp_path):
-    """Open the report of a model in the browser; nothing may be wrong with it to the end of the test."""
+    """Open the report of a model in the browser; the browser must log no error until the end of the test."""
     from tanbark import write_report
 
     def show(model, data=None):

@@ -1,4 +1,4 @@
-"""The page as a person uses it, in a real browser."""
+"""The interactive page in a real browser."""
 
 import json
 import re
@@ -38,13 +38,13 @@ def mushrooms(rows=400):
 
 
 def answered(page):
-    """Return the posterior and the weights of the attributes that are shown, as the page tells them in the end."""
+    """Return the posterior and the weights of the attributes that the page shows when it is done."""
     WebDriverWait(page, 20).until(lambda page: page.find_elements(By.CSS_SELECTOR, "#what-if[data-ready=true]"))
     posterior = [float(one.get_attribute("data-log")) for one in page.find_elements(By.CSS_SELECTOR, "#answers output")]
     weights = {}
     for item in page.find_elements(By.CSS_SELECTOR, "#moves li.known"):
-        told = json.loads(item.find_element(By.TAG_NAME, "output").get_attribute("data-weights"))
-        weights[item.find_element(By.TAG_NAME, "label").text] = [float(one) for one in told]
+        shown = json.loads(item.find_element(By.TAG_NAME, "output").get_attribute("data-weights"))
+        weights[item.find_element(By.TAG_NAME, "label").text] = [float(one) for one in shown]
     return posterior, weights
 
 
@@ -53,7 +53,7 @@ def choose(page, name, label):
     Select(item.find_element(By.TAG_NAME, "select")).select_by_visible_text(label)
 
 
-def test_choosing_values_shows_what_follows_from_them(opened):
+def test_setting_values_shows_the_posterior_and_the_weights(opened):
     X, y = mushrooms()
     model = TAN().fit(X, y)
     page = opened(model)
@@ -102,7 +102,7 @@ def test_a_node_shows_its_table(opened, model):
         table = network.table(name)
         above = network.structure.parents[node]
         of_class = network.structure.of_class
-        # The page has the class last among what is above.
+        # On the page the class is the last parent.
         axes = [axis for axis, p in enumerate(above) if p != of_class] + [
             a for a, p in enumerate(above) if p == of_class
         ]
@@ -117,7 +117,7 @@ def test_a_click_does_what_the_keyboard_does(opened):
     assert page.find_element(By.CSS_SELECTOR, "#table h3").text == "P(smell | kind)"
 
 
-def test_hostile_names_are_shown_and_do_nothing(opened):
+def test_hostile_names_are_shown_as_text(opened):
     X, y = mushrooms()
     X.columns = HOSTILE[:4]
     X[HOSTILE[0]] = X[HOSTILE[0]].map({"none": HOSTILE[4], "foul": HOSTILE[5], "musty": HOSTILE[1]})
@@ -142,7 +142,7 @@ def test_a_page_loads_nothing(tmp_path):
 
 
 @pytest.mark.parametrize("width", [360, 1600])
-def test_nothing_hangs_over_the_edge_of_the_screen(opened, width):
+def test_nothing_overflows_the_screen(opened, width):
     X, y = mushrooms()
     page = opened(TAN().fit(X, y), X.assign(kind=y))
     size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500}
@@ -173,10 +173,10 @@ def test_a_wide_model_answers_within_a_frame(opened):
     model = TAN().fit(X.astype(str), rng.integers(0, 3, 3000))
     page = opened(model)
     times = page.execute_script(
-        "const asked = modelOf(carried); const codes = carried.columns.map(() => -1); const times = [];"
+        "const asked = modelOf(pageData); const codes = pageData.columns.map(() => -1); const times = [];"
         "for (let turn = 0; turn < 120; turn++) {"
         "  const u = (turn * 37) % 60; codes[u] = codes[u] < 0 ? turn % 10 : -1;"
-        "  const began = performance.now(); answer(asked, carried.logPrior, codes, []);"
+        "  const began = performance.now(); answer(asked, pageData.logPrior, codes, []);"
         "  times.push(performance.now() - began); }"
         "return times.sort((a, b) => a - b)"
     )
@@ -203,7 +203,7 @@ def test_a_thousand_attributes_can_be_used(opened, tmp_path):
     assert (tmp_path / "report.html").stat().st_size < 3_000_000
 
 
-def test_weights_follow_the_order_of_moves_where_they_do_not_add_up_by_themselves(opened):
+def test_weights_of_models_without_evidence_follow_the_order_of_moves(opened):
     X, y = mushrooms()
     model = AveragedTAN().fit(X, y)
     page = opened(model)
@@ -237,16 +237,16 @@ def test_a_bar_stands_on_the_side_of_its_weight(opened):
         assert (inside["right"] <= middle + 1) if weight < 0 else (inside["left"] >= middle - 1)
 
 
-def test_what_cannot_be_answered_is_said_on_the_page(opened):
+def test_the_page_reports_questions_that_it_cannot_answer(opened):
     X, y = mushrooms()
     page = opened(TAN().fit(X, y))
-    page.execute_script("Network.prototype.scores = () => { throw new RangeError('too much is unknown'); }")
+    page.execute_script("Network.prototype.scores = () => { throw new RangeError('too many values are unknown'); }")
     choose(page, "smell", "foul")
-    assert "Too much is unknown" in page.find_element(By.ID, "trouble").text
+    assert "Too many values are unknown" in page.find_element(By.ID, "trouble").text
     assert page.find_elements(By.CSS_SELECTOR, "#answers output")[0].text == "–"
 
 
-def test_the_rows_of_a_large_table_come_when_they_are_asked_for(opened):
+def test_a_large_table_is_shown_in_parts(opened):
     rng = np.random.default_rng(0)
     a = rng.integers(0, 40, 2000)
     X = np.stack([a, (a + rng.integers(0, 2, 2000)) % 40], axis=1).astype(str)
@@ -259,7 +259,7 @@ def test_the_rows_of_a_large_table_come_when_they_are_asked_for(opened):
     assert len(page.find_elements(By.CSS_SELECTOR, "#table tbody tr")) == 120
 
 
-def test_arrows_lead_from_node_to_node(opened):
+def test_arrow_keys_move_between_nodes(opened):
     X, y = mushrooms()
     page = opened(TAN().fit(X, y))
     stops = page.execute_script("return document.querySelectorAll('.node[tabindex=\"0\"]').length")

@@ -1,4 +1,4 @@
-"""What a report says, against other ways to find it out."""
+"""The contents of a report against independent computations."""
 
 import json
 import math
@@ -17,9 +17,10 @@ from sklearn.naive_bayes import GaussianNB
 from tanbark import AODE, KDB, TAN, AdditiveBN, AveragedTAN, BayesNet, Encoder, NaiveBayes, Stream, write_report
 from tanbark.classifiers.registry import REGISTRY
 from tanbark.datasets import lenses
+from tanbark.models import TreeAverage
 from tanbark.network import edge_strengths as strengths
-from tanbark.report import page_model as carried
-from tanbark.report.importance import information, mean_weights
+from tanbark.report import page_model
+from tanbark.report.importance import class_information, mean_weights
 from tanbark.report.performance import given_rows
 from tanbark.schema import Schema
 
@@ -33,18 +34,18 @@ def page(tmp_path):
     return text
 
 
-def carried_by(text):
-    return json.loads(re.search(r'<script type="application/json" id="carried">(.*?)</script>', text).group(1))
+def page_data(text):
+    return json.loads(re.search(r'<script type="application/json" id="page-data">(.*?)</script>', text).group(1))
 
 
 @pytest.mark.parametrize("name", REGISTRY)
 def test_every_classifier_has_a_page(page, name):
     X, y = lenses()
     text = page(REGISTRY[name].classifier().fit(X, y), (X, y))
-    assert set(carried_by(text)) == {
+    assert set(page_data(text)) == {
         "className", "classes", "columns", "importance", "drawings", "logPrior", "scorer",
     }  # fmt: skip
-    for part in ("What if", "How good it is", "What depends on what", "What matters", "The classes"):
+    for part in ("What if", "Performance", "Network", "Feature importance", "Classes"):
         assert f"<h2>{part}</h2>" in text
 
 
@@ -60,7 +61,7 @@ def test_importance_is_the_mutual_information_under_the_model():
             prior = model.network_.query("class")
             total += p * sum(q * math.log(q / prior[c]) for c, q in given.items() if q > 0)
         expected.append(total)
-    assert information(model).tolist() == pytest.approx(expected, abs=1e-12)
+    assert class_information(model).tolist() == pytest.approx(expected, abs=1e-12)
 
 
 PRIOR = [0.2, 0.3, 0.5]
@@ -77,10 +78,10 @@ PRIOR = [0.2, 0.3, 0.5]
         BayesNet(class_prior=PRIOR),
     ],
 )
-def test_importance_follows_from_what_is_said_of_single_values(model):
+def test_importance_follows_from_the_posterior_given_single_values(model):
     X, y = lenses()
     model.fit(X, y)
-    for u, told in enumerate(information(model)):
+    for u, found in enumerate(class_information(model)):
         values = sorted({row[u] for row in X})
         rows = np.full((len(values), 4), None, object)
         rows[:, u] = values
@@ -96,10 +97,10 @@ def test_importance_follows_from_what_is_said_of_single_values(model):
         joint = posterior * (weight / weight.sum())[:, None]
         apart = np.outer(joint.sum(axis=1), joint.sum(axis=0))
         seen = joint > 0
-        assert told == pytest.approx((joint[seen] * np.log(joint[seen] / apart[seen])).sum(), abs=1e-9)
+        assert found == pytest.approx((joint[seen] * np.log(joint[seen] / apart[seen])).sum(), abs=1e-9)
 
 
-def test_mean_weights_are_the_mean_size_of_what_is_explained():
+def test_mean_weights_are_the_mean_absolute_values_of_explain():
     X, y = lenses()
     model = TAN().fit(X, y)
     codes = model.schema_.encode(X)
@@ -115,8 +116,8 @@ def test_confusion_is_scikit_learns(page):
     rows = re.search(r'aria-labelledby="confusion">(.*?)</table>', text, re.DOTALL).group(1)
     counts = [int(n) for n in re.findall(r'<td class="number heat"[^>]*>(\d+)</td>', rows)]
     assert counts == confusion_matrix(y, model.predict(X)).ravel().tolist()
-    assert "On the 24 rows given that have a known class." in text
-    assert "further rows" not in text
+    assert "Measured on the 24 given rows that have a known class." in text
+    assert "other rows" not in text
     assert f"{(model.predict(X) == y).mean():.1%}" in text
 
 
@@ -131,12 +132,12 @@ def test_a_table_may_hold_the_class_and_further_columns(made):
     assert rows.truth.tolist() == [*(model.classes_.tolist().index(label) for label in y[:-2]), -1, -1]
 
 
-def test_rows_without_classes_are_weighed_and_not_judged(page):
+def test_rows_without_classes_have_mean_weights_and_no_performance(page):
     X, y = lenses()
     text = page(TAN().fit(X, y), X)
-    assert "How good it is" not in text
-    assert '<span class="head">weighs</span>' in text
-    assert '<span class="head">weighs</span>' not in page(TAN().fit(X, y))
+    assert "Performance" not in text
+    assert '<span class="head">mean |weight|</span>' in text
+    assert '<span class="head">mean |weight|</span>' not in page(TAN().fit(X, y))
 
 
 def test_a_data_set_is_data(page):
@@ -154,60 +155,60 @@ def test_a_stream_is_reported_as_the_model_in_it(page):
     assert "TAN for class" in page(Stream(TAN()).partial_fit(X, y))
 
 
-def test_what_cannot_be_reported_is_refused(tmp_path):
+def test_invalid_arguments_are_refused(tmp_path):
     X, y = lenses()
-    with pytest.raises(TypeError, match="a report is about a classifier of tanbark, got 'GaussianNB'"):
+    with pytest.raises(TypeError, match="model must be a tanbark classifier or a Stream, got 'GaussianNB'"):
         write_report(GaussianNB(), tmp_path / "a.html")
     with pytest.raises(NotFittedError):
         write_report(TAN(), tmp_path / "a.html")
     model = TAN().fit(X, y)
     with pytest.raises(ValueError, match="24 rows, but 3 classes"):
         write_report(model, tmp_path / "a.html", (X, y[:3]))
-    with pytest.raises(ValueError, match="the classifier knows none of the classes of data: 1 is not among"):
+    with pytest.raises(ValueError, match="data has no known class: 1 is not one of"):
         write_report(model, tmp_path / "a.html", (X, [1] * 24))
-    with pytest.raises(ValueError, match="a tuple of a table and its classes, got 3 things"):
+    with pytest.raises(ValueError, match="a tuple of a table and its classes, got a tuple of 3"):
         write_report(model, tmp_path / "a.html", (X, y, y))
     with pytest.raises(FileNotFoundError):
         write_report(model, tmp_path / "no" / "a.html")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_trees_of_which_none_is_much_better_take_no_longer(monkeypatch):
+def test_the_importance_of_averaged_trees_needs_no_tree_sums(monkeypatch):
     rng = np.random.default_rng(0)
     model = AveragedTAN().fit(rng.integers(0, 4, (200, 12)), rng.integers(0, 2, 200))
-    monkeypatch.setattr(AveragedTAN, "_log_scores", None)
-    assert (information(model) > 0).all()
+    monkeypatch.setattr(TreeAverage, "log_scores", None)
+    assert (class_information(model) > 0).all()
 
 
-def test_a_model_too_large_to_carry_is_drawn_without_answers(page, monkeypatch):
+def test_a_model_too_large_for_a_page_is_drawn_without_answers(page, monkeypatch):
     X, y = lenses()
-    monkeypatch.setattr(carried, "MOST_NUMBERS", 10)
+    monkeypatch.setattr(page_model, "MAX_NUMBERS", 10)
     text = page(TAN().fit(X, y))
-    assert "This page cannot compute answers: its " in text
-    assert "scorer" not in carried_by(text)
+    assert "This page cannot compute answers: the model has " in text
+    assert "scorer" not in page_data(text)
     assert "data-node" in text
 
 
-def test_a_pool_is_too_large_when_its_members_are_together(page, monkeypatch):
+def test_the_size_of_a_pool_is_that_of_all_its_members(page, monkeypatch):
     X, y = lenses()
     pool = AdditiveBN(weak=[TAN(), NaiveBayes()]).fit(X, y)
     alone = TAN().fit(X, y)
-    monkeypatch.setattr(carried, "MOST_NUMBERS", sum(table.size for table in alone.network_.log_tables))
-    assert "scorer" in carried_by(page(alone))
-    assert "scorer" not in carried_by(page(pool))
+    monkeypatch.setattr(page_model, "MAX_NUMBERS", sum(table.size for table in alone.network_.log_tables))
+    assert "scorer" in page_data(page(alone))
+    assert "scorer" not in page_data(page(pool))
 
 
-def test_a_class_that_cannot_be_is_said(page):
+def test_an_impossible_class_has_an_infinite_log_prior(page):
     X, y = lenses()
-    found = carried_by(page(NaiveBayes(class_prior=[0.0, 0.5, 0.5]).fit(X, y)))
+    found = page_data(page(NaiveBayes(class_prior=[0.0, 0.5, 0.5]).fit(X, y)))
     assert found["logPrior"] == ["-Infinity", math.log(0.5), math.log(0.5)]
 
 
-def test_very_many_classes_are_listed_by_what_is_missed(page):
+def test_many_classes_are_listed_by_their_errors(page):
     y = np.repeat(np.arange(50), 4)
     X = np.stack([y % 7, y // 7], axis=1).astype(str)
     text = page(NaiveBayes().fit(X, y), (X, y))
-    assert "Classes that are missed most" in text
+    assert "Classes with the most errors" in text
     assert 'id="confusion"' not in text
 
 
@@ -220,27 +221,26 @@ def test_a_report_of_sixty_attributes_of_ten_levels_is_small(page):
 
 def test_the_classes_are_as_probable_as_the_model_says(page):
     X, y = lenses()
-    text = page(NaiveBayes(class_prior=[0.1, 0.2, 0.7]).fit(X, y)).split("<h2>The classes</h2>")[1]
+    text = page(NaiveBayes(class_prior=[0.1, 0.2, 0.7]).fit(X, y)).split("<h2>Classes</h2>")[1]
     shown = re.findall(r'<span class="name">(\w+)</span>.*?>([\d.]+)%</span></li>', text)
     assert shown == [("hard", "10.00"), ("none", "20.00"), ("soft", "70.00")]
 
 
-def test_what_tells_most_stands_first_and_what_is_missing_is_said(page):
+def test_attributes_are_ranked_by_information_and_missing_shares_are_shown(page):
     X, y = lenses()
     X = np.array(X, object)
     X[:6, 1] = None
     model = TAN().fit(X, y)
     text = page(model)
     names = re.findall(r'<li class=""><span class="name">(\w+)</span>', text)
-    told = information(model)
-    assert names == [f"x{u}" for u in np.argsort(-told)]
+    assert names == [f"x{u}" for u in np.argsort(-class_information(model))]
     rows = re.findall(
         r"<tr><td>(x\d)</td><td>category</td><td class=.number.>\d</td><td class=.number.>([\d.]+)%", text
     )
     assert rows == [("x0", "0.0"), ("x1", "25.0"), ("x2", "0.0"), ("x3", "0.0")]
 
 
-def test_settings_are_told_in_short(page):
+def test_only_settings_that_differ_from_the_defaults_are_shown(page):
     X, y = lenses()
     prior = TAN().fit(X, y).counts_
     text = page(AveragedTAN(prior=prior, ess=3.0, encoder=prior.schema).fit(X, y))
@@ -251,26 +251,26 @@ def test_settings_are_told_in_short(page):
 def test_members_of_different_kinds_are_each_explained(page):
     X, y = lenses()
     text = page(AdditiveBN(weak=[TAN(), AODE()], link="linear").fit(X, y))
-    drawn = [one for one in ("The thicker the line the more is told", "is the mean of as many networks") if one in text]
+    captions = [one for one in ("The thicker the line", "averages one network per attribute") if one in text]
     weights = AdditiveBN(weak=[TAN(), AODE()], link="linear").fit(X, y).weights_
-    assert len(drawn) == (weights > 0).sum()
+    assert len(captions) == (weights > 0).sum()
 
 
-def test_a_name_of_half_a_character_does_no_harm(page):
+def test_a_name_with_a_lone_surrogate_is_accepted(page):
     X, y = lenses()
     schema = TAN().fit(X, y).schema_
     strange = Schema([replace(schema.columns[0], name="a\ud800"), *schema.columns[1:]], schema.classes, named=False)
     assert "TAN for class" in page(TAN(encoder=strange).fit(X, y))
 
 
-def test_where_exact_shares_would_take_long_the_page_tells_what_moves_the_answer(page, monkeypatch):
+def test_the_page_shows_changes_of_the_posterior_if_exact_evidence_is_slow(page, monkeypatch):
     X, y = lenses()
     model = KDB(k=2).fit(X, y)
-    exact = information(model)
-    assert "by how much each value moved the answer" not in page(model)
+    exact = class_information(model)
+    assert "the change of the log posterior when each value" not in page(model)
     monkeypatch.setattr(strengths, "MAX_STEPS", 0)
     text = page(model)
-    assert "by how much each value moved the answer" in text
-    assert carried_by(text)["scorer"]["alone"] is None
-    assert information(model) == pytest.approx(exact, abs=0.02)
+    assert "the change of the log posterior when each value" in text
+    assert page_data(text)["scorer"]["alone"] is None
+    assert class_information(model) == pytest.approx(exact, abs=0.02)
     assert mean_weights(model, model.schema_.encode(X)) is None

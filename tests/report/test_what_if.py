@@ -1,4 +1,4 @@
-"""What the page computes is what Python computes: in a real browser, for every classifier."""
+"""The page computes the same answers as Python: in a real browser, for every classifier."""
 
 import json
 import warnings
@@ -30,7 +30,7 @@ MODELS = {
     "TAN under another prior": lambda: TAN(class_prior=PRIOR),
     "KDB by frequencies": lambda: KDB(k=3, parameters="ml"),
     "a network under another prior": lambda: BayesNet(class_prior=PRIOR),
-    "super-parent with a class that cannot be": lambda: SuperParent(class_prior=[0.0, 0.5, 0.5]),
+    "super-parent with an impossible class": lambda: SuperParent(class_prior=[0.0, 0.5, 0.5]),
     "AODE by frequencies": lambda: AODE(parameters="ml"),
     "AODE without votes": lambda: AODE(min_frequency=120),
     "AODE under another prior": lambda: AODE(class_prior=PRIOR),
@@ -42,13 +42,13 @@ MODELS = {
     "pool under another prior": lambda: AdditiveBN(class_prior=PRIOR),
     "pool of trees": lambda: AdditiveBN(weak="tan"),
     "pool of classifiers": lambda: AdditiveBN(weak=[TAN(), NaiveBayes(), KDB()]),
-    "committee under another prior": lambda: BoostedBN(class_prior=PRIOR),
-    "committee of naive Bayes": lambda: BoostedBN(base="naive-bayes", n_estimators=5),
+    "votes under another prior": lambda: BoostedBN(class_prior=PRIOR),
+    "votes of naive Bayes": lambda: BoostedBN(base="naive-bayes", n_estimators=5),
 }
 
 
 def table(rows=260, seed=1):
-    """Return a table of six attributes with holes, of which some depend on others, and three classes."""
+    """Return a table of six attributes with missing values, some of which depend on others, and three classes."""
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 3, (rows, 6))
     X[:, 5] = rng.integers(0, 5, rows)
@@ -70,8 +70,8 @@ def partly_known(arity, many, seed):
 
 SCRIPT = """
 const text = (value) => JSON.stringify(value, (_, v) => (typeof v === "number" ? String(v) : v));
-const asked = modelOf(carried);
-return text(arguments[0].map((codes) => answer(asked, carried.logPrior, codes, arguments[1])));
+const asked = modelOf(pageData);
+return text(arguments[0].map((codes) => answer(asked, pageData.logPrior, codes, arguments[1])));
 """
 
 
@@ -91,7 +91,7 @@ def same(found, expected):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_the_page_says_what_python_says(opened, name):
+def test_the_page_agrees_with_python(opened, name):
     X, y = table()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -124,7 +124,7 @@ def decoded(model, rows):
 
 
 def steps(model, row, order):
-    """Return by how much each known value moves the log posterior, said one after the other, centred over classes."""
+    """Return the change of the log posterior by each known value, set one after the other, centred over classes."""
     weights = np.zeros((len(row), len(model.classes_)))
     known = np.full(len(row), -1)
     before = model.predict_log_proba(decoded(model, known[None]))[0]
@@ -140,7 +140,7 @@ def steps(model, row, order):
 
 
 @pytest.mark.filterwarnings("ignore:.*sampled trees")
-def test_trees_of_edges_that_are_worlds_apart_are_as_probable_as_python_has_them(opened):
+def test_tree_averages_with_extreme_edge_weights_agree_with_python(opened):
     X, y = table()
     model = AveragedTAN().fit(X, y, sample_weight=np.full(len(y), 1e15))
     page = opened(model)
@@ -149,7 +149,7 @@ def test_trees_of_edges_that_are_worlds_apart_are_as_probable_as_python_has_them
     np.testing.assert_allclose(found, model.model_.log_posterior(codes_of(model, rows)), rtol=0, atol=1e-7)
 
 
-def test_wide_tables_of_trees_keep_their_digits(opened):
+def test_averages_over_trees_of_wide_tables_are_accurate(opened):
     rng = np.random.default_rng(2)
     X = rng.integers(0, 4, (3000, 24))
     X[:, 1:] = np.where(rng.random((3000, 23)) < 0.9, X[:, :-1], X[:, 1:])
@@ -162,8 +162,8 @@ def test_wide_tables_of_trees_keep_their_digits(opened):
         warnings.simplefilter("ignore")
         expected = model.model_.log_posterior(codes_of(model, rows))
     found = page.execute_script(
-        "const asked = modelOf(carried);"
-        "return arguments[0].map((codes) => logPosterior(asked.scores(codes), carried.logPrior).map(String));",
+        "const asked = modelOf(pageData);"
+        "return arguments[0].map((codes) => logPosterior(asked.scores(codes), pageData.logPrior).map(String));",
         rows.tolist(),
     )
     assert same(np.vectorize(float)(found), expected)
@@ -171,7 +171,7 @@ def test_wide_tables_of_trees_keep_their_digits(opened):
 
 @pytest.mark.parametrize("rows", [300, 700, 1100, 1500, 4000])
 @pytest.mark.parametrize("multinet", [False, True])
-def test_averages_keep_their_digits_where_edges_are_as_far_apart_as_numbers_can_be(opened, rows, multinet):
+def test_averages_are_accurate_for_extreme_edge_weights(opened, rows, multinet):
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (rows, 5))
     X[:, 2], X[:, 4] = X[:, 0], X[:, 3]
@@ -182,28 +182,28 @@ def test_averages_keep_their_digits_where_edges_are_as_far_apart_as_numbers_can_
     assert same([one["posterior"] for one in found], model.model_.log_posterior(codes_of(model, asked)))
 
 
-def test_what_cannot_be_summed_out_is_not_guessed(opened):
+def test_values_that_cannot_be_marginalised_exactly_are_an_error(opened):
     X, y = table()
     page = opened(KDB(k=3).fit(X, y))
     said = page.execute_script(
-        "const asked = modelOf(carried); asked.network.arity = asked.network.arity.map(() => 300);"
-        "const codes = carried.columns.map(() => -1); codes[asked.network.order.at(-1)] = 0;"
+        "const asked = modelOf(pageData); asked.network.arity = asked.network.arity.map(() => 300);"
+        "const codes = pageData.columns.map(() => -1); codes[asked.network.order.at(-1)] = 0;"
         "try { asked.scores(codes); return 'guessed'; } catch (error) { return String(error); }"
     )
-    assert said == "RangeError: too much is unknown to be summed out"
+    assert said == "RangeError: too many values are unknown to marginalise them exactly"
 
 
-def test_a_weight_that_cannot_be_found_is_no_number_and_the_others_are_there(opened):
+def test_a_weight_that_cannot_be_computed_is_nan_and_the_others_are_shown(opened):
     X, y = table()
     model = AODE().fit(X, y)
     page = opened(model)
     row = np.array([1, 0, 2, 1, 0, 3])
     found = page.execute_script(
-        "const asked = modelOf(carried); const scores = asked.scores.bind(asked);"
+        "const asked = modelOf(pageData); const scores = asked.scores.bind(asked);"
         "asked.scores = (codes) => {"
-        "  if (codes.filter((code) => code >= 0).length === 2) throw new RangeError('too much is unknown');"
+        "  if (codes.filter((code) => code >= 0).length === 2) throw new RangeError('too many values are unknown');"
         "  return scores(codes); };"
-        "return JSON.stringify(answer(asked, carried.logPrior, arguments[0], [0, 1, 2, 3, 4, 5]));",
+        "return JSON.stringify(answer(asked, pageData.logPrior, arguments[0], [0, 1, 2, 3, 4, 5]));",
         row.tolist(),
     )
     weights = json.loads(found)["weights"]
@@ -213,7 +213,7 @@ def test_a_weight_that_cannot_be_found_is_no_number_and_the_others_are_there(ope
 
 
 @pytest.mark.parametrize("kind", [TAN, ForestAN, SuperParent, BNC2P, KDB])
-def test_values_that_a_class_cannot_have_weigh_what_python_says(opened, kind):
+def test_impossible_values_have_the_weights_that_python_computes(opened, kind):
     rng = np.random.default_rng(5)
     y = rng.integers(0, 3, 120)
     X = np.stack(
@@ -230,7 +230,7 @@ def test_values_that_a_class_cannot_have_weigh_what_python_says(opened, kind):
     assert same(parts, expected)
 
 
-def test_hundreds_of_values_that_all_but_rule_out_an_unknown_one_keep_their_digits(opened):
+def test_hundreds_of_values_that_nearly_exclude_an_unknown_one_are_accurate(opened):
     rng = np.random.default_rng(9)
     y = rng.integers(0, 2, 400)
     above = (y + (rng.random(400) < 0.3)) % 2
@@ -247,13 +247,13 @@ def test_hundreds_of_values_that_all_but_rule_out_an_unknown_one_keep_their_digi
     assert np.isfinite(model.model_.log_posterior(codes_of(model, rows))).all()
 
 
-def test_tables_that_were_made_for_other_questions_serve_the_next(opened):
+def test_cached_tables_serve_later_questions(opened):
     rng = np.random.default_rng(4)
     X = rng.integers(0, 4, (800, 16))
     X[:, 2:] = np.where(rng.random((800, 14)) < 0.5, (X[:, :-2] + X[:, 1:-1]) % 4, X[:, 2:])
     y = (X[:, 0] + X[:, 5] + rng.integers(0, 2, 800)) % 3
     model = KDB(k=2).fit(X, y)
-    # Each row is the one before, but for one value that is set, changed or taken back.
+    # Each row is the one before, except for one value that is set, changed or unset.
     rows = np.full((120, 16), -1)
     for t in range(1, len(rows)):
         rows[t] = rows[t - 1]
@@ -277,9 +277,9 @@ def test_an_exact_average_that_takes_long_is_estimated_first(opened):
     estimate = logsumexp(joints, axis=0, b=times[:, None] / times.sum())
     page = opened(model)
     first, last = page.execute_script(
-        "const asked = modelOf(carried); const said = (found) => [found.estimated, found.posterior];"
+        "const asked = modelOf(pageData); const said = (found) => [found.estimated, found.posterior];"
         "const moves = arguments[0].flatMap((code, u) => (code < 0 ? [] : [u]));"
-        "const steps = answering(asked, carried.logPrior, arguments[0], moves);"
+        "const steps = answering(asked, pageData.logPrior, arguments[0], moves);"
         "const first = said(steps.next().value); let last;"
         "for (const found of steps) if (found) last = said(found);"
         "return [first, last];",
@@ -302,7 +302,7 @@ def test_an_exact_average_that_takes_long_is_estimated_first(opened):
     assert float(shown[1].rstrip(" %")) / 100 == pytest.approx(np.exp(last[1][0]), abs=1e-3)
 
 
-def test_probabilities_at_the_end_of_numbers_are_logarithms_in_trees(opened):
+def test_trees_use_logarithms_for_probabilities_near_underflow(opened):
     page = opened(TAN().fit(*table()))
     # x0 above x1 above x2, whose value is as good as impossible.
     found = page.execute_script(
@@ -316,7 +316,7 @@ def test_probabilities_at_the_end_of_numbers_are_logarithms_in_trees(opened):
 
 
 def test_messages_too_small_for_numbers_are_sent_as_logarithms(opened):
-    # A star of which the middle is unknown: 200 leaves all but rule out one of its values, then 200 the other.
+    # A star of which the middle is unknown: 200 leaves nearly exclude one of its values, and 200 the other.
     page = opened(AveragedTAN().fit(*table()))
     found = page.execute_script(
         "const n = 401; const arity = Array(n).fill(2);"

@@ -1,4 +1,4 @@
-"""Posterior distributions over trees, members of pools, and the weights of pools."""
+"""Posterior distributions over trees, and the members and weights of pools."""
 
 from tanbark.averaging.pool_members import MOST_CELLS, WEAK_STRUCTURES, Members, Networks, SuperParents, by_folds
 from tanbark.averaging.pool_weights import PoolLikelihood, PoolOptimum, best_pool

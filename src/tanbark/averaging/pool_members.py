@@ -1,4 +1,4 @@
-"""Members of a pool: super-parent networks, networks of given structures, and classifiers."""
+"""Members of a pool: super-parent networks, and networks of given structures."""
 
 from __future__ import annotations
 
@@ -28,14 +28,69 @@ from tanbark.structure.trees.spanning_tree import best_trees, rooted_parents, ro
 Array = NDArray[np.float64]
 
 
+FOLDS = 10
+MOST_CELLS = 2**23
+"""The maximum of rows times classes times members whose log joints are held in memory at a time."""
+MAX_TREES = 10
+MAX_DEPENDENCE = 3
+"""The largest number of parents, besides the class, in the pool of k-dependence structures."""
+
+
+class Members(Protocol):
+    """A sequence of models of the same classes."""
+
+    def __len__(self) -> int: ...
+
+    def only(self, at: Sequence[int]) -> Self:
+        """Return the members at the given positions."""
+
+    def log_joints(self, codes: Codes, n_jobs: int | None = None) -> Array:
+        """Return the log joint of each row, class and member, of shape (rows, classes, members).
+
+        A term that is the same for all classes may be omitted.
+        """
+
+
+@dataclass(frozen=True)
+class Networks:
+    """Networks over the same schema.
+
+    Parameters
+    ----------
+    networks : tuple of Network
+    seed : int, default=0
+        The seed for sampling, used if a row has too many missing values to marginalise them exactly.
+    """
+
+    networks: tuple[Network, ...]
+    seed: int = 0
+
+    def __len__(self) -> int:
+        return len(self.networks)
+
+    def only(self, at: Sequence[int]) -> Networks:
+        """Return the members at the given positions."""
+        return Networks(tuple(self.networks[m] for m in at), self.seed)
+
+    def log_joints(self, codes: Codes, n_jobs: int | None = None) -> Array:
+        """Return the log joint of each row, class and network, of shape (rows, classes, networks).
+
+        If a row is impossible in every class under a network, the network's class prior is used instead.
+        """
+        joints = [network.log_joint(codes, n_jobs, seed=self.seed) for network in self.networks]
+        for network, joint in zip(self.networks, joints, strict=True):
+            joint[np.isneginf(joint).all(axis=1)] = network.class_log_prior
+        return np.stack(joints, axis=2)
+
+
 @dataclass(frozen=True, eq=False)
 class SuperParents:
-    """Super-parent networks: ``P(class) P(x_i | class) prod_j P(x_j | x_i, class)`` for each of some attributes `i`.
+    """Super-parent networks ``P(class) P(x_i | class) prod_j P(x_j | x_i, class)``, one per super-parent `i`.
 
     Parameters
     ----------
     offset : array of shape (attributes + 1,)
-        Where each attribute's values begin among all values.
+        The index of each attribute's first value among the values of all attributes.
     members : array
         The attributes that are super-parents.
     own : array of shape (values, classes)
@@ -51,7 +106,7 @@ class SuperParents:
 
     @classmethod
     def of(cls, counts: Counts, members: NDArray[np.int64], parameters: str, ess: float) -> SuperParents:
-        """Return the networks that the counts make (eq 1 of Li et al. 2007)."""
+        """Estimate the networks from counts (eq 1 of Li et al. 2007)."""
         log_prior, alone = value_tables(counts, parameters, ess)
         pairs = children_tables(counts, Smoothing.of(counts, parameters, ess))
         return cls(counts.schema.offset, members, log_prior + alone, pairs)
@@ -60,7 +115,7 @@ class SuperParents:
         return len(self.members)
 
     def only(self, at: Sequence[int]) -> SuperParents:
-        """Return some of them."""
+        """Return the members at the given positions."""
         return replace(self, members=self.members[list(at)])
 
     def log_joints(self, codes: Codes, n_jobs: int | None = None) -> Array:
@@ -76,10 +131,10 @@ class SuperParents:
     def left_out_log_joints(
         self, rows: Rows, counts: Counts, parameters: str, ess: float, n_jobs: int | None = None
     ) -> Array:
-        """Return the log joints of training rows, each under the networks that are learned without it.
+        """Return the leave-one-out log joints: those of each training row under the networks learned without it.
 
-        Of each row one unit of its weight is subtracted from the counts, or all of it if that is less: rows that are
-        repeated are left out one at a time.
+        One unit of the row's weight is subtracted from the counts, or the whole weight if it is smaller. Thus a
+        repeated row is left out one copy at a time.
         """
         prior = Smoothing.of(counts, parameters, ess)
         table = counts.table.astype(np.float64)
@@ -108,7 +163,7 @@ class SuperParents:
 
     @staticmethod
     def left_out_log_prior(rows: Rows, counts: Counts, parameters: str, ess: float) -> Array:
-        """Return the log class prior that is learned without each row, of shape (rows, classes)."""
+        """Return the leave-one-out log class prior of each row, of shape (rows, classes)."""
         seen = np.tile(counts.class_counts.astype(np.float64), (len(rows.classes), 1))
         at = np.arange(len(seen)), rows.classes
         seen[at] = np.maximum(seen[at] - np.minimum(rows.each, 1.0), 0.0)
@@ -116,60 +171,15 @@ class SuperParents:
             return np.asarray(np.log(conditional(parameters, seen, seen, ess, seen.shape[1])))
 
     def network(self, schema: Schema, log_prior: Array, member: int) -> Network:
-        """Return the network of which attribute `member` is the super-parent."""
+        """Return the network whose super-parent is the attribute `member`."""
         blocks = [slice(int(a), int(b)) for a, b in pairwise(self.offset)]
         tables = [self.pairs[blocks[member], :, block] for block in blocks]
         with np.errstate(invalid="ignore"):
             alone = (self.own[blocks[member]] - log_prior).T
-        # A class that was never seen has no distribution of its own.
+        # A class without rows has no estimate: use the uniform distribution.
         tables[member] = np.where(np.isnan(alone), -np.log(alone.shape[1]), alone)
         parent = [-1 if u == member else member for u in range(len(blocks))]
         return Network(schema, Structure.augmented(parent), (*tables, log_prior))
-
-
-FOLDS = 10
-MOST_CELLS = 2**23
-"""How many rows times classes times members are looked at together."""
-
-
-class Members(Protocol):
-    """Some models of the same classes."""
-
-    def __len__(self) -> int: ...
-
-    def only(self, at: Sequence[int]) -> Self:
-        """Return some of them."""
-
-    def log_joints(self, codes: Codes, n_jobs: int | None = None) -> Array:
-        """Return the log joint of each row, class and member, of shape (rows, classes, members).
-
-        It may lack something that is the same for all classes.
-        """
-
-
-@dataclass(frozen=True)
-class Networks:
-    """Networks over the same schema, and the seed of draws where a row lacks too much to be summed out."""
-
-    networks: tuple[Network, ...]
-    seed: int = 0
-
-    def __len__(self) -> int:
-        return len(self.networks)
-
-    def only(self, at: Sequence[int]) -> Networks:
-        """Return some of them."""
-        return Networks(tuple(self.networks[m] for m in at), self.seed)
-
-    def log_joints(self, codes: Codes, n_jobs: int | None = None) -> Array:
-        """Return the log joint of each row, class and network, of shape (rows, classes, networks).
-
-        A row that a network finds impossible in every class gets the network's prior.
-        """
-        joints = [network.log_joint(codes, n_jobs, seed=self.seed) for network in self.networks]
-        for network, joint in zip(self.networks, joints):
-            joint[np.isneginf(joint).all(axis=1)] = network.class_log_prior
-        return np.stack(joints, axis=2)
 
 
 def by_folds(
@@ -179,10 +189,10 @@ def by_folds(
     n_jobs: int | None = None,
     progress: Progress = silent,
 ) -> Array:
-    """Return the log joints of distinct rows under members that were learned without them, a tenth at a time.
+    """Return the log joints of distinct rows under members learned without them, by 10-fold cross-validation.
 
-    All copies of a row are in one fold, every class is spread over the folds as evenly as can be, and neither the order
-    of rows nor that of columns decides. A single row is not held out.
+    All copies of a row are in one fold. Each class is spread over the folds as evenly as possible. The folds depend
+    neither on the order of the rows nor on that of the columns. A single row is not held out.
     """
     if len(rows.classes) < 2:
         return learn(counts, rows).log_joints(rows.codes, n_jobs)
@@ -191,43 +201,40 @@ def by_folds(
     fold[order] = np.arange(len(order)) % FOLDS
     joints = None
     for which in range(min(FOLDS, len(order))):
-        progress("learning without a tenth of the rows", which, FOLDS)
-        inside = fold == which
-        left, out = rows.take(~inside), rows.take(inside)
-        theirs = Counts.of(rows.schema, out.codes, out.classes, out.each, counts.order, n_jobs)
-        part = learn(counts - theirs, left).log_joints(out.codes, n_jobs)
+        progress("cross-validating the members", which, FOLDS)
+        held_out = fold == which
+        training, test = rows.take(~held_out), rows.take(held_out)
+        test_counts = Counts.of(rows.schema, test.codes, test.classes, test.each, counts.order, n_jobs)
+        part = learn(counts - test_counts, training).log_joints(test.codes, n_jobs)
         if joints is None:
             joints = np.empty((len(order), *part.shape[1:]))
-        joints[inside] = part
+        joints[held_out] = part
     assert joints is not None
     return joints
 
 
-TREES = 10
-MOST_DEPENDENCE = 3
-
-
 def nested_naive_bayes(counts: Counts) -> list[Structure]:
-    """Return naive Bayes over the attribute that says most of the class, over the two that do, and so on to all.
+    """Return naive Bayes over the first attribute, the first two, and so on to all, ordered by mutual information.
 
-    All other attributes depend on nothing. A logarithmic pool of them is naive Bayes with a weight between zero and one
-    for each attribute.
+    The remaining attributes are independent of the class. A logarithmic pool of these structures is naive Bayes with a
+    weight between zero and one for each attribute.
     """
     n = len(counts.schema.columns)
     order = attributes_by_information(counts)
-    return [Structure((*((n,) if u in order[:many] else () for u in range(n)), ())) for many in range(1, n + 1)]
+    return [Structure((*((n,) if u in order[:size] else () for u in range(n)), ())) for size in range(1, n + 1)]
 
 
 def heaviest_trees(counts: Counts) -> list[Structure]:
-    """Return the trees of greatest conditional mutual information, the heaviest first."""
+    """Return the trees of greatest conditional mutual information, in descending order."""
     n = len(counts.schema.columns)
-    trees = best_trees(rounded_weights(cmi_weights(counts, 0.0)), TREES)
+    trees = best_trees(rounded_weights(cmi_weights(counts, 0.0)), MAX_TREES)
     return [Structure.augmented(rooted_parents(n, edges, attributes_by_information(counts))) for edges in trees]
 
 
 def growing_dependence(counts: Counts) -> list[Structure]:
-    """Return the k-dependence structures from naive Bayes on."""
-    return [k_dependence(counts, k) for k in range(min(MOST_DEPENDENCE, len(counts.schema.columns) - 1) + 1)]
+    """Return the k-dependence structures for k = 0 (naive Bayes) to `MAX_DEPENDENCE`."""
+    return [k_dependence(counts, k) for k in range(min(MAX_DEPENDENCE, len(counts.schema.columns) - 1) + 1)]
 
 
 WEAK_STRUCTURES = {"naive-bayes": nested_naive_bayes, "tan": heaviest_trees, "kdb": growing_dependence}
+"""Functions from counts to the structures of a pool, by the name of the weak learner."""

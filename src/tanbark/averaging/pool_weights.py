@@ -16,32 +16,39 @@ from tanbark.progress import Progress, silent
 
 Array = NDArray[np.float64]
 
-BLOCK = 8192
+BLOCK_ROWS = 8192
 TIE_BREAK = 1e-6
-NOTHING = 1e-6
-"""In nats a row: a likelihood nearer to its greatest than that is as good as it."""
-ENOUGH = 1e-13
+"""The strength of the quadratic penalty that selects among equally good weights, relative to the likelihood."""
+MIN_SCALE = 1e-6
+"""The smallest scale, in nats per row, to which differences of the likelihood are related."""
+MIN_RELATIVE_GAIN = 1e-13
+"""Below this expected gain, relative to the likelihood, points are compared by their gradients."""
 DAMPING = 1e-13
-MOST_STEPS = 200
-MOST_HALVINGS = 60
+"""The relative increase of the Hessian's diagonal, for numerical stability."""
+SUFFICIENT_INCREASE = 1e-4
+"""The share of the expected gain that a step of the line search must reach (the Armijo condition)."""
+MAX_STEPS = 200
+MAX_HALVINGS = 60
 
 
 @dataclass(frozen=True, eq=False)
 class PoolLikelihood:
     """The mean conditional log likelihood of rows as a function of the weights of a pool's members.
 
-    Rows are summed in blocks and blocks in order, so that the number of threads changes no bit.
+    Rows are summed in blocks and blocks in order, so the result does not depend on the number of threads.
 
     Parameters
     ----------
     scores : array of shape (rows, classes - 1, members), or (rows, 2, members) for a linear pool
         See `tanbark.kernels.average.pooling`.
-    linear : bool
     weights : array of shape (rows,)
-        The rows' weights, one in sum.
-    offset : float
-        What is added to the value, whatever the pool.
+        The weights of the rows. They sum to one.
+    linear : bool, default=False
+        Whether probabilities are pooled instead of their logarithms.
+    offset : float, default=0.0
+        A constant that is added to the value.
     n_jobs : int, optional
+        The number of threads.
     """
 
     scores: Array
@@ -52,7 +59,7 @@ class PoolLikelihood:
 
     @classmethod
     def of(cls, log_posteriors: Array, rows: Rows, linear: bool, n_jobs: int | None = None) -> PoolLikelihood:
-        """Return the likelihood of rows of which the members say these log posteriors ``[row, class, member]``."""
+        """Return the likelihood of rows, given the members' log posteriors ``[row, class, member]``."""
         at = rows.classes
         own = log_posteriors[np.arange(len(at)), at]
         weights = rows.each / rows.each.sum()
@@ -60,8 +67,8 @@ class PoolLikelihood:
             best = own.max(axis=1)
             less = np.maximum(own - best[:, None], MIN_LOG_SHARE)
             return cls(np.stack([np.exp(less), -np.expm1(less)], axis=1), weights, True, float(weights @ best), n_jobs)
-        many, classes, members = log_posteriors.shape
-        scores = np.empty((many, classes - 1, members))
+        n_rows, classes, members = log_posteriors.shape
+        scores = np.empty((n_rows, classes - 1, members))
         for k in range(classes):
             scores[at == k] = np.delete(log_posteriors[at == k], k, axis=1) - own[at == k][:, None]
         return cls(scores, weights, n_jobs=n_jobs)
@@ -70,7 +77,7 @@ class PoolLikelihood:
         """Return the value, the gradient and the negative Hessian."""
         rows, members = len(self.weights), len(pool)
         kernel: Callable[..., float] = linear_pool if self.linear else logarithmic_pool
-        blocks = [(start, min(start + BLOCK, rows)) for start in range(0, rows, BLOCK)]
+        blocks = [(start, min(start + BLOCK_ROWS, rows)) for start in range(0, rows, BLOCK_ROWS)]
         values, slopes = np.zeros(len(blocks)), np.zeros((len(blocks), members))
         bends = np.zeros((len(blocks), members, members))
 
@@ -84,9 +91,16 @@ class PoolLikelihood:
 
 @dataclass(frozen=True)
 class PoolOptimum:
-    """The weights of a pool's members, the mean log likelihood under them, and a bound on what is missing to the best.
+    """The optimal weights of a pool's members.
 
-    The bound is relative to the likelihood, or to a millionth of a nat if that is more.
+    Parameters
+    ----------
+    weights : array of shape (members,)
+    value : float
+        The mean log likelihood under the weights.
+    gap : float
+        An upper bound on the distance of `value` to the maximum, relative to the likelihood or to `MIN_SCALE` if that
+        is larger.
     """
 
     weights: Array
@@ -99,43 +113,44 @@ def best_pool(
     members: int,
     progress: Progress = silent,
 ) -> PoolOptimum:
-    """Return the weights of greatest likelihood, not negative and one in sum.
+    """Return the weights of maximum likelihood among those that are nonnegative and sum to one.
 
-    Newton's method: each step maximises the quadratic model over the simplex by active sets and then looks along the
-    line to its maximum. The likelihood is concave, so the gradient certifies the answer: no weights are better by more
-    than ``max_i g_i - pool . g``. Where several weights are equally good, those of least sum of squares are taken,
-    through a term ``-r |pool|^2 / 2`` so small (`TIE_BREAK` of the likelihood) that it costs at most a quarter of it.
+    Newton's method: each step maximises the quadratic model over the simplex with an active-set method, followed by a
+    line search towards that maximum. The likelihood is concave, so the gradient certifies the result: no weights are
+    better by more than ``max_i g_i - pool . g``. Among equally good weights, those with the smallest sum of squares are
+    selected by a penalty ``-r |pool|^2 / 2``, where ``r`` is `TIE_BREAK` times the likelihood. It costs at most a
+    quarter of ``r``.
     """
     pool = np.full(members, 1.0 / members)
     value, slope, bend = likelihood(pool)
-    # Few members have a weight in the end, so the first search begins with one, and every further one where the last
-    # ended.
+    # Few members have a positive weight at the optimum. Thus the first search starts with one member, and each later
+    # search where the previous one ended.
     ahead = np.zeros(members)
     ahead[int(np.argmax(slope))] = 1.0
-    for step in range(MOST_STEPS):
-        scale = max(abs(value), NOTHING)
+    for step in range(MAX_STEPS):
+        scale = max(abs(value), MIN_SCALE)
         gap = _gap(slope, pool) / scale
         progress(f"step {step}: log likelihood {value:.6f} per row, at most {gap:.1e} of it to gain", step, None)
         tie = TIE_BREAK * scale
-        # Weights have a fixed sum, so a slope that all share is none.
+        # The weights have a fixed sum, so a slope common to all members has no effect.
         up = slope - slope.mean() - tie * pool
         curve = bend + np.diag(tie + DAMPING * np.diag(bend))
         ahead = simplex_maximum(curve, up, pool, ahead)
         gain = float(up @ (ahead - pool))
-        if gain > ENOUGH * scale:
-            found = _along(likelihood, pool, ahead, value, gain, tie)
+        if gain > MIN_RELATIVE_GAIN * scale:
+            found = _line_search(likelihood, pool, ahead, value, gain, tie)
         else:
-            # The value has no digits left to tell which point is better, but the gradient has.
+            # The values of both points agree to machine precision, so compare their gradients.
             value_there, slope_there, bend_there = likelihood(ahead)
             nearer = _gap(slope_there - tie * ahead, ahead) < 0.5 * _gap(up, pool)
             found = (ahead, value_there, slope_there, bend_there) if nearer else None
         if found is None:
             break
         pool, value, slope, bend = found
-    return PoolOptimum(pool, value, _gap(slope, pool) / max(abs(value), NOTHING))
+    return PoolOptimum(pool, value, _gap(slope, pool) / max(abs(value), MIN_SCALE))
 
 
-def _along(
+def _line_search(
     likelihood: Callable[[Array], tuple[float, Array, Array]],
     pool: Array,
     ahead: Array,
@@ -143,26 +158,27 @@ def _along(
     gain: float,
     tie: float,
 ) -> tuple[Array, float, Array, Array] | None:
-    """Return the first point on the way to `ahead`, halving it each time, that is better; None where none is."""
+    """Return the first sufficiently better point of a backtracking line search to `ahead`, or `None`."""
     before = value - tie / 2 * float(pool @ pool)
     length = 1.0
-    for _ in range(MOST_HALVINGS):
+    for _ in range(MAX_HALVINGS):
         trial = pool + length * (ahead - pool)
         found, slope, bend = likelihood(trial)
-        if found - tie / 2 * float(trial @ trial) > before + 1e-4 * length * gain:
+        if found - tie / 2 * float(trial @ trial) > before + SUFFICIENT_INCREASE * length * gain:
             return trial, found, slope, bend
         length /= 2
     return None
 
 
 def _gap(slope: Array, pool: Array) -> float:
+    """Return an upper bound on the distance to the maximum of a concave function."""
     return max(float(slope.max() - pool @ slope), 0.0)
 
 
 def simplex_maximum(curve: Array, slope: Array, middle: Array, start: Array) -> Array:
     """Return the maximum over the simplex of ``slope . d - d . curve d / 2``, where ``d = x - middle``.
 
-    It is found by active sets, from a point in the simplex.
+    An active-set method, started at the point `start` of the simplex.
 
     >>> simplex_maximum(np.eye(2), np.array([0.5, 0.0]), np.array([0.5, 0.5]), np.array([1.0, 0.0]))
     array([0.75, 0.25])
@@ -172,7 +188,7 @@ def simplex_maximum(curve: Array, slope: Array, middle: Array, start: Array) -> 
     for _ in range(100 * len(x)):
         at = np.flatnonzero(free)
         away = np.where(free, 0.0, -middle)
-        # Scaled so that the curve is one in every direction: directions may differ by many powers of ten.
+        # Scale the curvature to one in every direction, because directions may differ by many orders of magnitude.
         scale = 1.0 / np.sqrt(np.diag(curve)[at])
         system = np.zeros((len(at) + 1, len(at) + 1))
         system[:-1, :-1] = curve[np.ix_(at, at)] * np.multiply.outer(scale, scale)
@@ -184,7 +200,7 @@ def simplex_maximum(curve: Array, slope: Array, middle: Array, start: Array) -> 
         ahead = target - x[at]
         falling = np.flatnonzero(target < 0)
         if len(falling):
-            # The first weight to reach zero on the way to the maximum stays there.
+            # The first weight to reach zero on the way to the maximum is fixed at zero.
             lengths = x[at[falling]] / -ahead[falling]
             first = int(np.argmin(lengths))
             x[at] += lengths[first] * ahead

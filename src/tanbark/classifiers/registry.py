@@ -1,6 +1,6 @@
-"""All classifiers there are, for the command line, the documentation and the tests.
+"""The registry of all classifiers, for the command line, the documentation and the tests.
 
-None is imported before it is used: a shell that completes their names is in a hurry.
+A classifier is imported when it is first used, so that shell completion of their names is fast.
 """
 
 from __future__ import annotations
@@ -15,7 +15,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Entry:
-    """A classifier, what to call it on the command line, where it was published, and what it is in a sentence."""
+    """A registered classifier.
+
+    Parameters
+    ----------
+    name : str
+        Its name on the command line.
+    class_name : str
+        The name of its class in `tanbark`.
+    paper : str
+        Where it was published.
+    summary : str
+        A short description.
+    """
 
     name: str
     class_name: str
@@ -24,7 +36,7 @@ class Entry:
 
     @property
     def classifier(self) -> type[CountsClassifier]:
-        """The class."""
+        """The class of the classifier, imported on first use."""
         found: type[CountsClassifier] = getattr(import_module("tanbark"), self.class_name)
         return found
 
@@ -36,79 +48,79 @@ REGISTRY: dict[str, Entry] = {
             "naive-bayes",
             "NaiveBayes",
             "Langley, Iba and Thompson 1992",
-            "every attribute depends on the class alone",
+            "every attribute depends only on the class",
         ),
         Entry(
             "tan",
             "TAN",
             "Friedman, Geiger and Goldszmidt 1997",
-            "attributes depend on the class and on one another along a tree",
+            "attributes depend on the class, and on each other along a tree",
         ),
         Entry(
             "forest-an",
             "ForestAN",
             "Lucas 2004",
-            "a tree without the edges that do not pay",
+            "a tree without the edges that do not improve the score",
         ),
         Entry(
             "super-parent",
             "SuperParent",
             "Li, Zhang, Wang and Zhang 2007",
-            "one attribute is above all others, beside the class",
+            "every attribute depends on the class and on one common attribute",
         ),
         Entry(
             "aode",
             "AODE",
             "Webb, Boughton and Wang 2005",
-            "the mean over all super-parents",
+            "the average over all super-parent networks",
         ),
         Entry(
             "additive-bn",
             "AdditiveBN",
             "Li, Zhang, Wang and Zhang 2007",
-            "super-parents pooled with the weights that make the classes most probable",
+            "super-parent networks pooled with the weights of maximum conditional likelihood",
         ),
         Entry(
             "averaged-tan",
             "AveragedTAN",
             "Cerquides and Lopez de Mantaras 2003",
-            "the average over all trees, each weighed by its posterior probability",
+            "the average over all trees, weighted by their posterior probabilities",
         ),
         Entry(
             "kdb",
             "KDB",
             "Sahami 1996",
-            "attributes depend on the class and on up to k others each",
+            "each attribute depends on the class and on up to k other attributes",
         ),
         Entry(
             "bayes-net",
             "BayesNet",
             "Silander and Myllymaki 2006",
-            "the best network of any shape",
+            "the best-scoring network of any structure",
         ),
         Entry(
             "augmented-naive-bayes",
             "AugmentedNaiveBayes",
             "Sugahara, Uto and Ueno 2018",
-            "the best network in which every attribute depends on the class",
+            "the best-scoring network in which every attribute depends on the class",
         ),
         Entry(
             "k2",
             "K2",
             "Cooper and Herskovits 1992",
-            "each attribute depends on those before it that pay, found greedily",
+            "each attribute depends on earlier attributes, selected greedily",
         ),
         Entry(
             "bnc2p",
             "BNC2P",
             "Grossman and Domingos 2004",
-            "the network, of at most two parents each, that makes the classes most probable",
+            "the network with at most two parents per node and maximum conditional likelihood",
         ),
         Entry(
             "boosted-bn",
             "BoostedBN",
             "Jing, Pavlovic and Rehg 2005",
-            "networks that vote, each learned from what those before got wrong",
+            "weighted votes of networks, each trained on the errors of the previous ones",
         ),
     )
 }

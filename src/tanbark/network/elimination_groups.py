@@ -16,7 +16,7 @@ from tanbark.network.structure import Structure
 
 @dataclass(frozen=True)
 class Group:
-    """Missing attributes that share factors and therefore have to be summed out together.
+    """Missing attributes that share factors and therefore have to be marginalised together.
 
     Parameters
     ----------
@@ -65,11 +65,11 @@ class Group:
 
     @cached_property
     def steps(self) -> tuple[tuple[int, tuple[int, ...], int], ...]:
-        """Steps of the elimination: a member, the tables it is summed out of, and the members left in the result.
+        """Steps of the elimination: a member, the tables that contain it, and the members left in the result.
 
         Members are identified by their index in `members`, followed by `kept`; sets of members are bit masks. Each step
         eliminates the member that leaves the smallest table, the first in column order if there are ties. If an
-        attribute is kept, a last step multiplies the remaining tables without summing anything out.
+        attribute is kept, a last step multiplies the remaining tables without summation.
         """
         scopes = dict(enumerate(self._scopes))
         neighbours, tables = [0] * len(self._variables), [set[int]() for _ in self._variables]

@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 MAX_TABLE = 2**20
-"""Groups of missing attributes are summed out exactly if no table needs more cells."""
+"""Groups of missing attributes are marginalised exactly if no table needs more cells."""
 N_SAMPLES = 1000
 """Number of samples from which the sums of all other groups are estimated."""
 MAX_CACHED_GROUPS = 4096

@@ -1,4 +1,4 @@
-"""One self-contained page about a fitted classifier."""
+"""Self-contained HTML reports on fitted classifiers."""
 
 from tanbark.report.report import write_report
 

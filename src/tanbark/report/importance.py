@@ -14,17 +14,17 @@ from tanbark.schema.encode.columns import Codes
 
 Array = NDArray[np.float64]
 
-MOST_ROWS = 20_000
-"""Weights of evidence are averaged over at most so many rows, drawn with a fixed seed."""
-AT_ONCE = 2_000_000
-"""How many weights are held in memory at a time."""
+MAX_SAMPLED_ROWS = 20_000
+"""Weights of evidence are averaged over at most this many rows, sampled with a fixed seed."""
+CHUNK_WEIGHTS = 2_000_000
+"""The number of weights of evidence that are held in memory at a time."""
 
 
-def information(model: Any) -> Array:
-    """Return ``I(attribute; class)`` under a fitted classifier, in nats, in column order.
+def class_information(model: Any) -> Array:
+    """Return the mutual information of each attribute with the class under a fitted classifier, in nats.
 
-    What a value tells is what the classifier makes of it where nothing else is known. How frequent values are is said
-    by the model where it has a joint distribution of rows, else by its counts.
+    It is computed from the posterior given the attribute's value alone, and from the frequencies of the values. These
+    come from the model if it has a joint distribution, and otherwise from its counts.
     """
     fitted = model.model_
     if isinstance(fitted, NetworkModel):
@@ -32,12 +32,12 @@ def information(model: Any) -> Array:
         joints = [joint * ratio for joint in class_joints(fitted.network)]
         return np.array([mutual_information(joint / joint.sum()) for joint in joints])
     schema = fitted.schema
-    offset, many = schema.offset.tolist(), int(schema.offset[-1])
+    offset, n_values = schema.offset.tolist(), int(schema.offset[-1])
     if isinstance(fitted, TreeAverage):
-        # What a value alone says is the same in all trees.
+        # The posterior given one value is the same in all trees.
         joint = fitted.values * np.exp(fitted.class_log_prior)
         return np.array([mutual_information(part) for part in np.split(joint, offset[1:-1])])
-    codes = np.full((len(schema.columns), many), schema.missing_code, schema.dtype)
+    codes = np.full((len(schema.columns), n_values), schema.missing_code, schema.dtype)
     for u, arity in enumerate(schema.arity.tolist()):
         codes[u, offset[u] : offset[u + 1]] = np.arange(arity)
     with warnings.catch_warnings():
@@ -48,18 +48,18 @@ def information(model: Any) -> Array:
         frequency = np.exp(scores).sum(axis=1)
     else:
         frequency = np.concatenate([fitted.counts.value(u).sum(axis=0) for u in range(len(schema.columns))])
-    told = []
+    information = []
     for u in range(len(schema.columns)):
-        mine = slice(offset[u], offset[u + 1])
-        total = frequency[mine].sum()
-        told.append(mutual_information(posteriors[mine] * (frequency[mine] / (total or 1.0))[:, None]))
-    return np.array(told)
+        values = slice(offset[u], offset[u + 1])
+        total = frequency[values].sum()
+        information.append(mutual_information(posteriors[values] * (frequency[values] / (total or 1.0))[:, None]))
+    return np.array(information)
 
 
 def mean_weights(model: Any, codes: Codes) -> Array | None:
-    """Return the mean size of each attribute's weight of evidence over rows and classes, in nats, in column order.
+    """Return the mean absolute weight of evidence of each attribute over rows and classes, in nats.
 
-    None stands for classifiers whose weights of evidence do not add up, or take long to find.
+    Returns `None` if the classifier has no additive weights of evidence, or if they are slow to compute.
     """
     fitted = model.model_
     if not fitted.has_evidence or not codes.shape[1]:
@@ -67,16 +67,16 @@ def mean_weights(model: Any, codes: Codes) -> Array | None:
     if isinstance(fitted, NetworkModel) and not is_quick(fitted.network):
         return None
     rows = codes.shape[1]
-    if rows > MOST_ROWS:
-        chosen = np.sort(np.random.default_rng(0).choice(rows, MOST_ROWS, replace=False))
+    if rows > MAX_SAMPLED_ROWS:
+        chosen = np.sort(np.random.default_rng(0).choice(rows, MAX_SAMPLED_ROWS, replace=False))
         codes = np.ascontiguousarray(codes[:, chosen])
-    step = max(1, AT_ONCE // ((1 + len(codes)) * len(fitted.class_log_prior)))
+    step = max(1, CHUNK_WEIGHTS // ((1 + len(codes)) * len(fitted.class_log_prior)))
     total = np.zeros(len(codes))
     for start in range(0, codes.shape[1], step):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             parts = fitted.evidence(np.ascontiguousarray(codes[:, start : start + step]), model.n_jobs)
-        # A value that makes a class impossible has no finite weight; it counts as the others do.
+        # A value that makes a class impossible has an infinite weight, which counts as zero.
         sizes = np.where(np.isfinite(parts[:, 1:]), np.abs(parts[:, 1:]), 0.0)
         total += sizes.mean(axis=2).sum(axis=0)
     return np.asarray(total / codes.shape[1])

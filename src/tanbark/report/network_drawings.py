@@ -1,4 +1,4 @@
-"""Pictures of the networks of a classifier."""
+"""Drawings of the networks of a classifier."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ from tanbark.drawing.network_pictures import picture, told_words
 from tanbark.network import Network, Structure
 from tanbark.network.edge_strengths import numbered_strengths
 
-MOST_DRAWINGS = 6
-LEAST_PROBABLE = 0.1
-"""Edges beside the most probable tree are drawn from this probability on."""
+MAX_DRAWINGS = 6
+MIN_EDGE_PROBABILITY = 0.1
+"""Edges outside the most probable tree are shown if they are at least this probable."""
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A network of a classifier.
+    """A drawing of one network of a classifier.
 
     Parameters
     ----------
     title : str
-        Which of several it is; empty where there is one.
-    explained : str
-        What one sees.
+        The title; empty if the classifier has only one network.
+    caption : str
+        How to read the drawing.
     svg : str
     path : tuple of int
-        Which members to follow from the classifier to the network.
+        The indices of the members that lead from the classifier to the network.
     parents : tuple of tuples of int
-        What each node depends on.
+        The parents of each node.
     of_class : int, optional
-        The class for which alone this holds.
+        The class to which the network applies, if each class has its own.
     """
 
     title: str
-    explained: str
+    caption: str
     svg: str
     path: tuple[int, ...]
     parents: tuple[tuple[int, ...], ...]
@@ -49,13 +49,13 @@ class Drawing:
 
 
 def drawings(model: Any, shades: Sequence[float], path: tuple[int, ...] = ()) -> list[Drawing]:
-    """Return drawings of the networks that a classifier has, the weightiest first where there are many."""
+    """Return drawings of the networks of a classifier, those of greatest weight first."""
     if isinstance(model, AveragedTAN):
         return _of_trees(model, shades, path)
     if isinstance(model, AdditiveBN):
         return _of_members(model, shades, path)
     if isinstance(model, BoostedBN):
-        heaviest = np.argsort(-model.estimator_weights_, kind="stable")[:MOST_DRAWINGS].tolist()
+        heaviest = np.argsort(-model.estimator_weights_, kind="stable")[:MAX_DRAWINGS].tolist()
         weights = model.estimator_weights_ / model.estimator_weights_.sum()
         return [
             _of_network(model.networks_[m], shades, f"Round {m + 1}, {weights[m]:.1%} of the votes", (*path, m))
@@ -68,15 +68,15 @@ def drawings(model: Any, shades: Sequence[float], path: tuple[int, ...] = ()) ->
 
 def _of_network(network: Network, shades: Sequence[float], title: str, path: tuple[int, ...]) -> Drawing:
     strengths = numbered_strengths(network)
-    said = told_words(network.names, strengths)
-    explained = (
-        "What stands at the right end of a line depends on what stands at its left end. The thicker the line the more "
-        "is told, beyond what the other parents tell."
+    labels = told_words(network.names, strengths)
+    caption = (
+        "Each line leads from a parent on the left to its child on the right. The thicker the line, the greater the "
+        "mutual information between them given the child's other parents."
     )
     if class_above_all(network.structure):
-        explained += f" Every attribute depends on {network.schema.class_name} too; these lines are left out."
-    svg = picture(network.names, network.structure, strengths, said, shades, buttons=True)
-    return Drawing(title, explained, svg, path, network.structure.parents)
+        caption += f" Every attribute also depends on {network.schema.class_name}; these lines are omitted."
+    svg = picture(network.names, network.structure, strengths, labels, shades, buttons=True)
+    return Drawing(title, caption, svg, path, network.structure.parents)
 
 
 def _of_trees(model: AveragedTAN, shades: Sequence[float], path: tuple[int, ...]) -> list[Drawing]:
@@ -84,32 +84,32 @@ def _of_trees(model: AveragedTAN, shades: Sequence[float], path: tuple[int, ...]
     networks = model.map_tree_ if multinet else (model.map_tree_,)
     matrices = model.edge_probabilities_ if multinet else model.edge_probabilities_[None]
     found = []
-    for k, (network, matrix) in enumerate(zip(networks[:MOST_DRAWINGS], matrices)):
+    for k, (network, matrix) in enumerate(zip(networks[:MAX_DRAWINGS], matrices[:MAX_DRAWINGS], strict=True)):
         names, structure = network.names, network.structure
         edges = [(p, u) for u in range(len(names) - 1) for p in structure.attribute_parents(u)]
         strengths = {(p, u): float(matrix[p, u]) for p, u in edges}
         further = {
             (u, v): float(matrix[u, v])
-            for u, v in zip(*np.nonzero(np.tril(matrix, -1) >= LEAST_PROBABLE))
+            for u, v in zip(*np.nonzero(np.tril(matrix, -1) >= MIN_EDGE_PROBABILITY), strict=True)
             if (u, v) not in strengths and (v, u) not in strengths
         }
-        said = {(a, b): f"{names[a]} – {names[b]}: {p:.1%} probable" for (a, b), p in (strengths | further).items()}
-        svg = picture(names, structure, strengths, said, shades, further, most=1.0, buttons=True)
+        labels = {(a, b): f"{names[a]} – {names[b]}: {p:.1%} probable" for (a, b), p in (strengths | further).items()}
+        svg = picture(names, structure, strengths, labels, shades, further, most=1.0, buttons=True)
         title = f"{network.schema.class_name} = {network.schema.classes[k]}" if multinet else ""
-        explained = (
-            "The most probable tree. The thicker a line the more probable is that edge; dashed are other edges of at "
-            f"least {LEAST_PROBABLE:.0%}. The classifier averages over all trees; every attribute depends on "
-            f"{network.schema.class_name} in each."
+        caption = (
+            "The most probable tree. The thicker a line, the more probable the edge. Dashed lines are other edges of "
+            f"probability {MIN_EDGE_PROBABILITY:.0%} or more. The classifier averages over all trees; in each, every "
+            f"attribute also depends on {network.schema.class_name}."
         )
-        if len(networks) > MOST_DRAWINGS:
-            explained += f" Each class has trees of its own; those of the first {MOST_DRAWINGS} are drawn."
-        found.append(Drawing(title, explained, svg, path, structure.parents, k if multinet else None))
+        if len(networks) > MAX_DRAWINGS:
+            caption += f" Each class has its own trees; those of the first {MAX_DRAWINGS} classes are shown."
+        found.append(Drawing(title, caption, svg, path, structure.parents, k if multinet else None))
     return found
 
 
 def _of_members(model: AdditiveBN, shades: Sequence[float], path: tuple[int, ...]) -> list[Drawing]:
     members: list[Any] = model.members_
-    heaviest = np.argsort(-model.weights_, kind="stable")[:MOST_DRAWINGS].tolist()
+    heaviest = np.argsort(-model.weights_, kind="stable")[:MAX_DRAWINGS].tolist()
     voting = np.flatnonzero(model.weights_).tolist()
     found = []
     for m in heaviest:
@@ -120,17 +120,17 @@ def _of_members(model: AdditiveBN, shades: Sequence[float], path: tuple[int, ...
             found.append(_of_network(member, shades, title, at))
         else:
             for drawing in drawings(member, shades, at):
-                words = ", ".join(part for part in (title, type(member).__name__, drawing.title) if part)
-                found.append(replace(drawing, title=words))
-    return found[:MOST_DRAWINGS]
+                full_title = ", ".join(part for part in (title, type(member).__name__, drawing.title) if part)
+                found.append(replace(drawing, title=full_title))
+    return found[:MAX_DRAWINGS]
 
 
 def _of_all_super_parents(model: Any, shades: Sequence[float], path: tuple[int, ...]) -> Drawing:
     schema = model.schema_
     structure = Structure.augmented([-1] * len(schema.columns))
     svg = picture((*schema.names, schema.class_name), structure, {}, {}, shades, buttons=True)
-    explained = (
-        "The classifier is the mean of as many networks as there are attributes: in each, one attribute is above all "
-        f"others, beside {schema.class_name}. So there is no line that is thicker than another."
+    caption = (
+        "The classifier averages one network per attribute, in which this attribute and "
+        f"{schema.class_name} are the parents of all other attributes. Thus no edges are shown."
     )
-    return Drawing("", explained, svg, path, structure.parents)
+    return Drawing("", caption, svg, path, structure.parents)

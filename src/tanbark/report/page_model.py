@@ -24,26 +24,26 @@ PageModel = dict[str, Any]
 
 
 class TooLargeError(ValueError):
-    """A model has more numbers than a page can carry."""
+    """A model has too many numbers for a page."""
 
 
 def page_model(model: Model) -> PageModel:
-    """Return all that `script/inference.js` needs to compute the model's answers; numbers keep all their digits.
+    """Return the data from which `script/inference.js` computes the model's answers, in full precision.
 
     Raises
     ------
     TooLargeError
-        If the page would be too large.
+        If the model has more than `MAX_NUMBERS` numbers.
     """
     size = _size(model)
     if size > MAX_NUMBERS:
-        raise TooLargeError(f"its {size:,} numbers are more than a page can carry ({MAX_NUMBERS:,})")
+        raise TooLargeError(f"the model has {size:,} numbers, more than the maximum of {MAX_NUMBERS:,}")
     return _serialised(model)
 
 
 def has_evidence(model: PageModel | None) -> bool:
-    """Return whether a page can compute the weights of `explain`; otherwise it shows how values move the answer."""
-    if model is None or model["kind"] in ("super-parents", "committee", "tree-average"):
+    """Return whether a page can compute the weights of `explain`; otherwise it shows how values change the answer."""
+    if model is None or model["kind"] in ("super-parents", "votes", "tree-average"):
         return False
     if model["kind"] == "pool":
         return not model["linear"] and all(map(has_evidence, model.get("members", ())))
@@ -53,8 +53,8 @@ def has_evidence(model: PageModel | None) -> bool:
 def packed(values: Any) -> PageModel:
     """Return an array as base64 text: little-endian doubles, or the distinct doubles and the index of each element.
 
-    The most frequent doubles come first. An index is written in as few bytes as possible, seven bits in each, lowest
-    first; the eighth bit says that more follow.
+    The most frequent doubles come first. An index takes as few bytes as possible, with seven bits in each, lowest
+    first; the eighth bit is set if more bytes follow.
 
     >>> packed([0.0])
     {'values': 'AAAAAAAAAAA='}
@@ -62,13 +62,13 @@ def packed(values: Any) -> PageModel:
     {'values': 'AAAAAAAAAAA=', 'codes': 'AAAAAAAAAAAA'}
     """
     flat = np.ascontiguousarray(values, "<f8").ravel()
-    different, place, times = np.unique(flat.view("<i8"), return_inverse=True, return_counts=True)
-    if 8 * len(different) + 2 * len(flat) >= 8 * len(flat):
+    distinct, place, times = np.unique(flat.view("<i8"), return_inverse=True, return_counts=True)
+    if 8 * len(distinct) + 2 * len(flat) >= 8 * len(flat):
         return {"values": _text(flat)}
     order = np.argsort(-times, kind="stable")
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
-    return {"values": _text(different[order]), "codes": _text(_in_bytes(rank[place.ravel()]))}
+    return {"values": _text(distinct[order]), "codes": _text(_in_bytes(rank[place.ravel()]))}
 
 
 def _in_bytes(numbers: NDArray[np.int64]) -> NDArray[np.uint8]:
@@ -78,9 +78,9 @@ def _in_bytes(numbers: NDArray[np.int64]) -> NDArray[np.uint8]:
     [1, 172, 2]
     """
     groups = np.stack([numbers >> shift & 127 for shift in (0, 7, 14, 21)], axis=1)
-    many = 1 + (numbers[:, None] >> np.array([7, 14, 21]) > 0).sum(axis=1)
-    written = np.arange(4) < many[:, None]
-    more = np.arange(4) < many[:, None] - 1
+    n_bytes = 1 + (numbers[:, None] >> np.array([7, 14, 21]) > 0).sum(axis=1)
+    written = np.arange(4) < n_bytes[:, None]
+    more = np.arange(4) < n_bytes[:, None] - 1
     return np.asarray((groups | more * 128)[written], np.uint8)
 
 
@@ -89,7 +89,7 @@ def _text(array: NDArray[Any]) -> str:
 
 
 def _size(model: Model) -> int:
-    """Return the number of numbers that a page about a model would carry."""
+    """Return how many numbers a page about a model contains."""
     return _writer(model)[1](model)
 
 
@@ -111,12 +111,12 @@ def _serialised(model: Model) -> PageModel:
 
 
 def _writer(model: Model) -> tuple[Callable[[Any], PageModel], Callable[[Any], int]]:
-    """Return the functions that serialise a model, and that return its size."""
+    """Return the functions that serialise a model and that return its size."""
     return _WRITERS[type(model)]
 
 
 def _network(network: Network) -> PageModel:
-    """Return a network: tables have an axis for each parent attribute, one for the node's values, one for the class."""
+    """Serialise a network. Tables have an axis for each parent attribute, the node's values, and the class."""
     of_class = network.structure.of_class
     tables = []
     for table, parents in zip(network.log_tables, network.structure.parents, strict=True):
@@ -173,7 +173,7 @@ def _pool(model: Pool) -> PageModel:
 
 def _votes(model: Votes) -> PageModel:
     return {
-        "kind": "committee",
+        "kind": "votes",
         "members": [_network(network) for network in model.members],
         "weights": packed(model.weights),
         "temperature": model.temperature,
@@ -183,7 +183,7 @@ def _votes(model: Votes) -> PageModel:
 
 
 def _tree_average(model: TreeAverage) -> PageModel:
-    """Return the distributions of pairs, the weights of edges, and the trees sampled for rows with missing values."""
+    """Serialise the distributions of pairs, the edge weights, and the trees sampled for rows with missing values."""
     values, offset = model.values, model.schema.offset.tolist()
     blocks = []
     for u in range(1, len(offset) - 1):
@@ -192,7 +192,7 @@ def _tree_average(model: TreeAverage) -> PageModel:
             joint = model.ratios[rows, columns] * values[rows, None] * values[None, columns]
             blocks.append(joint.ravel())
     _, parent, times = model.sampled_trees
-    posteriors = [TreePosterior(posterior.near) for posterior in model.posteriors]
+    posteriors = [TreePosterior(posterior.bounded_log_weights) for posterior in model.posteriors]
     return {
         "kind": "tree-average",
         "values": packed(values),

@@ -25,26 +25,26 @@ from tanbark.schema.read.object_columns import is_missing
 
 @dataclass(frozen=True)
 class GivenRows:
-    """Encoded rows and the numbers of their classes, -1 where a class is missing or unknown to the classifier."""
+    """Encoded rows and the indices of their classes, -1 if a class is missing or unknown to the classifier."""
 
     codes: Codes
     truth: NDArray[np.int64]
 
 
 def given_rows(model: Any, data: Any) -> GivenRows:
-    """Return rows as a classifier sees them.
+    """Encode rows for a classifier.
 
     Parameters
     ----------
     model : classifier
     data : table, or a tuple of a table and its classes
-        A data frame or an Arrow table may hold the class too, and columns that the classifier does not know.
+        A data frame or an Arrow table may contain the class, and columns that the classifier does not use.
     """
     if isinstance(data, Dataset):
         X, y = data
     elif isinstance(data, tuple):
         if len(data) != 2:
-            raise ValueError(f"data must be a table, or a tuple of a table and its classes, got {len(data)} things")
+            raise ValueError(f"data must be a table, or a tuple of a table and its classes, got a tuple of {len(data)}")
         X, y = data
     else:
         X, y = _split(model.schema_, data)
@@ -56,14 +56,12 @@ def given_rows(model: Any, data: Any) -> GivenRows:
     truth = np.array([place.get(label, -1) for label in labels], np.int64)
     known = [label for label in labels if not is_missing(label)]
     if known and not (truth >= 0).any():
-        raise ValueError(
-            f"the classifier knows none of the classes of data: {known[0]!r} is not among {list(model.schema_.classes)}"
-        )
+        raise ValueError(f"data has no known class: {known[0]!r} is not one of {list(model.schema_.classes)}")
     return GivenRows(codes, truth)
 
 
 def _split(schema: Schema, data: Any) -> tuple[Any, Any]:
-    """Return the columns that a classifier knows, and the class, None where it is no column."""
+    """Return the columns that a classifier uses, and the class column or `None`."""
     if isinstance(data, np.ndarray | list) or not is_into_dataframe(data):
         return data, None
     frame = nw.from_native(data, eager_only=True)
@@ -82,27 +80,28 @@ def _labels(y: Any) -> list[Any]:
     return list(np.asarray(y, object).ravel().tolist())
 
 
-MOST_CLASSES = 40
-"""A confusion matrix of more classes is not shown."""
+MAX_CONFUSION_CLASSES = 40
+"""For more classes, no confusion matrix is shown."""
 
 
 @dataclass(frozen=True)
-class Judgement:
-    """What a classifier said of rows, what they are, and where the rows came from, in words.
+class Performance:
+    """The performance of a classifier on rows.
 
     Parameters
     ----------
     result : CrossValidation
-    where : str
-        A sentence.
+        The predictions and the true classes.
+    description : str
+        Which rows these are.
     """
 
     result: CrossValidation
-    where: str
+    description: str
 
 
-def judged(model: Any, rows: GivenRows) -> Judgement | None:
-    """Return how good a classifier is on rows, None where none of them has a class that it knows."""
+def measure_performance(model: Any, rows: GivenRows) -> Performance | None:
+    """Return the performance of a classifier on rows, or `None` if no row has a known class."""
     known = np.flatnonzero(rows.truth >= 0)
     if not len(known):
         return None
@@ -114,19 +113,19 @@ def judged(model: Any, rows: GivenRows) -> Judgement | None:
     took = time.perf_counter() - began
     learned = int(model.counts_.class_counts.sum())
     fold = Fold(known, rows.truth[known], log_probabilities, learned, 0.0, took)
-    where = f"On the {len(known):,} rows given that have a known {model.schema_.class_name}."
+    description = f"Measured on the {len(known):,} given rows that have a known {model.schema_.class_name}."
     left = len(rows.truth) - len(known)
     if left:
-        where += f" {left:,} further rows have none that the classifier knows."
-    where += " If the classifier learned from these very rows, this flatters it."
-    return Judgement(CrossValidation(model.classes_, (fold,), 1, 0), where)
+        description += f" {left:,} other rows have a missing or unknown {model.schema_.class_name}."
+    description += " The figures are too optimistic if the classifier was trained on these rows."
+    return Performance(CrossValidation(model.classes_, (fold,), 1, 0), description)
 
 
-def judgement_section(judgement: Judgement, name: str) -> str:
-    """Return the part of a page that shows the figures, the reliability diagram and the confusion matrix."""
-    result = judgement.result
+def performance_section(performance: Performance, name: str) -> str:
+    """Return the HTML of the figures, the reliability diagram and the confusion matrix."""
+    result = performance.result
     figures = {metric: result.mean(metric) for metric in METRICS}
-    # That of a fold exaggerates where folds are small, and the diagram shows the rows of all.
+    # The calibration error of a small fold is biased upwards; like the diagram, use the rows of all folds.
     figures["calibration_error"] = calibration_error(*result.pooled)
     shown = [
         ("accuracy", f"{1 - figures['error']:.1%}"),
@@ -135,27 +134,27 @@ def judgement_section(judgement: Judgement, name: str) -> str:
         ("area under ROC", f"{figures['auc']:.3f}".replace("nan", "–")),
         ("calibration error", f"{figures['calibration_error']:.1%}"),
     ]
-    tiles = "".join(f"<div><dt>{what}</dt><dd>{value}</dd></div>" for what, value in shown)
+    tiles = "".join(f"<div><dt>{label}</dt><dd>{value}</dd></div>" for label, value in shown)
     drawing = figure(
         plots.reliability({name: result}),
-        "How often a prediction is right against how sure it is, and where the rows are. On the line probabilities can "
-        "be trusted; below it the classifier is too sure.",
+        "The accuracy of the predictions as a function of their confidence, and the distribution of the rows. On the "
+        "diagonal the probabilities are calibrated; below it the classifier is overconfident.",
     )
     return (
-        f'<p>{escape(judgement.where)}</p>\n<dl class="tiles">{tiles}</dl>\n'
+        f'<p>{escape(performance.description)}</p>\n<dl class="tiles">{tiles}</dl>\n'
         f'<div class="plots">{drawing}\n{_confusion(result)}</div>'
     )
 
 
 def _confusion(result: CrossValidation) -> str:
-    """Return the table of true classes against predicted ones."""
+    """Return the confusion matrix, or the classes with the most errors if there are many classes."""
     truth, log_probabilities = result.pooled
     labels = [str(label) for label in result.classes]
-    if len(labels) > MOST_CLASSES:
+    if len(labels) > MAX_CONFUSION_CLASSES:
         wrong = log_probabilities.argmax(axis=1) != truth
-        many, missed = (np.bincount(some, minlength=len(labels)) for some in (truth, truth[wrong]))
-        rows = [[labels[k], f"{many[k]:,}", f"{missed[k]:,}"] for k in np.argsort(-missed, kind="stable")[:20]]
-        return f"<div><h3>Classes that are missed most</h3>{table(['class', 'rows', 'missed'], rows)}</div>"
+        total, missed = (np.bincount(some, minlength=len(labels)) for some in (truth, truth[wrong]))
+        rows = [[labels[k], f"{total[k]:,}", f"{missed[k]:,}"] for k in np.argsort(-missed, kind="stable")[:20]]
+        return f"<div><h3>Classes with the most errors</h3>{table(['class', 'rows', 'errors'], rows)}</div>"
     counts = np.zeros((len(labels), len(labels)), np.int64)
     np.add.at(counts, (truth, log_probabilities.argmax(axis=1)), 1)
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
@@ -163,11 +162,12 @@ def _confusion(result: CrossValidation) -> str:
     body = ""
     for k, label in enumerate(labels):
         cells = "".join(
-            f'<td class="number heat" style="--p: {share:.4f}">{many:,}</td>'
-            for many, share in zip(counts[k], shares[k])
+            f'<td class="number heat" style="--p: {share:.4f}">{count:,}</td>'
+            for count, share in zip(counts[k], shares[k], strict=True)
         )
         body += f'<tr><th scope="row">{escape(label)}</th>{cells}</tr>'
     return (
-        '<div><h3 id="confusion">Confusion</h3><div class="wide"><table class="heatmap" aria-labelledby="confusion">'
-        f"<thead><tr><th>true, down; predicted, across</th>{head}</tr></thead><tbody>{body}</tbody></table></div></div>"
+        '<div><h3 id="confusion">Confusion matrix</h3><div class="wide">'
+        '<table class="heatmap" aria-labelledby="confusion">'
+        f"<thead><tr><th>true \\ predicted</th>{head}</tr></thead><tbody>{body}</tbody></table></div></div>"
     )

@@ -1,4 +1,4 @@
-"""A page about a fitted classifier: what it learned, how good it is, and what it would say if."""
+"""An HTML report on a fitted classifier."""
 
 from __future__ import annotations
 
@@ -17,30 +17,32 @@ from tanbark.atomic_write import replacing
 from tanbark.classifiers.base.counts_classifier import CountsClassifier, settings_of
 from tanbark.classifiers.stream import Stream
 from tanbark.drawing.html_page import page, table
-from tanbark.report.importance import information, mean_weights
+from tanbark.report.importance import class_information, mean_weights
 from tanbark.report.network_drawings import Drawing, drawings
 from tanbark.report.page_model import TooLargeError, has_evidence, page_model
-from tanbark.report.performance import Judgement, given_rows, judged, judgement_section
+from tanbark.report.performance import Performance, given_rows, measure_performance, performance_section
 
 SCRIPTS = ("numbers", "tables", "tree_messages", "network", "ensembles", "tree_average", "inference", "report")
-"""What a page computes with, in the order in which it is read."""
-AT_FIRST = 15
-"""So many attributes are shown at first in the order of what they tell."""
+"""The scripts of a page, in the order in which they run."""
+MAX_LISTED_ATTRIBUTES = 15
+"""The number of most important attributes that are shown before the list is expanded."""
 
 
 def write_report(model: Any, path: str | os.PathLike[str], data: Any = None) -> None:
-    """Write a page about a fitted classifier: one HTML file that needs nothing else.
+    """Write a report on a fitted classifier as a self-contained HTML file.
 
-    It draws the network, shows a node's table when it is clicked, says what matters, and answers what-if questions by
-    itself: the probabilities and weights of evidence are those of `predict_proba` and `explain`.
+    The page shows the network, the probability table of each node, and the feature importance. It also answers what-if
+    questions: the browser computes the same probabilities and weights of evidence as `predict_proba` and `explain`.
 
     Parameters
     ----------
     model : classifier or Stream
-    path : path
-    data : table, or a tuple of a table and its classes, optional
-        Rows to show calibration, confusion and mean weights of evidence for; best those that were not learned from. A
-        data frame or an Arrow table may hold the class as a column.
+        A fitted classifier.
+    path : str or path-like
+        The HTML file to write.
+    data : table, or tuple of a table and its classes, default=None
+        Rows on which to measure the performance and the mean weights of evidence, preferably not the training rows. A
+        data frame or an Arrow table may contain the class as a column.
 
     Examples
     --------
@@ -53,16 +55,16 @@ def write_report(model: Any, path: str | os.PathLike[str], data: Any = None) -> 
     """
     fitted = _fitted(model)
     rows = None if data is None else given_rows(fitted, data)
-    judgement = None if rows is None else judged(fitted, rows)
+    performance = None if rows is None else measure_performance(fitted, rows)
     weights = None if rows is None else mean_weights(fitted, rows.codes)
-    write_page(fitted, Path(path), judgement, weights)
+    write_page(fitted, Path(path), performance, weights)
 
 
-def write_page(model: CountsClassifier, path: Path, judgement: Judgement | None, weights: Any) -> None:
-    """Write the page about a fitted classifier, given what `report_page` is."""
-    text = report_page(model, judgement, weights)
+def write_page(model: CountsClassifier, path: Path, performance: Performance | None, weights: Any) -> None:
+    """Write the page about a fitted classifier; the parameters are those of `report_page`."""
+    text = report_page(model, performance, weights)
     with replacing(path) as file:
-        # Half a character, which a name may hold, has no place in a file of text.
+        # Names may contain lone surrogates, which cannot be encoded.
         file.write(text.encode(errors="replace"))
 
 
@@ -71,33 +73,33 @@ def _fitted(model: Any) -> CountsClassifier:
         check_is_fitted(model, "model_")
         model = model.model_
     if not isinstance(model, CountsClassifier):
-        raise TypeError(f"a report is about a classifier of tanbark, got {type(model).__name__!r}")
+        raise TypeError(f"model must be a tanbark classifier or a Stream, got {type(model).__name__!r}")
     check_is_fitted(model)
     return model
 
 
-def report_page(model: CountsClassifier, judgement: Judgement | None, weights: Any) -> str:
-    """Return the page.
+def report_page(model: CountsClassifier, performance: Performance | None, weights: Any) -> str:
+    """Return the HTML page about a fitted classifier.
 
     Parameters
     ----------
     model : classifier
-    judgement : Judgement, optional
-        What it said of rows whose classes are known.
+    performance : Performance, optional
+        Its performance on rows with known classes.
     weights : array of shape (attributes,), optional
-        The mean size of each attribute's weight of evidence.
+        The mean absolute weight of evidence of each attribute.
     """
     schema = model.schema_
-    told = information(model)
-    shades = (told / (told.max() or 1.0)).tolist()
-    drawn = drawings(model, shades)
+    information = class_information(model)
+    shades = (information / (information.max() or 1.0)).tolist()
+    shown = drawings(model, shades)
     content: dict[str, Any] = {
         "className": schema.class_name,
         "classes": [str(label) for label in schema.classes],
         "columns": [{"name": column.name, "labels": list(column.labels)} for column in schema.columns],
-        "importance": told.tolist(),
+        "importance": information.tolist(),
         "drawings": [
-            {"path": one.path, "parents": one.parents, "ofClass": one.of_class, "title": one.title} for one in drawn
+            {"path": one.path, "parents": one.parents, "ofClass": one.of_class, "title": one.title} for one in shown
         ],
         "logPrior": [_number(value) for value in model.class_log_prior_.tolist()],
     }
@@ -112,20 +114,23 @@ def report_page(model: CountsClassifier, judgement: Judgement | None, weights: A
             "What if",
             _what_if(model, too_large, has_evidence(content.get("scorer"))),
         ),
-        ("network", "What depends on what", _network(drawn, too_large)),
-        ("matters", "What matters", _importance(model, told, weights)),
-        ("classes", "The classes", _classes(model)),
+        ("network", "Network", _network(shown, too_large)),
+        ("importance", "Feature importance", _importance(model, information, weights)),
+        ("classes", "Classes", _classes(model)),
     ]
-    if judgement is not None:
+    if performance is not None:
         name = type(model).__name__
-        sections.insert(1, ("quality", "How good it is", judgement_section(judgement, name)))
-    sections.append(("done", "What was learned", _facts(model)))
-    links = "".join(f'<a href="#{key}">{escape(head)}</a> ' for key, head, _ in sections)
+        sections.insert(1, ("performance", "Performance", performance_section(performance, name)))
+    sections.append(("about", "Model and attributes", _facts(model)))
+    links = "".join(f'<a href="#{key}">{escape(heading)}</a> ' for key, heading, _ in sections)
     body = [
         f'<p class="faint">{escape(_summary(model))}</p>',
-        f'<nav aria-label="Parts of this page">{links}</nav>',
-        *(f'<section id="{key}">\n<h2>{escape(head)}</h2>\n{inside}\n</section>' for key, head, inside in sections),
-        f'<script type="application/json" id="carried">{_json(content)}</script>',
+        f'<nav aria-label="Sections of this page">{links}</nav>',
+        *(
+            f'<section id="{key}">\n<h2>{escape(heading)}</h2>\n{content_html}\n</section>'
+            for key, heading, content_html in sections
+        ),
+        f'<script type="application/json" id="page-data">{_json(content)}</script>',
     ]
     script = "".join(_resource(f"script/{name}.js") for name in SCRIPTS)
     title = f"{type(model).__name__} for {schema.class_name}"
@@ -137,17 +142,17 @@ def _resource(name: str) -> str:
 
 
 def _json(content: Any) -> str:
-    """Return JSON that can stand in a page whatever it holds.
+    r"""Return JSON that is safe inside a script element, whatever strings it contains.
 
     >>> _json("</script>")
-    '"\\\\u003c/script>"'
+    '"\\u003c/script>"'
     """
     text = json.dumps(content, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace("&", "\\u0026")
 
 
 def _number(value: float) -> float | str:
-    """Return a number as JSON can hold it; a class that cannot be has a logarithm that it cannot."""
+    """Return a log probability for JSON, which cannot represent the -inf of an impossible class."""
     return value if np.isfinite(value) else "-Infinity"
 
 
@@ -164,42 +169,49 @@ def _summary(model: CountsClassifier) -> str:
     )
 
 
-def _what_if(model: CountsClassifier, too_large: str, explained: bool) -> str:
+def _what_if(model: CountsClassifier, too_large: str, additive: bool) -> str:
     if too_large:
-        return f"<p>This page cannot compute answers: {escape(too_large)}. Python can, with predict_proba.</p>"
+        return f"<p>This page cannot compute answers: {escape(too_large)}. Use predict_proba in Python instead.</p>"
     name = escape(model.schema_.class_name)
-    if explained:
-        weighing = (
-            "Weights of evidence, in nats, centred over the classes: with that of the prior they add up to the answer."
+    if additive:
+        explanation = (
+            "Weights of evidence, in nats, centred over the classes. Together with the prior's weight they sum to the "
+            "log posterior, up to a constant."
         )
     else:
-        weighing = (
-            "Weights of evidence, in nats, centred over the classes: by how much each value moved the answer, after "
-            "those set before it. With that of the prior they add up to the answer."
+        explanation = (
+            "Weights of evidence, in nats, centred over the classes: the change of the log posterior when each value "
+            "was set, after those set before it. Together with the prior's weight they sum to the log posterior, up to "
+            "a constant."
         )
     return (
-        "<p>Say what is known, and leave the rest unknown: it is summed out.</p>\n"
-        '<p id="trouble" role="alert" hidden>Too much is unknown to be summed out exactly; set more attributes.</p>\n'
+        "<p>Set the known values. Unknown values are marginalised.</p>\n"
+        '<p id="trouble" role="alert" hidden>Too many values are unknown to marginalise them exactly; set more '
+        "attributes.</p>\n"
         f'<div class="panel"><div>\n<h3 id="answer">{name}</h3>\n'
         '<ul class="answers" id="answers" role="radiogroup" aria-labelledby="answer"></ul>\n'
-        f'<p><small>{weighing} Shown for <b id="of-class"></b>, prior <output id="prior-weight"></output>; choose '
+        f'<p><small>{explanation} Shown for <b id="of-class"></b>, prior <output id="prior-weight"></output>; select '
         'another class to see its weights.</small></p>\n<p id="said" class="unseen" role="status"></p>\n</div>\n<div>\n'
         '<div class="tools"><label>Find <input id="find-attribute" type="search" placeholder="attribute"></label>'
-        '<button id="forget" type="button">All unknown</button></div>\n'
+        '<button id="forget" type="button">Reset</button></div>\n'
         '<ul class="moves" id="moves"></ul>\n<p><button id="more-attributes" type="button" hidden></button></p>\n'
-        "</div></div>\n<noscript><p>Answers need JavaScript, which this page brings with it.</p></noscript>"
+        "</div></div>\n<noscript><p>Enable JavaScript to compute answers on this page.</p></noscript>"
     )
 
 
-def _network(drawn: list[Drawing], too_large: str) -> str:
-    click = "" if too_large else " Click a node, or press Enter on it, to see its table; arrow keys move."
-    parts = [f"<p>The more a node is shaded the more it tells about the class.{click}</p>"]
+def _network(shown: list[Drawing], too_large: str) -> str:
+    click = (
+        ""
+        if too_large
+        else " Click a node, or press Enter on it, to see its table; use the arrow keys to move between nodes."
+    )
+    parts = [f"<p>The darker a node, the greater its mutual information with the class.{click}</p>"]
     before = ""
-    for one in drawn:
+    for one in shown:
         title = f"<h3>{escape(one.title)}</h3>\n" if one.title else ""
-        if one.explained != before:
-            title += f"<p>{escape(one.explained)}</p>\n"
-        before = one.explained
+        if one.caption != before:
+            title += f"<p>{escape(one.caption)}</p>\n"
+        before = one.caption
         parts.append(
             f'{title}<div class="tools"><label>Find <input type="search" placeholder="node"></label>'
             '<button type="button" class="smaller" aria-label="smaller">−</button>'
@@ -207,44 +219,44 @@ def _network(drawn: list[Drawing], too_large: str) -> str:
             '<button type="button" class="whole">Fit width</button></div>\n'
             f'<div class="drawing" role="region" aria-label="Drawing of the network">{one.svg}</div>'
         )
-    parts.append('<div id="table" role="region" aria-label="Table of the chosen node"></div>')
+    parts.append('<div id="table" role="region" aria-label="Table of the selected node"></div>')
     return "\n".join(parts)
 
 
-def _importance(model: CountsClassifier, told: Any, weights: Any) -> str:
+def _importance(model: CountsClassifier, information: Any, weights: Any) -> str:
     names = model.schema_.names
-    order = np.argsort(-told, kind="stable").tolist()
-    words = (
-        "How much each attribute alone tells about the class under the model, whose probabilities are smoothed: the "
-        "mutual information, in nats."
+    order = np.argsort(-information, kind="stable").tolist()
+    intro = (
+        "The mutual information of each attribute with the class under the model, whose probabilities are smoothed, in "
+        "nats."
     )
-    heads = ["attribute", "tells", ""]
+    heads = ["attribute", "mutual information", ""]
     if weights is not None:
-        words += " Beside it the mean size of its weight of evidence in rows, in nats."
-        heads += ["weighs", ""]
+        intro += " The second column is the mean absolute weight of evidence over the rows, in nats."
+        heads += ["mean |weight|", ""]
     two = " two" if weights is not None else ""
 
     def line(u: int) -> str:
-        cells = _bar("tells", told[u], told.max(), "")
+        cells = _bar("mutual information", information[u], information.max(), "")
         if two:
-            cells += _bar("weighs", weights[u], weights.max(), " second")
+            cells += _bar("mean |weight|", weights[u], weights.max(), " second")
         return f'<li class="{two.strip()}"><span class="name">{_breakable(names[u])}</span>{cells}</li>'
 
     head = "".join(f'<span class="head">{word}</span>' for word in heads)
-    first = "\n".join(map(line, order[:AT_FIRST]))
+    first = "\n".join(map(line, order[:MAX_LISTED_ATTRIBUTES]))
     parts = [
-        f"<p>{words}</p>",
+        f"<p>{intro}</p>",
         f'<ul class="ranks"><li class="headline{two}" aria-hidden="true">{head}</li>{first}</ul>',
     ]
-    if len(order) > AT_FIRST:
-        rest = "\n".join(map(line, order[AT_FIRST:]))
-        many = len(order) - AT_FIRST
-        parts.append(f'<details><summary>{many:,} more</summary><ul class="ranks">{rest}</ul></details>')
+    if len(order) > MAX_LISTED_ATTRIBUTES:
+        rest = "\n".join(map(line, order[MAX_LISTED_ATTRIBUTES:]))
+        n_more = len(order) - MAX_LISTED_ATTRIBUTES
+        parts.append(f'<details><summary>{n_more:,} more</summary><ul class="ranks">{rest}</ul></details>')
     return "\n".join(parts)
 
 
 def _breakable(name: str) -> str:
-    """Return a name that may be broken after marks between words.
+    """Return an escaped name with line-break opportunities after punctuation.
 
     >>> _breakable("a_b<c")
     'a_<wbr>b&lt;c'
@@ -252,11 +264,11 @@ def _breakable(name: str) -> str:
     return re.sub(r"(?<=[_\-./])(?=.)", "<wbr>", escape(name), flags=re.DOTALL)
 
 
-def _bar(what: str, value: float, most: float, look: str) -> str:
-    share = value / most if most > 0 else 0.0
+def _bar(label: str, value: float, maximum: float, css_class: str) -> str:
+    share = value / maximum if maximum > 0 else 0.0
     return (
-        f'<span class="bar{look}" aria-hidden="true"><i style="width: {share:.1%}"></i></span>'
-        f'<span class="number"><span class="unseen">{what} </span>{value:.4f}</span>'
+        f'<span class="bar{css_class}" aria-hidden="true"><i style="width: {share:.1%}"></i></span>'
+        f'<span class="number"><span class="unseen">{label} </span>{value:.4f}</span>'
     )
 
 
@@ -264,12 +276,11 @@ def _classes(model: CountsClassifier) -> str:
     counts = model.counts_.class_counts
     prior = np.exp(model.class_log_prior_)
     lines = []
-    for label, many, p in zip(model.schema_.classes, counts.tolist(), prior.tolist()):
+    for label, count, p in zip(model.schema_.classes, counts.tolist(), prior.tolist(), strict=True):
         bar = f'<span class="bar" aria-hidden="true"><i style="width: {p:.1%}"></i></span>'
-        number = f'<span class="number" title="{many:,.10g} rows">{p:.2%}</span>'
+        number = f'<span class="number" title="{count:,.10g} rows">{p:.2%}</span>'
         lines.append(f'<li><span class="name">{escape(str(label))}</span>{bar}{number}</li>')
-    words = "How probable each class is before anything is known of a row."
-    return f'<p>{words}</p>\n<ul class="ranks">{"".join(lines)}</ul>'
+    return f'<p>The prior probability of each class.</p>\n<ul class="ranks">{"".join(lines)}</ul>'
 
 
 def _facts(model: CountsClassifier) -> str:
@@ -278,12 +289,12 @@ def _facts(model: CountsClassifier) -> str:
 
     schema, counts = model.schema_, model.counts_
     total = counts.class_counts.sum()
-    usual = settings_of(type(model)(encoder=Encoder()))
-    given = {name: value for name, value in settings_of(model).items() if value != usual.get(name)}
+    defaults = settings_of(type(model)(encoder=Encoder()))
+    given = {name: value for name, value in settings_of(model).items() if value != defaults.get(name)}
     settings = ", ".join(f"{name}={value!r}" for name, value in given.items())
     rows = [
         ("classifier", f"{type(model).__name__}({settings})"),
-        ("made by", f"tanbark {__version__}"),
+        ("created with", f"tanbark {__version__}"),
     ]
     columns = []
     for u, column in enumerate(schema.columns):
@@ -291,5 +302,5 @@ def _facts(model: CountsClassifier) -> str:
         missing = max(1.0 - counts.value(u).sum() / total, 0.0) if total else 0.0
         labels = ", ".join(column.labels[:8]) + (f" and {column.arity - 8} more" if column.arity > 8 else "")
         columns.append([column.name, kind, column.arity, f"{missing:.1%}", labels])
-    listed = table(["attribute", "kind", "values", "missing", ""], columns)
-    return f"{table(['', ''], rows)}\n<details><summary>{len(columns):,} attributes</summary>{listed}</details>"
+    attributes = table(["attribute", "kind", "values", "missing", ""], columns)
+    return f"{table(['', ''], rows)}\n<details><summary>{len(columns):,} attributes</summary>{attributes}</details>"

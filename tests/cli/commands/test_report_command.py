@@ -21,14 +21,14 @@ def test_a_page_is_written_beside_where_the_command_runs(run, model):
     assert "Written to weather.html" in run("report", "weather.tanbark").stdout
     page = Path("weather.html").read_text()
     assert "TAN for walk" in page
-    assert "How good it is" not in page
+    assert "Performance" not in page
 
 
 def test_rows_judge_the_model(run, model, table):
     run("report", "weather.tanbark", "weather.csv", "-o", "page.html")
     page = Path("page.html").read_text()
     accuracy = (model.predict(table.drop_columns("walk")) == table["walk"].to_numpy(False)).mean()
-    assert "On the 40 rows given that have a known walk." in page
+    assert "Measured on the 40 given rows that have a known walk." in page
     assert f"<dd>{accuracy:.1%}</dd>" in page
 
 
@@ -36,9 +36,9 @@ def test_the_class_may_be_renamed_and_further_columns_be_there(run, model, table
     renamed = table.rename_columns({"walk": "walked"}).append_column("id", [list(range(40))])
     write(renamed, tmp_path / "new.parquet")
     run("report", "weather.tanbark", "new.parquet", "-o", "page.html", "--target", "walked")
-    assert "On the 40 rows given" in Path("page.html").read_text()
+    assert "Measured on the 40 given rows" in Path("page.html").read_text()
     run("report", "weather.tanbark", "new.parquet", "-o", "page.html")
-    assert "How good it is" not in Path("page.html").read_text()
+    assert "Performance" not in Path("page.html").read_text()
 
 
 def test_scripts_are_told_where_the_page_is(run, model):
@@ -50,11 +50,11 @@ def test_fit_writes_a_page_judged_by_what_each_fold_held_out(run, table, write, 
     write(table, tmp_path / "weather.csv")
     said = run("fit", "weather.csv", "--target", "walk", "--report", "page.html", "--cv", 4)
     page = Path("page.html").read_text()
-    assert "On the held-out rows of 4-fold cross-validation." in page
+    assert "Measured on the held-out rows of 4-fold cross-validation." in page
     assert said.stdout.split("accuracy ")[1].split(",")[0] in page
     assert "Report written to page.html" in said.stdout
     run("fit", "weather.csv", "--target", "walk", "--report", "page.html", "--cv", 0)
-    assert "How good it is" not in Path("page.html").read_text()
+    assert "Performance" not in Path("page.html").read_text()
 
 
 @pytest.mark.parametrize(

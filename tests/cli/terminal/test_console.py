@@ -58,17 +58,3 @@ def test_estimators_report_to_it(bar):
     with listening(line):
         listener()("counting all sets of nodes", 3, 7)
     assert shown(bar) == ("counting all sets of nodes", 3, 7, "")
-
-
-def test_a_task_that_was_replaced_can_be_updated_and_removed_without_effect(bar):
-    line = ProgressLine(bar, "starting", None)
-    first = line.add_task("comparing", total=3, detail="tan")
-    second = line.add_task("learning curve", total=6)
-    line.update(first, completed=2)
-    line.remove_task(first)
-    assert line.task_ids == [second]
-    assert shown(bar) == ("learning curve", 0, 6, "")
-    line.remove_task(second)
-    assert (line.task_ids, bar.tasks) == ([], [])
-    line.rows("reading", 5, None)
-    assert shown(bar) == ("reading", 5, None, "5 rows")

@@ -290,16 +290,16 @@ def _validate(console: Console, request: FitRequest, result: FitResult, folds: i
 def _write_report(path: Path, result: FitResult, validation: CrossValidation | None) -> None:
     """Write a page about the model, with the results of cross-validation if there are any."""
     from tanbark.report.importance import mean_weights
-    from tanbark.report.performance import Judgement
+    from tanbark.report.performance import Performance
     from tanbark.report.report import write_page
 
     model = result.model
-    judgement = None
+    performance = None
     if validation is not None:
-        where = f"On the held-out rows of {len(validation.folds)}-fold cross-validation."
-        judgement = Judgement(validation, where)
+        description = f"Measured on the held-out rows of {len(validation.folds)}-fold cross-validation."
+        performance = Performance(validation, description)
     weights = None if result.X is None else mean_weights(model, model.encode(result.X))
-    write_page(model, path, judgement, weights)
+    write_page(model, path, performance, weights)
 
 
 def _size(path: Path) -> str:

@@ -1,4 +1,4 @@
-// The mean over all super-parents whose values vote; naive Bayes where none does.
+// The mean over all super-parents whose values vote; naive Bayes if there are none.
 class SuperParentsMean {
   constructor({ own, pairs, votes, alone, logPrior }, arity, classes) {
     Object.assign(this, { own, pairs, votes, alone, logPrior, classes });
@@ -23,7 +23,7 @@ class SuperParentsMean {
   }
 }
 
-// Class probabilities of several models, their logarithms or they themselves averaged with weights.
+// A weighted mean of the class probabilities of several models, or of their logarithms.
 class Pool {
   static IMPOSSIBLE = -700;
 
@@ -32,7 +32,7 @@ class Pool {
     if (linear || !members.every((member) => member.parts)) this.parts = undefined;
   }
 
-  // A row that a member finds impossible gets its prior; a class that it finds impossible gets no veto.
+  // For a row that is impossible under a member, use its prior. A class that is impossible under a member is not vetoed.
   #logPosterior(member, codes) {
     const scores = member.scores(codes);
     const given = scores.some((score) => score !== -Infinity) ? scores : member.logPrior;
@@ -67,8 +67,8 @@ class Pool {
   }
 }
 
-// Networks that vote for the class each finds most probable.
-class Committee {
+// Networks that each vote for their most probable class.
+class Votes {
   static SLACK = 1e-9;
 
   constructor({ members, weights, temperature, logPrior, ratio }) {
@@ -81,7 +81,7 @@ class Committee {
     this.members.forEach((member, m) => {
       let scores = Array.from(member.scores(codes));
       if (Math.max(...scores) === -Infinity) scores = Array.from(member.logPrior);
-      const least = Math.max(...scores) - Committee.SLACK;
+      const least = Math.max(...scores) - Votes.SLACK;
       tally[scores.findIndex((score) => !(score < least))] += this.weights[m];
       total += this.weights[m];
     });

@@ -1,13 +1,13 @@
-// What a classifier says of a row of which some values are known, computed as the library computes it.
+// The predictions of a classifier for rows with unknown values, computed as in the library.
 //
-// A row is an array of codes, one for each attribute; UNKNOWN is summed out. Every model answers
-// `scores(codes)`: log scores of the classes, whose softmax is the posterior. Networks and pools of their logarithms
-// also answer `parts(codes)`: what each attribute adds to them, the prior first.
+// A row is an array of codes, one for each attribute; UNKNOWN values are marginalised. Every model has
+// `scores(codes)`: log scores of the classes, whose softmax is the posterior. Networks and logarithmic pools also have
+// `parts(codes)`: the contribution of each attribute to the scores, the prior first.
 
-// The model that a page carries.
-function modelOf(carried) {
-  const arity = carried.columns.map((column) => column.labels.length);
-  const classes = carried.classes.length;
+// The model in the data of a page.
+function modelOf(pageData) {
+  const arity = pageData.columns.map((column) => column.labels.length);
+  const classes = pageData.classes.length;
   const network = ({ parents, tables, alone, logPrior }) =>
     new Network(
       { parents, tables: tables.map(unpacked), alone: alone?.map(unpacked), logPrior: unpacked(logPrior) },
@@ -55,8 +55,8 @@ function modelOf(carried) {
         const logPrior = unpacked(of.logPrior);
         return new Pool({ ...of, members, weights: unpacked(of.weights), logPrior, ratio: unpacked(of.ratio) });
       }
-      case "committee":
-        return new Committee({
+      case "votes":
+        return new Votes({
           members: of.members.map(network),
           weights: unpacked(of.weights),
           temperature: of.temperature,
@@ -86,14 +86,14 @@ function modelOf(carried) {
       }
     }
   };
-  return build(carried.scorer);
+  return build(pageData.scorer);
 }
 
-// What follows from what is known: the log posterior, and weights of evidence which, with the prior's, add up to it.
-// Where the model is additive they are those of `explain`. Elsewhere each is what the log posterior moved by when the
-// attribute was set, after those set before it, in the order of `moves`; they are found one at a time, and yielded with
-// all that is known by then. A weight that cannot be found is not a number. Where the posterior itself takes long, an
-// estimate stands for it until the weights are found: that of the last move needs it too.
+// Yield the log posterior and the weights of evidence, which together with the prior's weight sum to it. If the model is
+// additive, the weights are those of `explain`. Otherwise each weight is the change of the log posterior when the
+// attribute was set, after those set before it, in the order of `moves`. These are computed one at a time, and each is
+// yielded with those found so far. A weight that cannot be computed is NaN. If the posterior itself is slow to compute, an
+// estimate is given until all weights are found: that of the last move needs the posterior, too.
 function* answering(model, logPrior, codes, moves) {
   const scoring = function* (row) {
     return logPosterior(model.scoring ? yield* model.scoring(row) : model.scores(row), logPrior);

@@ -1,7 +1,7 @@
 const MAX_TABLE = 2 ** 16;
 const MOST_REMEMBERED = 2 ** 21; // cells of tables
 
-// A network of any shape. A table's axes are the attributes above, in their order, the node's own values, the class.
+// A network of any structure. The axes of a table are the parent attributes in order, the node's values, and the class.
 class Network {
   constructor({ parents, tables, alone, logPrior }, arity, classes) {
     const n = arity.length;
@@ -14,7 +14,7 @@ class Network {
     this.order = this.#parentsFirst();
     this.isTree = !parents[n].length && parents.every((nodes, f) => f === n || (nodes.includes(n) && nodes.length < 3));
     this.alone = alone ?? (this.isTree ? this.#aloneInTree() : undefined);
-    // Without what each value says alone there is nothing to share out.
+    // Without the distribution of each value given the class, there is no evidence to divide.
     if (!this.alone) this.parts = undefined;
   }
 
@@ -27,7 +27,7 @@ class Network {
     return order;
   }
 
-  // log P(value | class) of all values where every attribute has the class and at most one attribute above.
+  // log P(value | class) of all values, if the parents of every attribute are the class and at most one attribute.
   #aloneInTree() {
     const { classes } = this;
     const alone = [];
@@ -48,7 +48,7 @@ class Network {
     return alone;
   }
 
-  // Where the terms of a factor begin; -1 where something of it is unknown.
+  // The index of a factor's first term; -1 if one of its attributes is unknown.
   entry(f, codes) {
     let at = 0;
     for (const p of this.above[f]) {
@@ -73,7 +73,7 @@ class Network {
     return sums;
   }
 
-  // The groups of a row and what each says; those of the last row that was asked for are remembered.
+  // The groups of a row and their log sums; those of the last row are cached.
   #groupSums(codes) {
     const key = codes.join();
     if (this.last?.key !== key) {
@@ -84,7 +84,7 @@ class Network {
     return this.last.found;
   }
 
-  // The same by messages in a tree; undefined where something is too small for them.
+  // The same by message passing in a tree; undefined if a message would underflow.
   #treeSums(codes) {
     const { n, classes } = this;
     if (this.messages === undefined) this.messages = this.#hung();
@@ -116,7 +116,7 @@ class Network {
     return found;
   }
 
-  // The tree's messages; null where a probability is too small for them.
+  // The tree's messages; null if a probability is too small for them.
   #hung() {
     const { n, arity, classes } = this;
     if (this.tables.some((table) => table.some((log) => log < -600 && log !== -Infinity))) return null;
@@ -132,7 +132,7 @@ class Network {
     return new TreeMessages(parent, this.order.filter((f) => f < n), tables, arity, classes);
   }
 
-  // Unknown attributes with something known below, where they share a factor together.
+  // Groups of unknown attributes that share factors and have known descendants.
   groups(codes) {
     const { n } = this;
     const missing = (f) => f < n && codes[f] === UNKNOWN;
@@ -171,14 +171,14 @@ class Network {
     return [...groups.values()];
   }
 
-  // The log of the sum over a group's values, for each class: of probabilities, or of their logarithms where
-  // probabilities would come near the smallest that a number can be.
+  // The log of the sum over a group's values for each class, computed with probabilities, or with their logarithms if
+  // the probabilities would nearly underflow.
   summedOut(group, codes) {
     return this.#summed(group, codes, true) ?? this.#summed(group, codes, false);
   }
 
-  // The sum by eliminating one member after the other. Tables of probabilities are divided by the greatest of each
-  // class; undefined where something in them is too small beside it.
+  // The sum by variable elimination. Tables of probabilities are divided by the maximum of each class; undefined if an
+  // entry is too small relative to it.
   #summed(group, codes, plain) {
     const { classes } = this;
     const steps = this.#plan(group, codes);
@@ -200,7 +200,7 @@ class Network {
     return said;
   }
 
-  // In which order members are eliminated, and what attributes each leaves in a table: always the smallest one.
+  // The order of elimination and the attributes that remain in each table. The next member is the one with the smallest table.
   #plan({ members, children }, codes) {
     const beside = new Map(members.map((u) => [u, new Set()]));
     for (const f of [...members, ...children]) {
@@ -217,7 +217,7 @@ class Network {
     while (cost.size) {
       let next, least = Infinity;
       for (const [u, size] of cost) if (size < least) [next, least] = [u, size];
-      if (least > MAX_TABLE) throw new RangeError("too much is unknown to be summed out");
+      if (least > MAX_TABLE) throw new RangeError("too many values are unknown to marginalise them exactly");
       const scope = [...beside.get(next)];
       steps.push({ u: next, scope, cells: least });
       cost.delete(next);
@@ -230,8 +230,8 @@ class Network {
     return steps;
   }
 
-  // A table that was made before, or a new one: from one question to the next most stay the same. Those that were not
-  // asked for of late are forgotten.
+  // A cached or new table: most tables stay the same from one question to the next. Tables that were not used recently
+  // are removed from the cache.
   #table(key, make, scope, plain) {
     let table = this.made.get(key);
     if (!table) {
@@ -286,8 +286,8 @@ class Network {
     return (this.plain[f] ??= this.tables[f].map(Math.exp));
   }
 
-  // The sum over the values of an attribute of the product of tables. Small ones are multiplied first, as long as what
-  // comes of it is no larger than the result or the largest of them.
+  // The sum over the values of an attribute of the product of tables. Small tables are multiplied first, while their
+  // product is no larger than the result or the largest table.
   #eliminated(u, inputs, scope, cells, plain) {
     const { classes, arity } = this;
     const make = () => {
@@ -311,7 +311,7 @@ class Network {
     return this.#table(`${u} of ${names}`, make, scope, plain);
   }
 
-  // How far one more of an attribute's value is in a table; 0 where the table does not have it.
+  // The stride of an attribute in a table; 0 if the table does not contain it.
   #step({ scope }, u) {
     let step = this.classes;
     for (let at = scope.length - 1; at >= 0; at--) {
@@ -321,12 +321,12 @@ class Network {
     return 0;
   }
 
-  // All combinations of some attributes' values, and where each stands in tables.
+  // All combinations of some attributes' values, and their positions in tables.
   #odometer(scope, tables) {
     return new Odometer(scope, this.arity, tables.map((table) => scope.map((u) => this.#step(table, u))));
   }
 
-  // Two tables cell by cell multiplied; undefined where that is larger than `most`.
+  // The product of two tables; undefined if it is larger than `most`.
   #product(one, other, most) {
     const { arity, classes } = this;
     const scope = [...one.scope.filter((u) => !other.scope.includes(u)), ...other.scope];
@@ -339,10 +339,10 @@ class Network {
     return { scope, data };
   }
 
-  // What each attribute adds to the scores, the prior first. A known attribute has what it says alone; what a factor
-  // says beyond that is shared by its node and those above; what a group says beyond what its known children say
-  // alone is shared by the known attributes around it. In a tree a value that a class cannot have is that value's own
-  // matter; elsewhere it is that of all.
+  // The contribution of each attribute to the scores, the prior first. A known attribute contributes its evidence given
+  // the class alone. The additional evidence of a factor is divided among its node and the node's parents, and that of a
+  // group, beyond its known children alone, among the known attributes around it. In a tree, a value that is impossible
+  // in a class is attributed to that value; in other networks, to all attributes.
   parts(codes) {
     const { n, classes } = this;
     const out = Array.from({ length: n + 1 }, () => new Float64Array(classes));

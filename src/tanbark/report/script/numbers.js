@@ -1,5 +1,5 @@
 "use strict";
-// Numbers that a page carries, and sums of them.
+// Unpack the numbers of a page, and add logarithms.
 
 const UNKNOWN = -1;
 
@@ -12,7 +12,7 @@ function unpacked(packed) {
   };
   const values = new Float64Array(bytes(packed.values));
   if (!packed.codes) return values;
-  // Seven bits of a place in each byte, the lowest first; the eighth says that more follow.
+  // Seven bits of an index in each byte, the lowest first; the eighth bit is set if more bytes follow.
   const codes = new Uint8Array(bytes(packed.codes));
   const array = new Float64Array(codes.length);
   let many = 0;
@@ -41,7 +41,7 @@ function logPosterior(scores, logPrior) {
   return evidence === -Infinity ? Array.from(logPrior) : Array.from(scores, (score) => score - evidence);
 }
 
-// The parts less their mean over the classes that are possible.
+// The parts minus their mean over the possible classes.
 function centred(parts) {
   return parts.map((part) => {
     const possible = Array.from(part).filter(Number.isFinite);
@@ -50,7 +50,7 @@ function centred(parts) {
   });
 }
 
-// What a generator returns in the end.
+// The return value of a generator.
 function finished(steps) {
   for (;;) {
     const { done, value } = steps.next();

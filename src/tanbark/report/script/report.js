@@ -1,10 +1,10 @@
-// The page's own behaviour: answers to what-if questions, tables of nodes, zooming and finding.
+// The interactive parts of the page: answers to what-if questions, tables of nodes, zooming and searching.
 
-const carried = JSON.parse(document.getElementById("carried").textContent);
-carried.logPrior = carried.logPrior.map(Number);
+const pageData = JSON.parse(document.getElementById("page-data").textContent);
+pageData.logPrior = pageData.logPrior.map(Number);
 const $ = (id) => document.getElementById(id);
 
-// An element with properties, and what is inside; text is text, whatever it holds.
+// Create an element with properties and children. Strings become text nodes and are never parsed as HTML.
 function made(tag, properties = {}, ...inside) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
@@ -23,7 +23,7 @@ function percent(p) {
   return p < 0.5 ? "< 0.001 %" : "> 99.999 %";
 }
 
-// A name, which may be broken after marks between words.
+// A name with line-break opportunities after punctuation.
 const words = (name) => name.split(/(?<=[_\-./])/).flatMap((part, at) => (at ? [made("wbr"), part] : [part]));
 
 const signed = (weight) =>
@@ -32,21 +32,22 @@ const signed = (weight) =>
 
 // What if
 
-const AT_FIRST = 20;
-const SLICE = 8; // milliseconds
+const MAX_LISTED_ATTRIBUTES = 20;
+const SLICE_MILLISECONDS = 8;
 const REHEARSALS = 40;
-const REHEARSED = 37; // every so many attributes
+const MAX_CACHED_ANSWERS = 5000;
+const REHEARSAL_STRIDE = 37; // attributes
 
 class WhatIf {
   constructor(model) {
-    this.model = remembering(model);
-    this.codes = carried.columns.map(() => UNKNOWN);
+    this.model = cached(model);
+    this.codes = pageData.columns.map(() => UNKNOWN);
     this.moves = [];
-    this.longest = 0; // how many milliseconds a weight took of late
+    this.longest = 0; // a decaying maximum of the milliseconds that a weight took
     this.rows = new Map();
     this.answers = this.#listAnswers();
-    this.ranking = carried.columns.map((_, u) => u).sort((a, b) => carried.importance[b] - carried.importance[a]);
-    this.shown = AT_FIRST;
+    this.ranking = pageData.columns.map((_, u) => u).sort((a, b) => pageData.importance[b] - pageData.importance[a]);
+    this.shown = MAX_LISTED_ATTRIBUTES;
     $("find-attribute").addEventListener("input", () => this.#listMoves());
     $("more-attributes").addEventListener("click", () => {
       this.shown += 100;
@@ -63,13 +64,13 @@ class WhatIf {
     setTimeout(() => this.#rehearse(model, this.codes.slice(), REHEARSALS));
   }
 
-  // Ask what nobody sees, a value more each time and in the end none, so that the browser has compiled the script when
-  // somebody asks.
+  // Compute answers that are not shown, each with one more value and the last with none, so that the browser has
+  // compiled the script before the first question.
   #rehearse(model, codes, left) {
     if (this.moves.length) return;
-    if (left) codes[(left * REHEARSED) % codes.length] = 0;
+    if (left) codes[(left * REHEARSAL_STRIDE) % codes.length] = 0;
     try {
-      answering(model, carried.logPrior, left ? codes : this.codes, []).next();
+      answering(model, pageData.logPrior, left ? codes : this.codes, []).next();
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
     }
@@ -77,8 +78,8 @@ class WhatIf {
   }
 
   #listAnswers() {
-    return carried.classes.map((label, k) => {
-      const radio = made("input", { type: "radio", name: "of-class", value: String(k), checked: k === carried.classes.length - 1 });
+    return pageData.classes.map((label, k) => {
+      const radio = made("input", { type: "radio", name: "of-class", value: String(k), checked: k === pageData.classes.length - 1 });
       radio.addEventListener("change", () => this.#show());
       const fill = made("i");
       const number = made("output");
@@ -90,7 +91,7 @@ class WhatIf {
 
   #listMoves() {
     const wanted = $("find-attribute").value.trim().toLowerCase();
-    const found = this.ranking.filter((u) => carried.columns[u].name.toLowerCase().includes(wanted));
+    const found = this.ranking.filter((u) => pageData.columns[u].name.toLowerCase().includes(wanted));
     const first = found.filter((u, at) => at < this.shown || this.codes[u] !== UNKNOWN);
     $("moves").replaceChildren(...first.map((u) => this.#row(u).item));
     $("more-attributes").hidden = first.length === found.length;
@@ -100,7 +101,7 @@ class WhatIf {
 
   #row(u) {
     if (this.rows.has(u)) return this.rows.get(u);
-    const { name, labels } = carried.columns[u];
+    const { name, labels } = pageData.columns[u];
     const id = `attribute-${u}`;
     const select = made("select", { id }, made("option", { value: String(UNKNOWN) }, "(unknown)"));
     select.append(...labels.map((label, code) => made("option", { value: String(code) }, label)));
@@ -131,7 +132,7 @@ class WhatIf {
   update(atFirst = false) {
     const began = performance.now();
     this.longest *= 0.9;
-    const steps = answering(this.model, carried.logPrior, this.codes.slice(), this.moves.slice());
+    const steps = answering(this.model, pageData.logPrior, this.codes.slice(), this.moves.slice());
     try {
       this.found = steps.next().value;
       $("trouble").hidden = true;
@@ -141,17 +142,16 @@ class WhatIf {
       $("trouble").hidden = false;
     }
     this.steps = steps;
-    this.#goOn(steps, began + SLICE / 2);
+    this.#goOn(steps, began + SLICE_MILLISECONDS / 2);
     $("what-if").dataset.milliseconds = String(performance.now() - began);
     if (!atFirst) this.#say();
   }
 
-  // Find further weights as long as the next will be found in time, show what there is, and go on when the page has
-  // had its turn.
+  // Compute weights while there is time, show those found so far, and continue after the page has handled its events.
   #goOn(steps, until) {
     if (steps !== this.steps) return;
     const wasEstimated = this.found?.estimated;
-    let done = Boolean(this.model.parts); // which says all at once
+    let done = Boolean(this.model.parts); // these give all weights at once
     for (let began; !done && (began = performance.now()) + this.longest < until; ) {
       done = steps.next().done;
       this.longest = Math.max(performance.now() - began, this.longest);
@@ -159,7 +159,7 @@ class WhatIf {
     $("what-if").dataset.ready = String(done);
     this.#show();
     if (wasEstimated && !this.found.estimated) this.#say();
-    if (!done) setTimeout(() => this.#goOn(steps, performance.now() + this.longest + SLICE));
+    if (!done) setTimeout(() => this.#goOn(steps, performance.now() + this.longest + SLICE_MILLISECONDS));
   }
 
   #say() {
@@ -167,7 +167,7 @@ class WhatIf {
     const { posterior, estimated } = this.found;
     const best = posterior.indexOf(Math.max(...posterior));
     const share = (estimated ? "about " : "") + percent(Math.exp(posterior[best]));
-    $("said").textContent = `${carried.className}: ${carried.classes[best]}, ${share}`;
+    $("said").textContent = `${pageData.className}: ${pageData.classes[best]}, ${share}`;
   }
 
   #show() {
@@ -176,7 +176,7 @@ class WhatIf {
       const p = this.found ? Math.exp(this.found.posterior[k]) : NaN;
       fill.style.width = `${100 * (p || 0)}%`;
       number.textContent = this.found ? (this.found.estimated ? "≈ " : "") + percent(p) : "–";
-      number.title = this.found?.estimated ? "An estimate: the exact average follows." : "";
+      number.title = this.found?.estimated ? "An estimate; the exact average is being computed." : "";
       number.dataset.log = this.found ? String(this.found.posterior[k]) : "";
     });
     const weights = this.found?.weights.map((weight) => weight[of]) ?? [];
@@ -193,40 +193,40 @@ class WhatIf {
       number.textContent = known ? signed(weight) : "";
       number.dataset.weights = known ? JSON.stringify(this.found.weights[u].map(String)) : "";
     }
-    $("of-class").textContent = carried.classes[of];
+    $("of-class").textContent = pageData.classes[of];
     $("prior-weight").textContent = this.found ? signed(this.found.prior[of]) : "–";
     $("prior-weight").dataset.weights = this.found ? JSON.stringify(this.found.prior.map(String)) : "";
   }
 }
 
-// A model that remembers what it said, so that a further move asks for one answer only.
-function remembering(model) {
-  const said = new Map();
+// A model that caches its answers, so that a new move needs only one answer.
+function cached(model) {
+  const answers = new Map();
   function* scoring(codes) {
     const key = codes.join();
-    if (!said.has(key)) {
-      if (said.size > 5000) said.clear();
-      said.set(key, model.scoring ? yield* model.scoring(codes) : model.scores(codes));
+    if (!answers.has(key)) {
+      if (answers.size > MAX_CACHED_ANSWERS) answers.clear();
+      answers.set(key, model.scoring ? yield* model.scoring(codes) : model.scores(codes));
     }
-    return said.get(key);
+    return answers.get(key);
   }
   return {
     scoring,
     scores: (codes) => finished(scoring(codes)),
-    estimate: (codes) => (said.has(codes.join()) ? undefined : model.estimate?.(codes)),
+    estimate: (codes) => (answers.has(codes.join()) ? undefined : model.estimate?.(codes)),
     parts: model.parts && ((codes) => model.parts(codes)),
   };
 }
 
 // Tables of nodes
 
-const MOST_CELLS = 2000;
+const MAX_TABLE_CELLS = 2000;
 
-// What a node depends on, and its probabilities: an axis for each attribute above, its own values, the class.
+// The parents of a node and its probabilities, with an axis for each parent attribute, the node's values, and the class.
 function tableOf(model, drawing, node) {
   const of = drawing.path.reduce((member, at) => member.members[at], model);
-  const n = carried.columns.length;
-  const classes = carried.classes.length;
+  const n = pageData.columns.length;
+  const classes = pageData.classes.length;
   if (of instanceof TreeAverage) {
     if (node === n) return { above: [], probabilities: (_, j, k) => Math.exp(of.logPrior[k]), withClass: true };
     const above = drawing.parents[node].filter((p) => p !== n);
@@ -247,9 +247,9 @@ function tableOf(model, drawing, node) {
 }
 
 function showTable(model, drawing, node) {
-  const n = carried.columns.length;
+  const n = pageData.columns.length;
   const ofClass = node === n;
-  const named = (u) => (u === n ? { name: carried.className, labels: carried.classes } : carried.columns[u]);
+  const named = (u) => (u === n ? { name: pageData.className, labels: pageData.classes } : pageData.columns[u]);
   const { above, withClass, probabilities } = tableOf(model, drawing, node);
   const one = drawing.ofClass ?? undefined;
   const given = ofClass || !withClass || one !== undefined ? above : [...above, n];
@@ -295,13 +295,13 @@ function showTable(model, drawing, node) {
     }
     place.replaceChildren(...parts);
   };
-  fill(Math.max(Math.floor(MOST_CELLS / own.length), 5));
+  fill(Math.max(Math.floor(MAX_TABLE_CELLS / own.length), 5));
   place.scrollIntoView({ block: "nearest" });
 }
 
 function listenToDrawings(model) {
   document.querySelectorAll(".drawing").forEach((frame, at) => {
-    const drawing = carried.drawings[at];
+    const drawing = pageData.drawings[at];
     const svg = frame.querySelector("svg");
     const choose = (group) => {
       document.querySelectorAll(".node.chosen").forEach((other) => {
@@ -316,7 +316,7 @@ function listenToDrawings(model) {
       const group = event.target.closest(".node");
       if (group) choose(group);
     });
-    // One node of a drawing is reached by the tabulator, the others from there by arrows.
+    // The Tab key reaches one node of a drawing; the arrow keys lead to the others.
     const groups = [...svg.querySelectorAll(".node")];
     groups.forEach((group, at) => group.setAttribute("tabindex", at ? "-1" : "0"));
     const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
@@ -339,7 +339,7 @@ function listenToDrawings(model) {
       svg.setAttribute("width", width * scale);
       svg.setAttribute("height", height * scale);
     };
-    // What is a little too wide is shown whole.
+    // A drawing that is slightly too wide is scaled to fit.
     const fits = (frame.clientWidth - 20) / width;
     if (fits < 1 && fits > 0.6) zoom(fits);
     const tools = frame.previousElementSibling;
@@ -348,7 +348,7 @@ function listenToDrawings(model) {
     tools.querySelector(".whole").addEventListener("click", () => zoom(Math.min(1, (frame.clientWidth - 20) / width)));
     tools.querySelector("input").addEventListener("input", (event) => {
       const wanted = event.target.value.trim().toLowerCase();
-      const names = [...carried.columns.map((column) => column.name), carried.className];
+      const names = [...pageData.columns.map((column) => column.name), pageData.className];
       const exact = names.findIndex((name) => name.toLowerCase() === wanted);
       const node = exact >= 0 ? exact : names.findIndex((name) => wanted && name.toLowerCase().includes(wanted));
       const group = svg.querySelector(`[data-node="${node}"]`);
@@ -359,6 +359,6 @@ function listenToDrawings(model) {
   });
 }
 
-const model = carried.scorer ? modelOf(carried) : undefined;
+const model = pageData.scorer ? modelOf(pageData) : undefined;
 listenToDrawings(model);
 if (model) new WhatIf(model);

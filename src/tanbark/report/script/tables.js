@@ -1,7 +1,7 @@
-// Tables over attributes' values, the class last: what summing attributes out does to them.
+// Operations of variable elimination on tables over attributes' values, with the class last.
 
-// Divide a table, the class last, by the greatest of each class, whose logarithm is added to `logs`; whether all in it
-// is beyond 1e-300, so that no digit is lost that counts: numbers begin to lose digits at 1e-308.
+// Divide a table by the maximum of each class, whose logarithm is added to `logs`. Return whether all entries are above
+// 1e-300, so that no precision is lost: numbers below 1e-308 are denormal.
 function rescaled(data, logs) {
   const classes = logs.length;
   for (let k = 0; k < classes; k++) {
@@ -17,7 +17,7 @@ function rescaled(data, logs) {
   return true;
 }
 
-// All combinations of some attributes' values, the last one fastest, and where each stands in tables with such strides.
+// All combinations of some attributes' values, the last one fastest, and their positions in tables with given strides.
 class Odometer {
   constructor(scope, arity, strides) {
     this.sizes = scope.map((u) => arity[u]);
@@ -38,7 +38,7 @@ class Odometer {
   }
 }
 
-// What is done to tables: for each combination of some attributes' values, all values of one more, and each class.
+// Operations for each combination of some attributes' values, all values of one more attribute, and each class.
 
 function products(one, byOne, other, byOther, values, place, data, classes) {
   const { at } = place;

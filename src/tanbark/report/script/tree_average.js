@@ -1,11 +1,11 @@
 const MOST_AT_ONCE = 2e7; // steps
 
-// Two to a power of at most zero, which is whole; zero where that is too small to matter.
+// Two to the power of an integer of at most zero; zero if that is negligible.
 const POWERS = Float64Array.from({ length: 1075 }, (_, at) => 2 ** -at);
 const power = (exponent) => (exponent < -1074 ? 0 : POWERS[-exponent]);
 
-// The log of the sum over all trees of the product of their edges' weights, which are those of 1-0, 2-0, 2-1, 3-0, ...
-// and are written over. A node is taken out, its neighbours are joined by w_i w_j / degree.
+// The log of the sum over all trees of the product of their edges' weights, in the order 1-0, 2-0, 2-1, 3-0, ... The
+// weights are overwritten. Eliminating a node adds w_i w_j / degree to the edges between its neighbours.
 function logTreeSum(weights, n) {
   let log = 0;
   for (let u = n - 1; u > 0; u--) {
@@ -21,7 +21,7 @@ function logTreeSum(weights, n) {
   return log;
 }
 
-// A tree hung from its middle, so that no path to the top is long: leaf after leaf is taken off until one node is left.
+// A tree rooted at its centre, so that paths to the root are short: remove leaves until one node is left.
 function fromTheMiddle(given) {
   const beside = given.map(() => new Set());
   given.forEach((p, u) => p >= 0 && beside[p].add(u) && beside[u].add(p));
@@ -36,7 +36,7 @@ function fromTheMiddle(given) {
   return { parent, order: order.reverse() };
 }
 
-// The average over all trees: exactly where a row has few completions, else over the trees that were drawn.
+// The average over all trees if a row has few completions, otherwise over sampled trees.
 class TreeAverage {
   constructor({ values, pairs, logPrior, logWeights, logTotals, trees, times, completions }, arity, classes) {
     const n = arity.length;
@@ -68,7 +68,7 @@ class TreeAverage {
     }
   }
 
-  // Where the ratios of two attributes begin, and by how much one more of the values of either moves.
+  // The index of the first ratio of two attributes, and the strides of their values.
   #block(u, v) {
     const { n, arity, classes } = this;
     return u > v
@@ -76,8 +76,8 @@ class TreeAverage {
       : [this.start[v * n + u], classes, arity[u] * classes];
   }
 
-  // Weights as mantissas and exponents of two; an edge that cannot be is zero. Where they are not too far apart they
-  // are plain numbers too, divided by one in the middle of them.
+  // Weights as mantissas and binary exponents; a forbidden edge is zero. If their range is small enough, they are also
+  // given as plain numbers, divided by one in the middle of the range.
   #scaled(matrix) {
     const logs = new Float64Array((this.n * (this.n - 1)) / 2);
     for (let u = 1, at = 0; u < this.n; u++) for (let v = 0; v < u; v++) logs[at++] = matrix[u * this.n + v];
@@ -90,7 +90,7 @@ class TreeAverage {
     return { m, e, plain, middle };
   }
 
-  // The messages in trees of one posterior, of which each is all classes' or one's.
+  // The messages in the trees of one posterior, which belongs to all classes or to one.
   #hung(parents, of) {
     const { n, arity, classes } = this;
     const seen = new Map();
@@ -108,7 +108,7 @@ class TreeAverage {
     });
   }
 
-  // P(value of u | value of p, class), for each class a row for every value of p; of u alone where p is -1.
+  // P(value of u | value of p, class), for each class a row for every value of p; P(value of u | class) if p is -1.
   #table(u, p) {
     const { arity, classes } = this;
     const rows = p < 0 ? 1 : arity[p];
@@ -122,7 +122,7 @@ class TreeAverage {
     return table;
   }
 
-  // P(value j of u | the value of what is above it, class k).
+  // P(value j of u | the value of its parent, class k).
   conditional(u, above, values, j, k) {
     const alone = this.values[(this.offset[u] + j) * this.classes + k];
     if (!above.length) return alone;
@@ -134,21 +134,21 @@ class TreeAverage {
     return finished(this.scoring(codes));
   }
 
-  // The scores, found in small steps.
+  // A generator that computes the scores in small steps.
   *scoring(codes) {
     const { holes, ways } = this.#lack(codes);
     const logs = ways > this.completions ? this.#overTrees(codes) : yield* this.#overCompletions(codes, holes, ways);
     return logs.map((log, k) => log + this.logPrior[k]);
   }
 
-  // Scores by the drawn trees, where the exact ones take longer than a glance.
+  // Scores from sampled trees, if the exact scores would take noticeably long.
   estimate(codes) {
     const { ways } = this.#lack(codes);
     if (ways > this.completions || ways * this.classes * this.n ** 3 < MOST_AT_ONCE) return undefined;
     return this.#overTrees(codes).map((log, k) => log + this.logPrior[k]);
   }
 
-  // What is unknown, and in how many ways it can be completed.
+  // The unknown attributes and the number of completions.
   #lack(codes) {
     const holes = codes.flatMap((code, u) => (code === UNKNOWN ? [u] : []));
     return { holes, ways: holes.reduce((product, u) => Math.min(product * this.arity[u], 1e9), 1) };
@@ -170,7 +170,7 @@ class TreeAverage {
     return terms.map((logs) => logSum(logs));
   }
 
-  // Kirchhoff's sum without a subtraction: a node is taken out, its neighbours are joined by w_i w_j / degree.
+  // Kirchhoff's sum without subtractions: eliminating a node adds w_i w_j / degree to the edges between its neighbours.
   #complete(row, k) {
     const { n, classes, offset, arity, start, ratios } = this;
     const { m, plain, middle, logTotal } = this.posteriors[this.posteriors.length > 1 ? k : 0];
@@ -187,14 +187,13 @@ class TreeAverage {
         if (weight > greatest) greatest = weight;
       }
     }
-    // Between these bounds no share of an edge is too small for a number, and what is then too small is nothing beside
-    // the edge that it is added to.
+    // Within these bounds no term of an edge underflows, except terms that are negligible in the edge's sum.
     if (least > 1e-140 && greatest < 1e140) return log + (n - 1) * middle + logTreeSum(weights, n);
     if (plain) for (let at = 0; at < weights.length; at++) weights[at] *= m[at] / plain[at];
     return log + this.#logScaledTreeSum(k);
   }
 
-  // The same of weights which are mantissas; each has an exponent of two.
+  // The same for weights given as mantissas and binary exponents.
   #logScaledTreeSum(k) {
     const { n } = this;
     const [m, e] = this.room;
@@ -248,7 +247,7 @@ class TreeAverage {
     return log;
   }
 
-  // The mean over drawn trees.
+  // The mean over sampled trees.
   #overTrees(codes) {
     const logs = Array.from({ length: this.classes }, () => new Float64Array(this.logShares.length));
     this.trees.forEach((trees, of) => {
@@ -261,7 +260,7 @@ class TreeAverage {
   }
 }
 
-// A tree as a network, which can say in logarithms what is too small for messages.
+// A tree as a network, which uses logarithms if messages would underflow.
 function asNetwork({ parent, tables, rows, arity, classes }) {
   const n = parent.length;
   const logs = tables.map((table, u) => {

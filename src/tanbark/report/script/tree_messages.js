@@ -1,8 +1,8 @@
-// Messages in a tree, from its leaves upwards: what is known below and at a node says so much for each value of the one
-// above. Only those are found anew that another question changes.
+// Message passing in a tree from the leaves to the root: the likelihood of the known values at and below a node, for each
+// value of its parent. Only messages that a new question changes are recomputed.
 //
-// A node's table holds, for each class, a row for every value of the one above (one row on top), in it the
-// probabilities of the node's own values.
+// A node's table contains, for each class, a row for every value of its parent (one row for the root) with the
+// probabilities of the node's values.
 class TreeMessages {
   constructor(parent, order, tables, arity, classes) {
     const n = parent.length;
@@ -25,7 +25,7 @@ class TreeMessages {
     this.room = new Float64Array(Math.max(1, ...arity));
   }
 
-  // Send what these values change; false where something is too small to be told without logarithms.
+  // Update the messages for new values; return false if a message would underflow.
   ask(codes) {
     const { order, parent, stale } = this;
     for (let at = order.length - 1; at >= 0; at--) {
@@ -41,12 +41,12 @@ class TreeMessages {
     return !this.unfit.includes(1);
   }
 
-  // What is known at and below a node says so much for a value of the one above, beside what was divided by.
+  // The scaled likelihood of the known values at and below a node, for a value of its parent.
   said(u, k, value) {
     return this.message[this.start[u] + k * this.rows[u] + value];
   }
 
-  // The logarithm of the sum over all that is unknown.
+  // The logarithm of the sum over all unknown values.
   total(k) {
     const n = this.parent.length;
     let sum = 0;
@@ -97,7 +97,7 @@ class TreeMessages {
       return before;
     }
     for (let k = 0; k < classes; k++) {
-      // What one child says is said on as it is; what several say is multiplied.
+      // The message of a single child is used unchanged; those of several children are multiplied.
       const log = many > 1 ? this.#multiply(u, k) : 0;
       const said = many > 1 ? room : message;
       const from = many > 1 ? 0 : start[teller] + k * values;
@@ -111,7 +111,7 @@ class TreeMessages {
     return true;
   }
 
-  // Write the product of what a node's children say to `room`, the greatest being one; return the log of what that was.
+  // Write the product of the children's messages to `room`, scaled to a maximum of one; return the log of the scale.
   #multiply(u, k) {
     const { message, told, start, room, first, below } = this;
     const values = this.arity[u];
