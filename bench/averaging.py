@@ -29,7 +29,7 @@ class Problem:
         X, y = random_tan(train + asked, n, classes=classes)
         self.X = X[train:]
         self.model = AveragedTAN().fit(X[:train], y[:train])
-        mixture = self.model._mixture
+        mixture = self.model.model_
         self.classes, self.n = classes, n
         self.ratios = mixture.ratios
         self.mantissa, self.exponent = mixture.posteriors[0].scaled
@@ -101,9 +101,9 @@ class Problem:
 
     def ours(self, rows):
         """Return tanbark's log average of each row and class."""
-        mixture = self.model._mixture
+        mixture = self.model.model_
         alone = np.log(mixture.values)[self.values[:, rows]].sum(axis=0)
-        return self.model.predict_joint_log_proba(self.X[rows]) - mixture.log_prior - alone
+        return self.model.predict_joint_log_proba(self.X[rows]) - mixture.class_log_prior - alone
 
 
 def errors(problem, rows):

@@ -60,7 +60,7 @@ def study(folder, name, share):
             proba = [m.predict_proba(X.iloc[test[known]])[np.arange(known.sum()), right] for m in models]
         losses.append([-np.log(p).mean() for p in proba])
         concentrations.append(averaged.concentration_)
-        neighbourhoods.append(neighbourhood(averaged._mixture.posteriors[0]))
+        neighbourhoods.append(neighbourhood(averaged.model_.posteriors[0]))
     losses = np.array(losses)
     return {
         "name": name,

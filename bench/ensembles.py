@@ -28,6 +28,7 @@ from tanbark import AODE, KDB, TAN, AdditiveBN, AveragedTAN, BoostedBN, ForestAN
 from tanbark.averaging import PoolLikelihood, SuperParents, best_pool
 from tanbark.counts import Rows
 from tanbark.datasets import read_folder
+from tanbark.models.pool import normalise_joints
 
 HERE = Path(__file__).parent
 HOW = "All figures are from the same run, one program at a time, two threads, the best of several repetitions."
@@ -102,7 +103,7 @@ def training_likelihood(model, X, y):
     rows = Rows(schema, schema.encode(X), schema.encode_target(y)).distinct
     networks = SuperParents.of(model.counts_, np.arange(X.shape[1]), "dirichlet", 10.0)
     scores = networks.left_out_log_joints(rows, model.counts_, "dirichlet", 10.0, 2)
-    model._to_log_posteriors(scores, model._learned_prior[None])
+    normalise_joints(scores, model.model_.learned_log_prior[None], 2)
     return PoolLikelihood.of(scores, rows, False, 2)
 
 
