@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
 from tanbark.averaging import WEAK_STRUCTURES, Networks, PoolLikelihood, SuperParents, best_pool, by_folds
 from tanbark.classifiers.base.counts_classifier import Array, CountsClassifier
@@ -116,6 +117,7 @@ class AdditiveBN(CountsClassifier):
     """
 
     model_type = Pool
+    model_: Pool
 
     parameters: str
 
@@ -181,22 +183,22 @@ class AdditiveBN(CountsClassifier):
     @property
     def weights_(self) -> Array:
         """The weights of the members."""
-        return self.model_.weights  # type: ignore[no-any-return]
+        return self.model_.weights
 
     @property
     def optimality_gap_(self) -> float:
         """Bound on the relative gain in log likelihood that other weights could have."""
-        return self.model_.optimality_gap  # type: ignore[no-any-return]
+        return self.model_.optimality_gap
 
     @property
     def log_likelihood_(self) -> float:
         """The log likelihood of the training classes under the pool."""
-        return self.model_.log_likelihood  # type: ignore[no-any-return]
+        return self.model_.log_likelihood
 
     @property
     def members_(self) -> list[Any]:
         """The members: networks, or fitted classifiers."""
-        return list(self._fitted_model().member_list)
+        return list(self.model_.member_list)
 
     # Learning
 
@@ -293,5 +295,8 @@ class AdditiveBN(CountsClassifier):
         weights : array of shape (rows, 1 + attributes, classes)
             The prior comes first.
         """
-        model = self._fitted_model()
-        return model.evidence(self._encode(model, X), self.n_jobs)  # type: ignore[no-any-return]
+        check_is_fitted(self)
+        model = self.model_
+        weights = model.evidence(self._encode(model, X), self.n_jobs)
+        assert weights is not None
+        return weights

@@ -64,6 +64,7 @@ class AODE(CountsClassifier):
     """
 
     model_type = SuperParentAverage
+    model_: SuperParentAverage
 
     parameters: str
 

@@ -126,12 +126,12 @@ class AugmentedNaiveBayes(NetworkClassifier):
     @property
     def log_score_(self) -> float:
         """The score of the structure."""
-        return self._finding("log_score")  # type: ignore[no-any-return]
+        return self._known(self.model_.findings.log_score)
 
     @property
     def search_(self) -> str:
         """The search that was used."""
-        return self._finding("search")  # type: ignore[no-any-return]
+        return self._known(self.model_.findings.search)
 
     def _learn_network(self, counts: Counts, rows: Rows | None, former: Any) -> tuple[Network, Findings]:
         assert rows is not None

@@ -99,6 +99,7 @@ class AveragedTAN(CountsClassifier):
     """
 
     model_type = TreeAverage
+    model_: TreeAverage
 
     def __init__(
         self,
@@ -202,8 +203,9 @@ class AveragedTAN(CountsClassifier):
         -------
         standard_error : array of shape (rows, classes)
         """
-        model = self._fitted_model()
-        return model.standard_error(self._encode(model, X), self.n_jobs)  # type: ignore[no-any-return]
+        check_is_fitted(self)
+        model = self.model_
+        return model.standard_error(self._encode(model, X), self.n_jobs)
 
     def sample(self, n: int = 1, random_state: Any = 0) -> tuple[NDArray[Any], NDArray[Any]]:
         """Sample rows from the average distribution.
@@ -219,7 +221,8 @@ class AveragedTAN(CountsClassifier):
         X : array of shape (n, attributes)
         y : array of shape (n,)
         """
-        model = self._fitted_model()
+        check_is_fitted(self)
+        model = self.model_
         check_number("the number of rows to sample", n, 0)
         rng = np.random.default_rng(random_state)
         codes, classes = model.sample(int(n), rng)
@@ -230,12 +233,13 @@ class AveragedTAN(CountsClassifier):
     @property
     def log_evidence_(self) -> float:
         """The log probability of the training data."""
-        return self.model_.log_evidence  # type: ignore[no-any-return]
+        return self.model_.log_evidence
 
     @property
     def edge_probabilities_(self) -> Array:
         """The posterior probability of each edge."""
-        model = self._fitted_model()
+        check_is_fitted(self)
+        model = self.model_
         matrices: Array = model.edge_probabilities
         return matrices if model.multinet else matrices[0]
 
@@ -253,7 +257,8 @@ class AveragedTAN(CountsClassifier):
         -------
         ax : matplotlib.axes.Axes
         """
-        model = self._fitted_model()
+        check_is_fitted(self)
+        model = self.model_
         classes = model.schema.classes
         if model.multinet:
             if of_class not in classes:
@@ -288,7 +293,8 @@ class AveragedTAN(CountsClassifier):
         trees : list of Network
             With `multinet` a list of tuples, with one Network for each class.
         """
-        model = self._fitted_model()
+        check_is_fitted(self)
+        model = self.model_
         check_number("the number of trees to sample", n, 0)
         sampled = model.sample_trees(int(n), np.random.default_rng(random_state))
         return [_one_or_all(model, networks) for networks in sampled]
@@ -307,7 +313,8 @@ class AveragedTAN(CountsClassifier):
             The log probability of each tree, and the tree, most probable first. With `multinet` a tree is a tuple with
             one Network for each class.
         """
-        model = self._fitted_model()
+        check_is_fitted(self)
+        model = self.model_
         check_number("k", k, 1)
         best = model.best_trees(int(k))
         return [(log_probability, _one_or_all(model, networks)) for log_probability, networks in best]

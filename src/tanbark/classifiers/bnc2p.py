@@ -91,7 +91,7 @@ class BNC2P(NetworkClassifier):
     @property
     def log_score_(self) -> float:
         """The conditional log likelihood of the training classes."""
-        return self._finding("log_score")  # type: ignore[no-any-return]
+        return self._known(self.model_.findings.log_score)
 
     def _learn_network(self, counts: Counts, rows: Rows | None, former: Any) -> tuple[Network, Findings]:
         assert rows is not None

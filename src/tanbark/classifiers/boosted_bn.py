@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from tanbark.classifiers.base.counts_classifier import Array, CountsClassifier
 from tanbark.classifiers.base.parameter_checks import check_choice, check_flag, check_number, check_seed, seed_of
@@ -111,6 +112,7 @@ class BoostedBN(CountsClassifier):
     """
 
     model_type = Votes
+    model_: Votes
 
     def __init__(
         self,
@@ -162,22 +164,22 @@ class BoostedBN(CountsClassifier):
     @property
     def estimator_weights_(self) -> Array:
         """The weight of each network's vote."""
-        return self.model_.weights  # type: ignore[no-any-return]
+        return self.model_.weights
 
     @property
     def estimator_errors_(self) -> Array:
         """The weighted error of each network on the training rows."""
-        return self.model_.errors  # type: ignore[no-any-return]
+        return self.model_.errors
 
     @property
     def held_out_losses_(self) -> Array:
         """The held-out loss after each round."""
-        return self.model_.held_out_losses  # type: ignore[no-any-return]
+        return self.model_.held_out_losses
 
     @property
     def temperature_(self) -> float:
         """The strength of the votes."""
-        return self.model_.temperature  # type: ignore[no-any-return]
+        return self.model_.temperature
 
     # Learning
 
@@ -290,7 +292,8 @@ class BoostedBN(CountsClassifier):
         ------
         probabilities : array of shape (rows, classes)
         """
-        model = self._fitted_model()
+        check_is_fitted(self)
+        model = self.model_
         yield from model.staged_posteriors(self._encode(model, X), self.n_jobs)
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
@@ -304,7 +307,8 @@ class BoostedBN(CountsClassifier):
         ------
         classes : array of shape (rows,)
         """
-        model = self._fitted_model()
+        check_is_fitted(self)
+        model = self.model_
         for proba in model.staged_posteriors(self._encode(model, X), self.n_jobs):
             yield model.schema.class_labels[proba.argmax(axis=1)]
 

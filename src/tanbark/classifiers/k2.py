@@ -120,7 +120,7 @@ class K2(NetworkClassifier):
     @property
     def log_score_(self) -> float:
         """The K2 score of the structure."""
-        return self._finding("log_score")  # type: ignore[no-any-return]
+        return self._known(self.model_.findings.log_score)
 
     def _learn_network(self, counts: Counts, rows: Rows | None, former: Any) -> tuple[Network, Findings]:
         assert rows is not None

@@ -251,7 +251,7 @@ class Stream(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     (500, True)
     """
 
-    model_: Any
+    model_: CountsClassifier
     _losses: DriftStatistic
     _remembered_rows: deque[Rows] | None
 
@@ -387,7 +387,7 @@ class Stream(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Return counts with further rows, and without those to forget."""
         classifier = self.model_
         if self.half_life is not None:
-            return classifier._faded(counts, rows, float(self.half_life))  # type: ignore[no-any-return]
+            return classifier._faded(counts, rows, float(self.half_life))
         counts = classifier._with_rows(counts, rows)
         if self.window is None:
             self._remembered_rows = None
@@ -453,7 +453,7 @@ class Stream(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _fitted(self) -> CountsClassifier:
         check_is_fitted(self)
-        return self.model_  # type: ignore[no-any-return]
+        return self.model_
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

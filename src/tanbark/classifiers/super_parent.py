@@ -106,12 +106,12 @@ class SuperParent(NetworkClassifier):
     @property
     def parent_(self) -> str:
         """The name of the super-parent."""
-        return self._finding("super_parent")  # type: ignore[no-any-return]
+        return self._known(self.model_.findings.super_parent)
 
     @property
     def accuracies_(self) -> Array:
         """The leave-one-out accuracy of each attribute as super-parent."""
-        return self._finding("accuracies")  # type: ignore[no-any-return]
+        return self._known(self.model_.findings.accuracies)
 
     def _learn_network(self, counts: Counts, rows: Rows | None, former: Any) -> tuple[Network, Findings]:
         names = counts.schema.names

@@ -68,7 +68,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     encoder: Encoder | Schema | None
     n_jobs: int | None
 
-    model_: Any
+    model_: Model
     classes_listed_: bool = False
     """Whether `partial_fit` was given all classes at its first call."""
     chunk_ids_: tuple[str, ...] = ()
@@ -125,22 +125,22 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     @property
     def counts_(self) -> Counts:
         """The counts that the model was learned from."""
-        return self.model_.counts  # type: ignore[no-any-return]
+        return self.model_.counts
 
     @property
     def schema_(self) -> Schema:
         """The schema of the table."""
-        return self.model_.schema  # type: ignore[no-any-return]
+        return self.model_.schema
 
     @property
     def classes_(self) -> NDArray[Any]:
         """The classes, in the order of the columns of `predict_proba`."""
-        return self.model_.schema.class_labels.copy()  # type: ignore[no-any-return]
+        return self.model_.schema.class_labels.copy()
 
     @property
     def class_log_prior_(self) -> Array:
         """The log prior probability of each class."""
-        return self.model_.class_log_prior  # type: ignore[no-any-return]
+        return self.model_.class_log_prior
 
     # Learning
 
@@ -384,7 +384,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     # Predicting
 
-    def _fitted_model(self) -> Any:
+    def _fitted_model(self) -> Model:
         check_is_fitted(self)
         return self.model_
 
@@ -417,7 +417,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         log_joint : array of shape (rows, classes)
         """
         model = self._fitted_model()
-        return model.log_scores(self._encode(model, X), self.n_jobs)  # type: ignore[no-any-return]
+        return model.log_scores(self._encode(model, X), self.n_jobs)
 
     @available_unless(_without_joint)
     def score_samples(self, X: Any) -> Array:
@@ -450,7 +450,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             In the order of `classes_`.
         """
         model = self._fitted_model()
-        return model.posterior(self._encode(model, X), self.n_jobs)  # type: ignore[no-any-return]
+        return model.posterior(self._encode(model, X), self.n_jobs)
 
     def predict_log_proba(self, X: Any) -> Array:
         """Return the log posterior probability of each class, accurate also where the probability underflows.
@@ -465,7 +465,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             In the order of `classes_`.
         """
         model = self._fitted_model()
-        return model.log_posterior(self._encode(model, X), self.n_jobs)  # type: ignore[no-any-return]
+        return model.log_posterior(self._encode(model, X), self.n_jobs)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
@@ -16,6 +16,8 @@ from tanbark.models import Findings, Model, NetworkModel
 from tanbark.network import Network, Structure
 from tanbark.parameters import PARAMETERS, tree_tables
 from tanbark.structure import rooted_parents
+
+T = TypeVar("T")
 
 
 def _without_sample(classifier: NetworkClassifier) -> str | None:
@@ -46,6 +48,7 @@ class NetworkClassifier(CountsClassifier):
     """The fields of `Findings` that every model of this classifier has."""
 
     parameters: str
+    model_: NetworkModel
 
     @abstractmethod
     def _learn_network(self, counts: Counts, rows: Rows | None, former: Any) -> tuple[Network, Findings]:
@@ -87,14 +90,13 @@ class NetworkClassifier(CountsClassifier):
     @property
     def network_(self) -> Network:
         """The learned network."""
-        return self.model_.network  # type: ignore[no-any-return]
+        return self.model_.network
 
-    def _finding(self, name: str) -> Any:
+    def _known(self, finding: T | None) -> T:
         """Return a field of the model's findings; raise AttributeError if it is None."""
-        found = getattr(self.model_.findings, name)
-        if found is None:
-            raise AttributeError(f"this {type(self).__name__} has no {name}")
-        return found
+        if finding is None:
+            raise AttributeError(f"this {type(self).__name__} has no such attribute with these settings")
+        return finding
 
     def explain(self, X: Any) -> Array:
         """Return the weight of evidence of each attribute for each class, in nats.
@@ -111,8 +113,9 @@ class NetworkClassifier(CountsClassifier):
         weights : array of shape (rows, 1 + attributes, classes)
             The prior comes first.
         """
-        model = self._fitted_model()
-        return model.evidence(self._encode(model, X), self.n_jobs)  # type: ignore[no-any-return]
+        check_is_fitted(self)
+        model = self.model_
+        return model.evidence(self._encode(model, X), self.n_jobs)
 
     @available_unless(_always_exact)
     def standard_error(self, X: Any) -> Array:
@@ -128,8 +131,9 @@ class NetworkClassifier(CountsClassifier):
         -------
         standard_error : array of shape (rows, classes)
         """
-        model = self._fitted_model()
-        return model.standard_error(self._encode(model, X), self.n_jobs)  # type: ignore[no-any-return]
+        check_is_fitted(self)
+        model = self.model_
+        return model.standard_error(self._encode(model, X), self.n_jobs)
 
     @available_unless(_without_sample)
     def sample(self, n: int = 1, random_state: Any = 0) -> tuple[NDArray[Any], NDArray[Any]]:
