@@ -78,16 +78,10 @@ _SHARED = {
 _PLACEHOLDER = re.compile(r"^(?P<indent> *)\{(?P<name>\w+)\}$", re.MULTILINE)
 
 
-def insert_shared_parameters(cls: type) -> None:
-    """Replace lines such as ``{encoder}`` in the docstring of a class by the shared descriptions.
+def with_shared_parameters(docstring: str) -> str:
+    """Replace lines such as ``{encoder}`` in a docstring by the shared descriptions.
 
-    >>> class Example:
-    ...     '''Do something.
-    ...
-    ...     {n_jobs}
-    ...     '''
-    >>> insert_shared_parameters(Example)
-    >>> print(Example.__doc__.splitlines()[2])
+    >>> print(with_shared_parameters("    {n_jobs}").splitlines()[0])
         n_jobs : int or None, default=None
     """
 
@@ -95,5 +89,10 @@ def insert_shared_parameters(cls: type) -> None:
         lines = inspect.cleandoc(_SHARED[found["name"]]).splitlines()
         return "\n".join(f"{found['indent']}{line}".rstrip() for line in lines)
 
+    return _PLACEHOLDER.sub(described, docstring)
+
+
+def insert_shared_parameters(cls: type) -> None:
+    """Insert the shared descriptions into the docstring of a class."""
     if cls.__doc__:
-        cls.__doc__ = _PLACEHOLDER.sub(described, cls.__doc__)
+        cls.__doc__ = with_shared_parameters(cls.__doc__)
