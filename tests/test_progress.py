@@ -1,6 +1,7 @@
 """The progress protocol: callbacks of a context, and the bar."""
 
 import io
+import sys
 
 import pytest
 
@@ -37,39 +38,49 @@ class Stderr(io.StringIO):
         self.isatty = lambda: terminal
 
 
-def test_where_nothing_can_be_redrawn_progress_is_one_line_of_plain_text(monkeypatch, recwarn):
-    """As in a notebook: hundreds of reports make one line and no warning."""
+def test_a_notebook_shows_one_line_of_plain_text(monkeypatch, recwarn):
+    """Hundreds of reports make one line and no warning."""
     monkeypatch.setattr("sys.stderr", Stderr(terminal=False))
-    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setitem(sys.modules, "ipykernel", None)
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_REPORTS", 0.0)
     with progress_bar(True) as report:
         for step in range(1, 201):
             report("climbing", step, None)
         report("scoring", 1, 4)
         report("scoring", 4, 4)
-    shown = progress.sys.stderr.getvalue()
+    shown = sys.stderr.getvalue()
     assert shown.count("\n") == 1
     assert shown.split("\r")[-2:] == [f"scoring [{'#' * 8}{'.' * 22}] 25%", f"scoring [{'#' * 30}] 100%\n"]
     assert not recwarn.list
 
 
-def test_reports_that_follow_quickly_are_left_out_except_the_last(monkeypatch):
+def test_a_log_file_gets_a_line_for_each_report(monkeypatch):
     monkeypatch.setattr("sys.stderr", Stderr(terminal=False))
-    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 60.0)
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_REPORTS", 0.0)
+    with progress_bar(True) as report:
+        report("step 1", 1, None)
+        report("step 2", 2, None)
+    assert sys.stderr.getvalue() == "step 1\nstep 2\n"
+
+
+def test_reports_that_follow_quickly_are_skipped_except_the_last(monkeypatch):
+    monkeypatch.setattr("sys.stderr", Stderr(terminal=False))
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_REPORTS", 60.0)
     with progress_bar(True) as report:
         for step in range(1, 101):
-            report("scoring", step, 100)
-    assert progress.sys.stderr.getvalue().count("\r") == 2
+            report(f"step {step}", step, None)
+    assert sys.stderr.getvalue() == "step 1\nstep 100\n"
 
 
 def test_a_bar_without_reports_writes_nothing(monkeypatch):
     monkeypatch.setattr("sys.stderr", Stderr(terminal=False))
     with progress_bar(True):
         pass
-    assert progress.sys.stderr.getvalue() == ""
+    assert sys.stderr.getvalue() == ""
 
 
 def test_a_terminal_shows_a_bar(monkeypatch):
     monkeypatch.setattr("sys.stderr", Stderr(terminal=True))
     with progress_bar(True) as report:
         report("scoring [all] sets", 1, 2)
-    assert "scoring [all] sets" in progress.sys.stderr.getvalue()
+    assert "scoring [all] sets" in sys.stderr.getvalue()

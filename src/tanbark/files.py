@@ -16,6 +16,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,9 @@ def to_bytes(model: CountsClassifier) -> bytes:
     """
     from safetensors.numpy import save as packed
 
+    _registered(model)
+    # Another thread may fit the classifier meanwhile.
+    model = copy(model)
     content, arrays = _content(model)
     header = {"format": FORMAT, "version": tanbark.__version__, **content}
     if model.chunk_ids_:

@@ -18,7 +18,7 @@ Progress = Callable[[str, float, float | None], None]
 """Called with the task, the amount done and the total amount (None if it is unknown)."""
 
 BAR_WIDTH = 30
-SECONDS_BETWEEN_LINES = 0.2
+SECONDS_BETWEEN_REPORTS = 0.2
 
 
 def silent(task: str, done: float, total: float | None) -> None:
@@ -47,7 +47,7 @@ def listener() -> Progress:
 def progress_bar(shown: bool) -> Iterator[Progress]:
     """Yield a callback that shows progress on stderr if `shown`, otherwise the one of the current context.
 
-    A terminal shows a bar. Notebooks and log files, which cannot redraw one, get plain lines of text.
+    A terminal shows a bar, a notebook a line of text that is rewritten, and a log file plain lines.
     """
     if not shown:
         yield listener()
@@ -55,11 +55,11 @@ def progress_bar(shown: bool) -> Iterator[Progress]:
         with _terminal_bar() as progress:
             yield progress
     else:
-        lines = _PlainLines(sys.stderr)
+        text = _PlainText(sys.stderr, in_place="ipykernel" in sys.modules)
         try:
-            yield lines
+            yield text
         finally:
-            lines.close()
+            text.close()
 
 
 @contextmanager
@@ -78,30 +78,41 @@ def _terminal_bar() -> Iterator[Progress]:
         yield show
 
 
-class _PlainLines:
-    """Progress as text: one line that is rewritten in place, at most a few times a second."""
+class _PlainText:
+    """Progress as text, at most a few times a second.
 
-    def __init__(self, stream: TextIO) -> None:
+    A notebook shows one line that is rewritten in place; a log file gets a line for each report.
+    """
+
+    def __init__(self, stream: TextIO, in_place: bool) -> None:
         self._stream = stream
+        self._in_place = in_place
         self._width = 0
         self._next = 0.0
+        self._skipped = ""
 
     def __call__(self, task: str, done: float, total: float | None) -> None:
-        finished = total is not None and done >= total
-        now = time.monotonic()
-        if now < self._next and not finished:
-            return
-        self._next = now + SECONDS_BETWEEN_LINES
         text = task
         if total:
             filled = round(BAR_WIDTH * min(done / total, 1.0))
             text = f"{task} [{'#' * filled}{'.' * (BAR_WIDTH - filled)}] {done / total:.0%}"
-        self._stream.write(f"\r{text.ljust(self._width)}")
+        now = time.monotonic()
+        if now < self._next and not (total and done >= total):
+            self._skipped = text
+            return
+        self._next = now + SECONDS_BETWEEN_REPORTS
+        self._write(text)
+
+    def _write(self, text: str) -> None:
+        self._stream.write(f"\r{text.ljust(self._width)}" if self._in_place else f"{text}\n")
         self._stream.flush()
         self._width = len(text)
+        self._skipped = ""
 
     def close(self) -> None:
-        """End the line."""
-        if self._width:
+        """Write the last report, if it was skipped, and end the line."""
+        if self._skipped:
+            self._write(self._skipped)
+        if self._width and self._in_place:
             self._stream.write("\n")
             self._stream.flush()

@@ -8,11 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
 
 import tanbark
 from classifiers.asking import answers, answers_of_all, questions, table, threads_used
 from tanbark.classifiers import REGISTRY
+from tanbark.classifiers.base import counts_classifier
 from tanbark.kernels.runtime import threads as kernel_threads
 
 THREADS = 16
@@ -112,19 +114,56 @@ def test_who_asks_while_a_model_learns_is_answered_from_what_it_was(fitted, monk
 def test_a_model_that_learns_while_it_is_asked_answers_from_what_it_was(fitted, monkeypatch, name):
     _, holed, _ = table()
     alone = pickle.loads(fitted[name])
-    encode = type(alone)._encode
+    encode = type(alone)._model_and_codes
     for method in (method for method in ASKED if hasattr(alone, method)):
         right, model = getattr(alone, method)(holed), pickle.loads(fitted[name])
 
-        def learning(self, asked, X, model=model):
-            codes = encode(self, asked, X)
+        def learning(self, X, model=model):
+            found = encode(self, X)
             model.fit(*other_table())
-            return codes
+            return found
 
         with monkeypatch.context() as patched:
-            patched.setattr(type(model), "_encode", learning)
+            patched.setattr(type(model), "_model_and_codes", learning)
             assert np.array_equal(getattr(model, method)(holed), right), method
         assert len(model.classes_) == 4
+
+
+def test_a_table_is_checked_against_the_columns_of_the_model_that_answers(fitted, monkeypatch):
+    """Another thread that fits other columns between the check and the answer changes neither."""
+    _, holed, _ = table()
+    model = pickle.loads(fitted["tan"])
+    right = model.predict_proba(holed)
+    read = counts_classifier.read_known_table
+
+    def learning_first(*arguments):
+        monkeypatch.setattr(counts_classifier, "read_known_table", read)
+        model.fit(*other_table())
+        return read(*arguments)
+
+    monkeypatch.setattr(counts_classifier, "read_known_table", learning_first)
+    assert np.array_equal(model.predict_proba(holed), right)
+    assert len(model.classes_) == 4
+
+
+def test_a_refit_never_shows_a_model_without_its_column_names():
+    X, _, y = table()
+    frame = pd.DataFrame(X, columns=[f"a{u}" for u in range(X.shape[1])])
+    model = tanbark.NaiveBayes().fit(frame, y)
+    stop = threading.Event()
+
+    def refit():
+        while not stop.is_set():
+            model.fit(frame, y)
+
+    thread = threading.Thread(target=refit)
+    thread.start()
+    try:
+        for _ in range(200):
+            model.predict(frame[:1])
+    finally:
+        stop.set()
+        thread.join()
 
 
 def test_a_stream_that_cannot_learn_a_chunk_leaves_its_model_alone():

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 from tanbark.averaging import WEAK_STRUCTURES, Networks, PoolLikelihood, SuperParents, best_pool, by_folds
 from tanbark.classifiers.base.counts_classifier import Array, CountsClassifier
@@ -295,8 +294,7 @@ class AdditiveBN(CountsClassifier):
         weights : array of shape (rows, 1 + attributes, classes)
             The prior comes first.
         """
-        check_is_fitted(self)
-        model = self.model_
-        weights = model.evidence(self._encode(model, X), self.n_jobs)
+        model, codes = self._model_and_codes(X)
+        weights = model.evidence(codes, self.n_jobs)
         assert weights is not None
         return weights

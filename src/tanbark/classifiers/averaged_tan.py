@@ -203,9 +203,9 @@ class AveragedTAN(CountsClassifier):
         -------
         standard_error : array of shape (rows, classes)
         """
-        check_is_fitted(self)
-        model = self.model_
-        return model.standard_error(self._encode(model, X), self.n_jobs)
+        model, codes = self._model_and_codes(X)
+        assert isinstance(model, TreeAverage)
+        return model.standard_error(codes, self.n_jobs)
 
     def sample(self, n: int = 1, random_state: Any = 0) -> tuple[NDArray[Any], NDArray[Any]]:
         """Sample rows from the average distribution.

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from tanbark.classifiers.base.counts_classifier import Array, CountsClassifier
 from tanbark.classifiers.base.parameter_checks import check_choice, check_flag, check_number, check_seed, seed_of
@@ -292,9 +291,9 @@ class BoostedBN(CountsClassifier):
         ------
         probabilities : array of shape (rows, classes)
         """
-        check_is_fitted(self)
-        model = self.model_
-        yield from model.staged_posteriors(self._encode(model, X), self.n_jobs)
+        model, codes = self._model_and_codes(X)
+        assert isinstance(model, Votes)
+        yield from model.staged_posteriors(codes, self.n_jobs)
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
         """Yield the most probable class of each row after one round, after two, and so on to the last.
@@ -307,9 +306,9 @@ class BoostedBN(CountsClassifier):
         ------
         classes : array of shape (rows,)
         """
-        check_is_fitted(self)
-        model = self.model_
-        for proba in model.staged_posteriors(self._encode(model, X), self.n_jobs):
+        model, codes = self._model_and_codes(X)
+        assert isinstance(model, Votes)
+        for proba in model.staged_posteriors(codes, self.n_jobs):
             yield model.schema.class_labels[proba.argmax(axis=1)]
 
 

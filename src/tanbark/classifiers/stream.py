@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from tanbark.classifiers.base.counts_classifier import Array, CountsClassifier
+from tanbark.classifiers.base.counts_classifier import Array, CountsClassifier, raising_interrupts
 from tanbark.classifiers.base.parameter_checks import check_number
 from tanbark.classifiers.base.table_reading import has_no_rows
 from tanbark.counts import Counts, Rows
@@ -105,12 +105,12 @@ class PendingUpdate:
     @property
     def accuracy(self) -> float:
         """The share of rows whose class was the most probable one."""
-        return self._correct / self.rows
+        return self._correct / self.rows if self.rows else float("nan")
 
     @property
     def log_loss(self) -> float:
         """The mean negative log probability of the rows' classes, in nats; see `PrequentialScores`."""
-        return self._loss / self.rows
+        return self._loss / self.rows if self.rows else float("nan")
 
     @property
     def former_weight(self) -> float:
@@ -273,8 +273,9 @@ class Stream(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         self
         """
-        self._check_parameters()
-        self._become(self._started(X, y, None, sample_weight))
+        with raising_interrupts():
+            self._check_parameters()
+            self._become(self._started(X, y, None, sample_weight))
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -292,24 +293,25 @@ class Stream(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         self
         """
-        self._check_parameters()
-        if has_no_rows(X) and has_no_rows(y):
-            return self
-        if hasattr(self, "model_"):
-            draft = copy(self)
-        elif hasattr(self.model, "model_"):
-            draft = self._continued()
-        else:
-            self._become(self._started(X, y, classes, sample_weight))
-            return self
-        classifier = draft.model_ = copy(draft.model_)
-        former = classifier.model_
-        classifier._check_classes(former.schema, classes)
-        rows = classifier._further_rows(former.schema, X, y, sample_weight)
-        if len(rows.classes):
-            draft._score(rows)
-            draft._learn(former.counts, rows, former)
-        self._become(draft)
+        with raising_interrupts():
+            self._check_parameters()
+            if has_no_rows(X) and has_no_rows(y):
+                return self
+            if hasattr(self, "model_"):
+                draft = copy(self)
+            elif hasattr(self.model, "model_"):
+                draft = self._continued()
+            else:
+                self._become(self._started(X, y, classes, sample_weight))
+                return self
+            classifier = draft.model_ = copy(draft.model_)
+            former = classifier.model_
+            classifier._check_classes(former.schema, classes)
+            rows = classifier._further_rows(former.schema, X, y, sample_weight)
+            if len(rows.classes):
+                draft._score(rows)
+                draft._learn(former.counts, rows, former)
+            self._become(draft)
         return self
 
     def _become(self, draft: Stream) -> None:
@@ -355,7 +357,8 @@ class Stream(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _watching(self, classifier: CountsClassifier) -> Stream:
         """Return a stream with a classifier whose predictions have not been scored yet."""
-        draft = type(self)(self.model, window=self.window, half_life=self.half_life)
+        draft: Stream = clone(self)
+        draft.model = self.model
         draft.model_ = classifier
         draft.rows_ = 0
         draft.log_loss_ = draft.accuracy_ = draft.drift_ = float("nan")

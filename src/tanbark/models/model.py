@@ -61,6 +61,12 @@ class Model(ABC):
     has_joint: ClassVar[bool]
     """Whether `log_scores` are the log probabilities of a joint distribution of rows and classes."""
 
+    def __post_init__(self) -> None:
+        """Make the arrays read-only."""
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray):
+                object.__setattr__(self, name, read_only(value))
+
     @property
     def schema(self) -> Schema:
         """The schema of the rows."""

@@ -86,6 +86,8 @@ class TreeAverage(CopiedByFields, Model):
     has_joint = True
 
     def __post_init__(self) -> None:
+        """Check that the arrays fit together."""
+        super().__post_init__()
         n, classes, total = len(self.schema.columns), len(self.schema.classes), int(self.schema.offset[-1])
         shapes = [(classes,), (total, classes), (total, total, classes)]
         arrays = [self.class_log_prior, self.values, self.ratios]

@@ -158,7 +158,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         -------
         self
         """
-        with _interrupts_raised():
+        with raising_interrupts():
             self.validate_parameters()
             self._start(X, y, sample_weight, classes=None, chunk_ids_=())
         return self
@@ -184,7 +184,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         -------
         self
         """
-        with _interrupts_raised():
+        with raising_interrupts():
             self.validate_parameters()
             if has_no_rows(X) and has_no_rows(y):
                 return self
@@ -211,7 +211,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         -------
         self
         """
-        with _interrupts_raised():
+        with raising_interrupts():
             self.validate_parameters()
             if not isinstance(counts, Counts):
                 raise TypeError(f"counts must be Counts, got {type(counts).__name__!r}")
@@ -235,10 +235,15 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         -------
         self
         """
-        with _interrupts_raised():
-            self._learn_encoded(self._count(rows) if counts is None else counts, rows)
+        with raising_interrupts():
+            self.validate_parameters()
+            counts = self._count(rows) if counts is None else counts
+            if counts.order < self.count_order and self.why_rows_needed() is None:
+                raise ValueError(f"{type(self).__name__} learns from counts of pairs; count with order=2")
+            self._learn_encoded(counts, rows)
         return self
 
+    @available_unless(_without_partial_fit)
     def add_counts(self, counts: Counts, former_weight: float = 1.0) -> Self:
         """Learn from counts of further rows.
 
@@ -253,9 +258,9 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         -------
         self
         """
-        with _interrupts_raised():
+        with raising_interrupts():
             self.validate_parameters()
-            model = self.model_
+            model = self._fitted_model()
             former = model.counts if former_weight == 1.0 else model.counts * former_weight
             self._set_learned(self._learn(former + counts, None, model))
         return self
@@ -276,18 +281,23 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             raise TypeError(f"model must be a {self.model_type.__name__}, got {type(model).__name__!r}")
         if model.counts.order < self.count_order and self.why_rows_needed() is None:
             raise ValueError("its counts are of single values, but it learns from counts of pairs")
-        self._set_learned(model, **_columns_of(model.schema))
+        self._set_learned(model, classes_listed_=False, chunk_ids_=(), **_columns_of(model.schema))
         return self
 
     def _set_learned(self, model: Model, **attributes: Any) -> None:
-        """Replace everything that was learned, in one step that other threads see as a whole."""
-        self.__dict__ = {**self.__dict__, **attributes, "model_": model}
+        """Replace everything that was learned in one step, so that other threads never see a part of it.
+
+        `attributes` with the columns of a new table replace those of the former one.
+        """
+        former = dict(self.__dict__)
+        if "n_features_in_" in attributes:
+            former.pop("feature_names_in_", None)
+        self.__dict__ = former | attributes | {"model_": model}
 
     def _start(self, X: Any, y: Any, sample_weight: Any, classes: Any, **attributes: Any) -> None:
         """Learn from a first table."""
         rows, columns = self._first_rows(X, y, sample_weight, classes)
         model = self._learn(self._count(rows), rows, None)
-        self.__dict__.pop("feature_names_in_", None)
         self._set_learned(model, classes_listed_=classes is not None, **columns, **attributes)
 
     def _learn_encoded(self, counts: Counts, rows: Rows | None) -> None:
@@ -296,7 +306,6 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             counts = Counts(counts.schema, counts.class_counts, counts.values.copy())
         self._check_schema(counts.schema)
         model = self._learn(counts, rows, None)
-        self.__dict__.pop("feature_names_in_", None)
         self._set_learned(model, classes_listed_=False, chunk_ids_=(), **_columns_of(counts.schema))
 
     def _first_rows(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> tuple[Rows, dict[str, Any]]:
@@ -388,8 +397,13 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         check_is_fitted(self)
         return self.model_
 
-    def _encode(self, model: Model, X: Any) -> Codes:
-        return model.schema.encode_table(read_known_table(self, X, self.n_jobs), self.n_jobs)
+    def _model_and_codes(self, X: Any) -> tuple[Model, Codes]:
+        """Return the model, and the codes of a table that has the columns of the model."""
+        check_is_fitted(self)
+        # A fit replaces the whole dictionary, so that the model and the columns in it belong together.
+        fitted = self.__dict__
+        model: Model = fitted["model_"]
+        return model, model.schema.encode_table(read_known_table(self, X, self.n_jobs, fitted), self.n_jobs)
 
     def encode(self, X: Any) -> Codes:
         """Return the codes of a table under the schema of the model.
@@ -402,7 +416,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         -------
         codes : array of unsigned int of shape (attributes, rows)
         """
-        return self._encode(self._fitted_model(), X)
+        return self._model_and_codes(X)[1]
 
     @available_unless(_without_joint)
     def predict_joint_log_proba(self, X: Any) -> Array:
@@ -416,8 +430,8 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         -------
         log_joint : array of shape (rows, classes)
         """
-        model = self._fitted_model()
-        return model.log_scores(self._encode(model, X), self.n_jobs)
+        model, codes = self._model_and_codes(X)
+        return model.log_scores(codes, self.n_jobs)
 
     @available_unless(_without_joint)
     def score_samples(self, X: Any) -> Array:
@@ -449,8 +463,8 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         probabilities : array of shape (rows, classes)
             In the order of `classes_`.
         """
-        model = self._fitted_model()
-        return model.posterior(self._encode(model, X), self.n_jobs)
+        model, codes = self._model_and_codes(X)
+        return model.posterior(codes, self.n_jobs)
 
     def predict_log_proba(self, X: Any) -> Array:
         """Return the log posterior probability of each class, accurate also where the probability underflows.
@@ -464,8 +478,8 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         log_probabilities : array of shape (rows, classes)
             In the order of `classes_`.
         """
-        model = self._fitted_model()
-        return model.log_posterior(self._encode(model, X), self.n_jobs)
+        model, codes = self._model_and_codes(X)
+        return model.log_posterior(codes, self.n_jobs)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row.
@@ -478,8 +492,8 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         -------
         classes : array of shape (rows,)
         """
-        model = self._fitted_model()
-        best = model.posterior(self._encode(model, X), self.n_jobs).argmax(axis=1)
+        model, codes = self._model_and_codes(X)
+        best = model.posterior(codes, self.n_jobs).argmax(axis=1)
         predicted: NDArray[Any] = model.schema.class_labels[best]
         return predicted
 
@@ -492,7 +506,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
 
 @contextmanager
-def _interrupts_raised() -> Iterator[None]:
+def raising_interrupts() -> Iterator[None]:
     """Raise KeyboardInterrupt where numba turned it into a SystemError.
 
     This happens when Ctrl-C arrives while a kernel unpacks its arguments.

@@ -113,9 +113,9 @@ class NetworkClassifier(CountsClassifier):
         weights : array of shape (rows, 1 + attributes, classes)
             The prior comes first.
         """
-        check_is_fitted(self)
-        model = self.model_
-        return model.evidence(self._encode(model, X), self.n_jobs)
+        model, codes = self._model_and_codes(X)
+        assert isinstance(model, NetworkModel)
+        return model.evidence(codes, self.n_jobs)
 
     @available_unless(_always_exact)
     def standard_error(self, X: Any) -> Array:
@@ -131,9 +131,9 @@ class NetworkClassifier(CountsClassifier):
         -------
         standard_error : array of shape (rows, classes)
         """
-        check_is_fitted(self)
-        model = self.model_
-        return model.standard_error(self._encode(model, X), self.n_jobs)
+        model, codes = self._model_and_codes(X)
+        assert isinstance(model, NetworkModel)
+        return model.standard_error(codes, self.n_jobs)
 
     @available_unless(_without_sample)
     def sample(self, n: int = 1, random_state: Any = 0) -> tuple[NDArray[Any], NDArray[Any]]:

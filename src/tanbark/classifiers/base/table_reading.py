@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from sklearn.base import BaseEstimator
@@ -29,15 +30,29 @@ def read_new_table(X: Any, n_jobs: int | None) -> tuple[Table, dict[str, Any]]:
     return table, dict(vars(seen))
 
 
-def read_known_table(estimator: Any, X: Any, n_jobs: int | None) -> Table:
-    """Return the columns of a table after checking them against those that the estimator was fitted with."""
+def read_known_table(estimator: Any, X: Any, n_jobs: int | None, fitted: Mapping[str, Any] | None = None) -> Table:
+    """Return the columns of a table after checking them against those that the estimator was fitted with.
+
+    Parameters
+    ----------
+    estimator : estimator
+    X : array, data frame or Arrow table
+    n_jobs : int or None
+    fitted : mapping, default=None
+        The attributes of the estimator at the time of the call, if another thread may fit it meanwhile.
+    """
     X = as_known_table(X)
     table = read_table(X, n_jobs)
     _check_has_columns(table)
-    names = getattr(estimator, "feature_names_in_", None)
+    fitted = vars(estimator) if fitted is None else fitted
+    seen = {name: fitted[name] for name in ("n_features_in_", "feature_names_in_") if name in fitted}
+    names = seen.get("feature_names_in_")
     same_names = table.names == (None if names is None else tuple(names))
-    if not same_names or len(table.columns) != estimator.n_features_in_:
-        validate_data(estimator, X, reset=False, skip_check_array=True)
+    if not same_names or len(table.columns) != seen["n_features_in_"]:
+        # scikit-learn's messages name the class of the estimator.
+        checked = object.__new__(type(estimator))
+        checked.__dict__ = seen
+        validate_data(checked, X, reset=False, skip_check_array=True)
     return table
 
 
