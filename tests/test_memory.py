@@ -26,37 +26,37 @@ def container(monkeypatch, tmp_path):
 
 @pytest.mark.usefixtures("container")
 def test_four_fifths_of_the_free_memory_may_be_used():
-    assert memory.most_of_free() == pytest.approx(800)
+    assert memory.usable_memory() == pytest.approx(800)
 
 
 def test_the_limit_of_a_container_minus_its_usage_may_be_used(container):
     container(900, 400)
-    assert memory.most_of_free() == pytest.approx(400)
+    assert memory.usable_memory() == pytest.approx(400)
     container(9000, 400)
-    assert memory.most_of_free() == pytest.approx(800)
+    assert memory.usable_memory() == pytest.approx(800)
 
 
 def test_a_container_without_a_limit_may_use_the_memory_of_the_machine(container):
     container("max", 400)
-    assert memory.most_of_free() == pytest.approx(800)
+    assert memory.usable_memory() == pytest.approx(800)
 
 
 @pytest.mark.parametrize("word", ["inactive_file", "total_inactive_file"])
 def test_cached_files_of_a_container_count_as_free_memory(container, word):
     container(900, 890, f"anon 90\n{word} 400\nactive_file 300\n")
-    assert memory.most_of_free() == pytest.approx(0.8 * 410)
+    assert memory.usable_memory() == pytest.approx(0.8 * 410)
 
 
 def test_the_error_states_the_needed_and_the_usable_memory(container, monkeypatch):
-    monkeypatch.setattr(memory, "UNCHECKED", 100)
+    monkeypatch.setattr(memory, "UNCHECKED_BYTES", 100)
     container(500, 0)
-    memory.check_free(400, "this", "try that")
+    memory.check_free_memory(400, "this", "try that")
     with pytest.raises(
         ValueError, match=r"^this needs 401 bytes, but 400 bytes may be used \(80% of the free memory\); try that$"
     ):
-        memory.check_free(401, "this", "try that")
+        memory.check_free_memory(401, "this", "try that")
 
 
 def test_small_amounts_are_not_checked(container):
     container(10, 9)
-    memory.check_free(1000, "this", "try that")
+    memory.check_free_memory(1000, "this", "try that")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from matplotlib import pyplot as plt
 
-from tanbark.drawing.html_page import in_page, style
+from tanbark.drawing.html_page import embedded_svg, style
 
 FOLDER = Path(__file__).parent.parent / "gallery"
 
@@ -47,6 +47,6 @@ def section(script: Path) -> str:
     source = script.read_text()
     heading, _, description = (ast.get_docstring(ast.parse(source)) or "").partition("\n")
     code = source.split('"""\n', 1)[1].strip()
-    picture = in_page(render(script), heading)
+    picture = embedded_svg(render(script), heading)
     text = f"## {heading.rstrip('.')}\n\n{description.strip()}"
     return f"{text}\n\n<div class='picture'>{picture}</div>\n\n```python\n{code}\n```"

@@ -12,11 +12,11 @@ USABLE_SHARE = 0.8
 CGROUP_LIMIT_FILES = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 CGROUP_USAGE_FILES = ("/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory/memory.usage_in_bytes")
 CGROUP_STAT_FILES = ("/sys/fs/cgroup/memory.stat", "/sys/fs/cgroup/memory/memory.stat")
-UNCHECKED = 64 * 2**20
+UNCHECKED_BYTES = 64 * 2**20
 """Up to this many bytes, the free memory is not checked, since the check itself takes time."""
 
 
-def most_of_free() -> float:
+def usable_memory() -> float:
     """Return the memory in bytes that may be used: most of the free memory, within the limit of a container."""
     free = float(psutil.virtual_memory().available)
     for limit, usage, stat in zip(CGROUP_LIMIT_FILES, CGROUP_USAGE_FILES, CGROUP_STAT_FILES, strict=True):
@@ -30,25 +30,25 @@ def most_of_free() -> float:
     return USABLE_SHARE * free
 
 
-def check_free(needed: float, task: str, advice: str) -> None:
+def check_free_memory(needed: float, task: str, advice: str) -> None:
     """Raise ValueError if a task needs more bytes of memory than may be used.
 
     Without this check, the operating system would kill the process when memory runs out.
     """
-    if needed <= UNCHECKED:
+    if needed <= UNCHECKED_BYTES:
         return
-    usable = most_of_free()
+    usable = usable_memory()
     if needed > usable:
         raise ValueError(
-            f"{task} needs {size_in_words(needed)}, but {size_in_words(usable)} may be used "
+            f"{task} needs {format_bytes(needed)}, but {format_bytes(usable)} may be used "
             f"({USABLE_SHARE:.0%} of the free memory); {advice}"
         )
 
 
-def size_in_words(size: float) -> str:
+def format_bytes(size: float) -> str:
     """Return a number of bytes as text with a unit.
 
-    >>> size_in_words(3 * 2**30), size_in_words(5_000_000), size_in_words(2000), size_in_words(2**99)
+    >>> format_bytes(3 * 2**30), format_bytes(5_000_000), format_bytes(2000), format_bytes(2**99)
     ('3.0 GiB', '4.8 MiB', '2,000 bytes', 'more than a billion GiB')
     """
     if size > 1e9 * 2**30:

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 import tanbark
 from tanbark import AODE, KDB, TAN, AdditiveBN, AveragedTAN, BoostedBN, Counts, NaiveBayes, SuperParent
-from tanbark.averaging import SuperParents, by_folds
+from tanbark.averaging import SuperParents, cross_validated_log_joints
 from tanbark.counts import Rows
 from tanbark.datasets import tic_tac_toe
 from tanbark.files import ModelFileError
@@ -312,7 +312,7 @@ def test_rows_are_judged_by_members_that_have_not_seen_them(random_table):
             asked.append(codes.T.tolist())
             return np.zeros((codes.shape[1], 3, 1))
 
-    found = by_folds(rows, Counts.of(schema, rows.codes, rows.classes, rows.each), Spy)
+    found = cross_validated_log_joints(rows, Counts.of(schema, rows.codes, rows.classes, rows.each), Spy)
     assert found.shape == (len(rows.classes), 3, 1)
     assert len(asked) == 10
     for known, part in zip(seen, asked):
@@ -336,15 +336,15 @@ def test_rows_in_parts_are_the_rows_together(weak, holed, monkeypatch):
     schema, X, y = holed
     model = AdditiveBN(weak=weak, encoder=schema).fit(X, y)
     whole = model.predict_proba(X)
-    monkeypatch.setattr("tanbark.models.pool.MOST_CELLS", 50)
+    monkeypatch.setattr("tanbark.models.pool.MAX_JOINT_CELLS", 50)
     assert np.array_equal(model.predict_proba(X), whole)
 
 
 def test_a_pool_too_large_for_memory_is_refused_before_the_work(table, monkeypatch):
     schema, X, y = table
-    monkeypatch.setattr("tanbark.memory.UNCHECKED", 0)
-    monkeypatch.setattr("tanbark.counts.accumulator.check_free", lambda *_: None)
-    monkeypatch.setattr("tanbark.memory.most_of_free", lambda: 1000.0)
+    monkeypatch.setattr("tanbark.memory.UNCHECKED_BYTES", 0)
+    monkeypatch.setattr("tanbark.counts.accumulator.check_free_memory", lambda *_: None)
+    monkeypatch.setattr("tanbark.memory.usable_memory", lambda: 1000.0)
     said = r"^pooling 4 members over \d+ distinct rows needs .* but 1,000 bytes may be used .*; .* lower max_members$"
     with pytest.raises(ValueError, match=said):
         AdditiveBN(encoder=schema).fit(X, y)

@@ -29,7 +29,7 @@ def little():
 @pytest.fixture
 def small_machine(monkeypatch):
     """A machine on which 100 MiB may be used."""
-    monkeypatch.setattr(memory, "most_of_free", lambda: 100.0 * 2**20)
+    monkeypatch.setattr(memory, "usable_memory", lambda: 100.0 * 2**20)
 
 
 # 8 bytes for each of 300 classes and (50 * 255) ** 2 pairs of values.

@@ -103,7 +103,7 @@ def test_leaving_out_is_refitting_on_real_data(read_text):
 def test_the_choice_is_the_most_accurate_network_when_each_row_is_left_out(
     parameters, together, random_table, monkeypatch
 ):
-    monkeypatch.setattr("tanbark.classifiers.super_parent.MOST_CELLS", together)
+    monkeypatch.setattr("tanbark.classifiers.super_parent.MAX_JOINT_CELLS", together)
     schema, codes, y = random_table(5, 60, (2, 3, 4, 2), 2)
     # The first class is the rarer: what is impossible is not simply the first.
     y = np.where(np.arange(60) % 3 == 0, y, 1)

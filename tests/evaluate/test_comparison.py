@@ -73,8 +73,8 @@ def test_encoders_that_differ_in_one_of_many_columns_are_distinguished():
 def test_counts_that_take_too_much_memory_are_computed_again(max_bytes, monkeypatch):
     X, y = sampled_table()
     expected = compare({"NB": NaiveBayes(), "TAN": TAN()}, X, y, folds=3, repeats=3)
-    monkeypatch.setattr("tanbark.evaluate.folds.ROOM", max_bytes)
-    monkeypatch.setattr("tanbark.evaluate.cross_validation.ROOM", max_bytes)
+    monkeypatch.setattr("tanbark.evaluate.folds.MAX_COUNTS_BYTES", max_bytes)
+    monkeypatch.setattr("tanbark.evaluate.cross_validation.MAX_COUNTS_BYTES", max_bytes)
     counted = []
     count = counting.FoldCounts.count
     monkeypatch.setattr(counting.FoldCounts, "count", lambda self, rows: counted.append(1) or count(self, rows))

@@ -22,7 +22,7 @@ tried = settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )
 
-MOST_CELLS = 1_500_000
+MAX_JOINT_CELLS = 1_500_000
 """Of a table of counts: what hypothesis tries hundreds of times must be small."""
 
 PARAMETERS = ("dirichlet", "ml", "softened", "laplace", "m")
@@ -97,7 +97,7 @@ def tables(draw, least_rows=0, most_rows=500, weights=WEIGHTS, most_columns=6):
         )
     )
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    while classes * sum(arity for _, arity, _ in columns) ** 2 > MOST_CELLS:
+    while classes * sum(arity for _, arity, _ in columns) ** 2 > MAX_JOINT_CELLS:
         columns = [(kind, 1 + arity // 2, holes) for kind, arity, holes in columns]
     y = rng.integers(0, classes, rows)
     X, before = {}, y

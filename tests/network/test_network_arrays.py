@@ -3,7 +3,7 @@ import pytest
 
 from tanbark import Category, Network, Schema
 from tanbark.network import SparseTable, Structure
-from tanbark.network.network_arrays import network_arrays, network_from
+from tanbark.network.network_arrays import network_arrays, network_from_arrays
 
 
 def network(seed):
@@ -23,7 +23,7 @@ def test_prefixes_distinguish_the_arrays_of_several_networks():
     rows = np.array([[0, 1, 2, 255], [1, 255, 0, 1]], np.uint8)
     for given, prefix in ((one, "one_"), (other, "other_")):
         parents = [list(nodes) for nodes in given.structure.parents]
-        again = network_from(given.schema, parents, arrays, prefix)
+        again = network_from_arrays(given.schema, parents, arrays, prefix)
         assert again.structure == given.structure
         assert np.array_equal(again.log_joint(rows), given.log_joint(rows))
 
@@ -31,4 +31,4 @@ def test_prefixes_distinguish_the_arrays_of_several_networks():
 def test_a_network_that_does_not_match_the_schema_is_refused():
     given = network(0)
     with pytest.raises(ValueError, match="its network has 2 nodes, its schema requires 3"):
-        network_from(given.schema, [[1], []], network_arrays(given))
+        network_from_arrays(given.schema, [[1], []], network_arrays(given))

@@ -29,7 +29,7 @@ Array = NDArray[np.float64]
 
 
 FOLDS = 10
-MOST_CELLS = 2**23
+MAX_JOINT_CELLS = 2**23
 """The maximum of rows times classes times members whose log joints are held in memory at a time."""
 MAX_TREES = 10
 MAX_DEPENDENCE = 3
@@ -182,7 +182,7 @@ class SuperParents:
         return Network(schema, Structure.augmented(parent), (*tables, log_prior))
 
 
-def by_folds(
+def cross_validated_log_joints(
     rows: Rows,
     counts: Counts,
     learn: Callable[[Counts, Rows], Members],

@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from tanbark.averaging import WEAK_STRUCTURES, Networks, PoolLikelihood, SuperParents, best_pool, by_folds
+from tanbark.averaging import (
+    WEAK_STRUCTURES,
+    Networks,
+    PoolLikelihood,
+    SuperParents,
+    best_pool,
+    cross_validated_log_joints,
+)
 from tanbark.classifiers.base.counts_classifier import Array, CountsClassifier
 from tanbark.classifiers.base.parameter_checks import (
     available_unless,
@@ -21,7 +28,7 @@ from tanbark.classifiers.base.parameter_checks import (
     seed_of,
 )
 from tanbark.counts import Counts, Rows
-from tanbark.memory import check_free
+from tanbark.memory import check_free_memory
 from tanbark.models.network_model import log_prior_ratio
 from tanbark.models.pool import Classifiers, Pool, normalise_joints
 from tanbark.parameters import PARAMETERS, class_table, estimated_networks
@@ -252,7 +259,7 @@ class AdditiveBN(CountsClassifier):
         members = learn(counts, rows)
         self._check_memory(len(rows.classes), len(learned), len(members))
         if self.held_out:
-            return members, by_folds(rows, counts, learn, self.n_jobs, progress), learned[None]
+            return members, cross_validated_log_joints(rows, counts, learn, self.n_jobs, progress), learned[None]
         return members, members.log_joints(rows.codes, self.n_jobs), learned[None]
 
     def _super_parents(self, counts: Counts) -> NDArray[np.int64]:
@@ -274,7 +281,7 @@ class AdditiveBN(CountsClassifier):
     def _check_memory(self, rows: int, classes: int, members: int) -> None:
         needed = 16 * rows * classes * members
         fewer = "fit fewer rows, or lower max_members" if self.weak == "superparent" else "fit fewer rows"
-        check_free(needed, f"pooling {members:,} members over {rows:,} distinct rows", fewer)
+        check_free_memory(needed, f"pooling {members:,} members over {rows:,} distinct rows", fewer)
 
     # Predicting
 

@@ -8,7 +8,7 @@ from typing import Any
 from tanbark.classifiers.base.network_classifier import NetworkClassifier
 from tanbark.classifiers.base.parameter_checks import check_number
 from tanbark.counts import Counts, Rows
-from tanbark.counts.family_counts import ROOM
+from tanbark.counts.family_counts import MAX_CELL_KEYS
 from tanbark.models import Findings
 from tanbark.network import Network, Structure
 from tanbark.parameters import estimated_networks
@@ -109,7 +109,7 @@ class KDB(NetworkClassifier):
         arity = [*schema.arity.tolist(), len(schema.classes)]
         for u in range(structure.of_class):
             family = (u, *structure.parents[u])
-            if math.prod(arity[v] for v in family) >= ROOM:
+            if math.prod(arity[v] for v in family) >= MAX_CELL_KEYS:
                 raise ValueError(
                     f"k={self.k} gives {schema.names[u]!r} {len(family) - 2} attributes to depend on, whose values "
                     "have more combinations than can be numbered; lower k"

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tanbark.averaging import MOST_CELLS, SuperParents
+from tanbark.averaging import MAX_JOINT_CELLS, SuperParents
 from tanbark.classifiers.base.counts_classifier import Array
 from tanbark.classifiers.base.network_classifier import NetworkClassifier, tree_network
 from tanbark.counts import Counts, Rows
@@ -132,7 +132,7 @@ class SuperParent(NetworkClassifier):
         ess = float(self.ess)
         networks = SuperParents.of(counts, np.arange(len(counts.schema.columns)), self.parameters, ess)
         right = np.zeros(len(networks))
-        step = 1 + MOST_CELLS // (len(networks) * len(counts.class_counts))
+        step = 1 + MAX_JOINT_CELLS // (len(networks) * len(counts.class_counts))
         for start in range(0, len(rows.classes), step):
             some = rows.take(slice(start, start + step))
             joints = networks.left_out_log_joints(some, counts, self.parameters, ess, self.n_jobs)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tanbark.kernels.count.pair_counts import BLOCK_ROWS, count_pairs, count_weighted_pairs
 from tanbark.kernels.runtime.threads import run, spans, thread_count
-from tanbark.memory import check_free
+from tanbark.memory import check_free_memory
 from tanbark.schema import Schema
 from tanbark.schema.encode.columns import Codes
 
@@ -166,7 +166,7 @@ def check_memory(schema: Schema, order: int = 2) -> None:
     advice += ", or use NaiveBayes, which counts no pairs" if order == 2 else ""
     if needed > MAX_TABLE_BYTES:
         raise ValueError(f"{task} needs {needed / 2**30:,.0f} GiB; {advice}")
-    check_free(N_COPIES * needed, task, advice)
+    check_free_memory(N_COPIES * needed, task, advice)
 
 
 def checked_classes(y: Any, rows: int, classes: int) -> NDArray[np.uint16]:

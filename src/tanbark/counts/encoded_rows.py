@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.counts.family_counts import ROOM
+from tanbark.counts.family_counts import MAX_CELL_KEYS
 from tanbark.schema import Schema
 from tanbark.schema.encode.columns import Codes
 
@@ -107,7 +107,7 @@ class Rows:
         size = len(self.schema.classes)
         keys = []
         for column, arity in zip(self.codes, self.schema.arity.tolist(), strict=True):
-            if size * (arity + 1) >= ROOM:
+            if size * (arity + 1) >= MAX_CELL_KEYS:
                 keys.append(key)
                 key, size = np.zeros_like(key), 1
             key = key * (arity + 1) + np.minimum(column, arity)

@@ -18,7 +18,7 @@ MAX_BINCOUNT_CELLS = 2**22
 """A family with at most this many cells is counted in a dense array."""
 MAX_DENSE_CELLS = 2**28
 """A table with more cells is not converted to a dense array."""
-ROOM = 2**62
+MAX_CELL_KEYS = 2**62
 """Cells are numbered by 64-bit integers; a family with this many cells or more is refused."""
 
 
@@ -104,7 +104,7 @@ def count_family(
     arity = schema.arity[list(columns)] + missing_as_level
     shape = (len(schema.classes), *(int(r) for r in arity))
     cells = math.prod(shape)
-    if cells >= ROOM:
+    if cells >= MAX_CELL_KEYS:
         raise ValueError(f"a family of shape {shape} has too many cells for 64-bit keys; use fewer attributes")
     keys = np.asarray(y).astype(np.int64)
     chosen = codes[list(columns)]

@@ -105,10 +105,10 @@ def svg(figure: Any, title: str, tooltips: Mapping[str, str] | None = None) -> s
     file = io.StringIO()
     no_metadata = dict.fromkeys(("Date", "Creator", "Format", "Type"))
     figure.savefig(file, format="svg", transparent=True, bbox_inches="tight", pad_inches=0.05, metadata=no_metadata)
-    return in_page(file.getvalue(), title, tooltips)
+    return embedded_svg(file.getvalue(), title, tooltips)
 
 
-def in_page(document: str, title: str, tooltips: Mapping[str, str] | None = None) -> str:
+def embedded_svg(document: str, title: str, tooltips: Mapping[str, str] | None = None) -> str:
     """Convert an SVG document drawn in the common `style` to an element of a page; return such elements unchanged."""
     element = document[document.index("<svg ") :].rstrip()
     if element.startswith('<svg role="img" '):

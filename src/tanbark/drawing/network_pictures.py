@@ -119,10 +119,10 @@ def picture(
     )
 
 
-def told_words(names: Sequence[str], strengths: Mapping[Edge, float]) -> dict[Edge, str]:
+def edge_labels(names: Sequence[str], strengths: Mapping[Edge, float]) -> dict[Edge, str]:
     """Return tooltips of edges that state their strength.
 
-    >>> told_words(["a", "b"], {(0, 1): 0.25, (1, 0): math.nan})
+    >>> edge_labels(["a", "b"], {(0, 1): 0.25, (1, 0): math.nan})
     {(0, 1): 'a → b: 0.25 nats', (1, 0): 'b → a, not measured'}
     """
     return {

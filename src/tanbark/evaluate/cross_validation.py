@@ -23,7 +23,15 @@ from sklearn.utils import _safe_indexing
 
 from tanbark.classifiers.base.counts_classifier import CountsClassifier
 from tanbark.classifiers.base.parameter_checks import check_jobs, check_number
-from tanbark.evaluate.folds import ROOM, EncodedTable, FoldCounts, Places, Split, stratified_folds, stratified_share
+from tanbark.evaluate.folds import (
+    MAX_COUNTS_BYTES,
+    EncodedTable,
+    FoldCounts,
+    Places,
+    Split,
+    stratified_folds,
+    stratified_share,
+)
 from tanbark.evaluate.results import CrossValidation, Fold
 from tanbark.evaluate.worker_processes import parallel_results
 from tanbark.progress import Progress, silent
@@ -243,7 +251,7 @@ class Trial:
         held = self._counts.get((place, repeat))
         if held is None or held.order < model.count_order:
             held = FoldCounts(encoded, self.splits[repeat], model.count_order)
-            if sum(counts.bytes for counts in self._counts.values()) + held.bytes > ROOM:
+            if sum(counts.bytes for counts in self._counts.values()) + held.bytes > MAX_COUNTS_BYTES:
                 self._counts.clear()
             self._counts[place, repeat] = held
         return held

@@ -24,7 +24,7 @@ from tanbark.schema.read.table_reader import Table
 Places = NDArray[np.int64]
 """Positions of rows, or classes or folds by number."""
 
-ROOM = 2 * 2**30
+MAX_COUNTS_BYTES = 2 * 2**30
 """Maximum bytes of counts to keep; the others are computed again when they are needed."""
 
 
@@ -182,7 +182,7 @@ class FoldCounts:
         self._rows = Rows(rows.schema, codes, rows.classes[split.order])
         self._total = Counts.zero(rows.schema, order)
         # If the counts of all folds take too much memory, each is computed again when it is needed.
-        too_large = self._total.table.nbytes * (len(split) + 1) > ROOM
+        too_large = self._total.table.nbytes * (len(split) + 1) > MAX_COUNTS_BYTES
         self._folds: list[Counts] = []
         for k in range(len(split)):
             counts = self.count(self.fold(k))

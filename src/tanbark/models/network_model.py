@@ -19,7 +19,7 @@ from tanbark.models.model import (
     stored_seed,
 )
 from tanbark.network import Network
-from tanbark.network.network_arrays import log_prior, network_arrays, network_from
+from tanbark.network.network_arrays import checked_log_prior, network_arrays, network_from_arrays
 from tanbark.schema.encode.columns import Codes
 from tanbark.structure import RestructureStats
 
@@ -150,13 +150,13 @@ class NetworkModel(Model):
         state, arrays = stored.state, stored.arrays
         if stored.parents is None:
             raise ValueError("its network is missing")
-        network = network_from(counts.schema, stored.parents, arrays)
+        network = network_from_arrays(counts.schema, stored.parents, arrays)
         classes = len(counts.class_counts)
         prior, ratio = network.class_log_prior, np.zeros(classes)
         if "prior_ratio" in arrays:
             ratio = stored_prior_ratio(arrays, classes)
         if ratio.any():
-            prior = log_prior(arrays, "log_prior", classes)
+            prior = checked_log_prior(arrays, "log_prior", classes)
         seed = stored_seed(state) if "seed" in state else None
         return cls(counts, network, prior, ratio, seed, _stored_findings(counts, stored))
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.averaging import MOST_CELLS, Networks, SuperParents
+from tanbark.averaging import MAX_JOINT_CELLS, Networks, SuperParents
 from tanbark.counts import Counts
 from tanbark.immutable import CopiedByFields
 from tanbark.kernels.average.pooling import pooled_scores, to_log_posteriors
@@ -27,7 +27,7 @@ from tanbark.models.model import (
     stored_seed,
 )
 from tanbark.network import Network
-from tanbark.network.network_arrays import log_prior, log_table, networks_arrays, networks_from
+from tanbark.network.network_arrays import checked_log_prior, checked_log_table, networks_arrays, networks_from_arrays
 from tanbark.schema import Schema
 from tanbark.schema.encode.columns import Codes
 
@@ -148,7 +148,7 @@ class Pool(CopiedByFields, Model):
         rows, classes = codes.shape[1], len(self.class_log_prior)
         out = np.empty((rows, classes))
         weights, voting = read_only(self.voting_weights), self.voting
-        step = 1 + MOST_CELLS // (classes * len(voting))
+        step = 1 + MAX_JOINT_CELLS // (classes * len(voting))
         for start in range(0, rows, step):
             joints = voting.log_joints(np.ascontiguousarray(codes[:, start : start + step]), n_jobs)
             normalise_joints(joints, self.learned_log_prior[None], n_jobs)
@@ -226,8 +226,8 @@ class Pool(CopiedByFields, Model):
             members,
             weights,
             linear,
-            log_prior(arrays, "learned_prior", classes),
-            log_prior(arrays, "log_prior", classes),
+            checked_log_prior(arrays, "learned_prior", classes),
+            checked_log_prior(arrays, "log_prior", classes),
             stored_prior_ratio(arrays, classes),
             stored_seed(state),
             stored_number(state, "optimality_gap"),
@@ -240,10 +240,10 @@ def _stored_members(counts: Counts, stored: StoredModel, weights: Array) -> Supe
     if "members" in state:
         return _same_schema(Classifiers(tuple(state["members"])), schema)
     if "parents" in state:
-        return Networks(tuple(networks_from(schema, state["parents"], arrays, "member_")), stored_seed(state))
+        return Networks(tuple(networks_from_arrays(schema, state["parents"], arrays, "member_")), stored_seed(state))
     classes, values = counts.values.shape
-    own = log_table(arrays, "own", (values, classes))
-    pairs = log_table(arrays, "pairs", (values, classes, values))
+    own = checked_log_table(arrays, "own", (values, classes))
+    pairs = checked_log_table(arrays, "pairs", (values, classes, values))
     chosen = arrays["super_parents"]
     if chosen.dtype != np.int64 or chosen.ndim != 1 or not (chosen[1:] > chosen[:-1]).all():
         raise ValueError("its super-parents are not in ascending order")

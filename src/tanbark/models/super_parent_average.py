@@ -14,7 +14,7 @@ from tanbark.kernels.average.super_parent_joint import averaged_log_joint
 from tanbark.kernels.runtime.compiling import read_only
 from tanbark.kernels.runtime.threads import pieces, run, thread_count
 from tanbark.models.model import Array, Model, StoredModel
-from tanbark.network.network_arrays import log_prior, log_table
+from tanbark.network.network_arrays import checked_log_prior, checked_log_table
 from tanbark.schema.encode.columns import Codes
 
 
@@ -67,10 +67,10 @@ class SuperParentAverage(Model):
         classes, values = counts.values.shape
         arrays = stored.arrays
         votes = arrays["votes"]
-        own = log_table(arrays, "own", (values, classes))
-        pairs = log_table(arrays, "pairs", (values, classes, values))
-        prior = log_prior(arrays, "log_prior", classes)
-        alone = log_table(arrays, "alone", (values, classes))
+        own = checked_log_table(arrays, "own", (values, classes))
+        pairs = checked_log_table(arrays, "pairs", (values, classes, values))
+        prior = checked_log_prior(arrays, "log_prior", classes)
+        alone = checked_log_table(arrays, "alone", (values, classes))
         if votes.shape != (values,) or votes.dtype != np.bool_:
             raise ValueError("its votes must be booleans, one for each value")
         return cls(counts, prior, own, pairs, votes, alone)

@@ -24,7 +24,7 @@ from tanbark.kernels.runtime.threads import pieces, run, spans, thread_count
 from tanbark.kernels.trees.tree_growth import root_trees
 from tanbark.models.model import Array, Model, StoredModel, stored_number, stored_seed
 from tanbark.network import Network, Structure
-from tanbark.network.network_arrays import ROUNDING, log_prior
+from tanbark.network.network_arrays import ROUNDING, checked_log_prior
 from tanbark.schema.encode.columns import Codes
 from tanbark.structure import rooted_parents
 from tanbark.user_warnings import warn
@@ -210,7 +210,7 @@ class TreeAverage(CopiedByFields, Model):
         state, arrays = stored.state, stored.arrays
         average = cls(
             counts,
-            log_prior(arrays, "log_prior", len(counts.class_counts)),
+            checked_log_prior(arrays, "log_prior", len(counts.class_counts)),
             arrays["values"],
             arrays["ratios"],
             tuple(TreePosterior(weights) for weights in arrays["log_weights"]),

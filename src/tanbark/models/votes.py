@@ -18,7 +18,7 @@ from tanbark.kernels.runtime.compiling import read_only
 from tanbark.kernels.runtime.threads import pieces, run, thread_count
 from tanbark.models.model import Array, Model, StoredModel, stored_number, stored_prior_ratio
 from tanbark.network import Network
-from tanbark.network.network_arrays import log_prior, networks_arrays, networks_from
+from tanbark.network.network_arrays import checked_log_prior, networks_arrays, networks_from_arrays
 from tanbark.schema.encode.columns import Codes
 
 Integers = NDArray[np.int64]
@@ -121,7 +121,7 @@ class Votes(CopiedByFields, Model):
     def from_arrays(cls, counts: Counts, stored: StoredModel) -> Self:
         """Return the model that `to_arrays` described."""
         state, arrays, classes = stored.state, stored.arrays, len(counts.class_counts)
-        networks = tuple(networks_from(counts.schema, state["parents"], arrays, "round_"))
+        networks = tuple(networks_from_arrays(counts.schema, state["parents"], arrays, "round_"))
         weights, errors = arrays["estimator_weights"], arrays["estimator_errors"]
         if not networks or weights.shape != (len(networks),) or errors.shape != weights.shape:
             raise ValueError("the number of its networks differs from that of their weights")
@@ -136,7 +136,7 @@ class Votes(CopiedByFields, Model):
         temperature = stored_number(state, "temperature")
         if not 0 < temperature < np.inf:
             raise ValueError(f"its temperature must be a positive finite number, got {temperature!r}")
-        prior, ratio = log_prior(arrays, "log_prior", classes), stored_prior_ratio(arrays, classes)
+        prior, ratio = checked_log_prior(arrays, "log_prior", classes), stored_prior_ratio(arrays, classes)
         return cls(counts, networks, weights, errors, arrays["held_out_losses"], temperature, prior, ratio)
 
 

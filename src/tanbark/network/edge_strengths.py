@@ -66,15 +66,15 @@ def numbered_strengths(network: Network) -> dict[tuple[int, int], float]:
 def class_joints(network: Network) -> list[Array]:
     """Return ``P(value, class)`` of every attribute, of shape (values, classes).
 
-    It is estimated from sampled rows if exact inference takes long (see `is_quick`).
+    It is estimated from sampled rows if exact inference takes long (see `has_fast_marginals`).
     """
-    if is_quick(network):
+    if has_fast_marginals(network):
         return [np.exp(log_given_class + network.class_log_prior) for log_given_class in network.log_given_class]
     sampled, of_class = _SampledRows(network), network.structure.of_class
     return [sampled.frequencies((u, of_class)) for u in range(of_class)]
 
 
-def is_quick(network: Network) -> bool:
+def has_fast_marginals(network: Network) -> bool:
     """Return whether exact inference of ``P(value | class)`` of all attributes is fast."""
     if network.tree is not None:
         return True

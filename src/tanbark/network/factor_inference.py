@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.counts.family_counts import ROOM
+from tanbark.counts.family_counts import MAX_CELL_KEYS
 from tanbark.kernels.count.configurations import family_keys
 from tanbark.kernels.infer.elimination import NODES_PER_WORD, count_groups, sample_group, sum_out_group, write_groups
 from tanbark.kernels.infer.factor_joint import Layout, factor_terms, known_log_joint
@@ -139,7 +139,7 @@ class Factors:
         """Return rows with distinct values of a group's known neighbours, and the index of each row among them."""
         neighbours = list(group.known_neighbours)
         arity = np.array([self.arity[u] for u in neighbours], np.int64)
-        if len(rows) == 1 or math.prod(arity.tolist()) >= ROOM:
+        if len(rows) == 1 or math.prod(arity.tolist()) >= MAX_CELL_KEYS:
             return rows, np.arange(len(rows))
         keys = np.zeros(len(rows), np.int64)
         family_keys(codes[neighbours][:, rows], arity, keys)

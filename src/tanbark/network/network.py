@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.drawing.matplotlib_plots import plot_network
-from tanbark.drawing.network_pictures import draw, picture, told_words
+from tanbark.drawing.network_pictures import draw, edge_labels, picture
 from tanbark.immutable import CopiedByFields
 from tanbark.kernels.infer.posterior import log_evidence
 from tanbark.kernels.runtime.compiling import read_only
@@ -457,7 +457,7 @@ class Network(CopiedByFields):
     def _repr_html_(self) -> str:
         """Return the SVG drawing that notebooks display."""
         strengths = numbered_strengths(self)
-        drawing = picture(self.names, self.structure, strengths, told_words(self.names, strengths))
+        drawing = picture(self.names, self.structure, strengths, edge_labels(self.names, strengths))
         return f'<div style="max-height: 32em; overflow: auto">{drawing}</div>'
 
     def plot(self, ax: Any = None) -> Any:

@@ -34,7 +34,7 @@ def network_arrays(network: Network, prefix: str = "") -> dict[str, NDArray[Any]
     return arrays
 
 
-def network_from(
+def network_from_arrays(
     schema: Schema, parents: Sequence[Sequence[Any]], arrays: Mapping[str, NDArray[Any]], prefix: str = ""
 ) -> Network:
     """Return the network with these parents and the arrays of `network_arrays`, or raise ValueError."""
@@ -68,20 +68,20 @@ def networks_arrays(networks: Sequence[Network], prefix: str) -> dict[str, NDArr
     return arrays
 
 
-def networks_from(
+def networks_from_arrays(
     schema: Schema, parents: Sequence[Sequence[Sequence[Any]]], arrays: Mapping[str, NDArray[Any]], prefix: str
 ) -> list[Network]:
     """Return the networks with these parents and the arrays of `networks_arrays`."""
-    return [network_from(schema, network, arrays, f"{prefix}{i}_") for i, network in enumerate(parents)]
+    return [network_from_arrays(schema, network, arrays, f"{prefix}{i}_") for i, network in enumerate(parents)]
 
 
-def log_prior(arrays: Mapping[str, NDArray[Any]], name: str, classes: int) -> NDArray[np.float64]:
+def checked_log_prior(arrays: Mapping[str, NDArray[Any]], name: str, classes: int) -> NDArray[np.float64]:
     """Return the array of this name; raise ValueError if it is not a log distribution over the classes."""
-    log_table(arrays, name, (classes,))
+    checked_log_table(arrays, name, (classes,))
     return _checked_distributions(arrays[name])
 
 
-def log_table(arrays: Mapping[str, NDArray[Any]], name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
+def checked_log_table(arrays: Mapping[str, NDArray[Any]], name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
     """Return the array of this name; raise ValueError unless it has this shape and holds log probabilities."""
     if arrays[name].shape != shape:
         raise ValueError(f"its array {name!r} has shape {arrays[name].shape}, expected {shape}")

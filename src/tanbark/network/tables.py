@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.counts.family_counts import MAX_DENSE_CELLS, ROOM
+from tanbark.counts.family_counts import MAX_CELL_KEYS, MAX_DENSE_CELLS
 from tanbark.immutable import CopiedByFields
 from tanbark.kernels.runtime.compiling import read_only
 
@@ -56,7 +56,7 @@ class SparseTable(CopiedByFields):
         if not self._attributes:
             raise ValueError("a sparse table needs at least one attribute among the parents")
         configurations = math.prod(self._attributes)
-        if configurations * math.prod(self._row_shape) >= ROOM:
+        if configurations * math.prod(self._row_shape) >= MAX_CELL_KEYS:
             raise ValueError(f"a table of shape {self.shape} has too many cells for 64-bit keys; use fewer parents")
         if keys.dtype != np.int64 or keys.ndim != 1 or not (keys[1:] > keys[:-1]).all():
             raise ValueError("the keys of a sparse table must be int64 in ascending order")

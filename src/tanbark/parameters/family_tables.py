@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tanbark.counts import Counts, Rows
 from tanbark.counts.family_counts import count_family
 from tanbark.kernels.runtime.threads import run, thread_count
-from tanbark.memory import check_free
+from tanbark.memory import check_free_memory
 from tanbark.network import Network, SparseTable, Structure
 from tanbark.parameters.conditional import conditional
 from tanbark.parameters.tree_tables import attribute_table, class_table
@@ -58,7 +58,7 @@ def family_table(counts: Counts, rows: Rows, node: int, parents: Sequence[int], 
     n_rows = len(keys) + 1 if sparse else configurations
     size = n_rows * n_classes * n_values
     name = (*schema.names, schema.class_name)[node]
-    check_free(
+    check_free_memory(
         N_COPIES * 8 * size,
         f"the table of {name!r} with {len(parents)} parents ({size:,} cells)",
         "allow fewer parents, or lower max_levels",

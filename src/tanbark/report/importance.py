@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.models import NetworkModel, TreeAverage
-from tanbark.network.edge_strengths import class_joints, is_quick, mutual_information
+from tanbark.network.edge_strengths import class_joints, has_fast_marginals, mutual_information
 from tanbark.schema.encode.columns import Codes
 
 Array = NDArray[np.float64]
@@ -64,7 +64,7 @@ def mean_weights(model: Any, codes: Codes) -> Array | None:
     fitted = model.model_
     if not fitted.has_evidence or not codes.shape[1]:
         return None
-    if isinstance(fitted, NetworkModel) and not is_quick(fitted.network):
+    if isinstance(fitted, NetworkModel) and not has_fast_marginals(fitted.network):
         return None
     rows = codes.shape[1]
     if rows > MAX_SAMPLED_ROWS:

@@ -12,7 +12,7 @@ from tanbark.classifiers.additive_bn import AdditiveBN
 from tanbark.classifiers.averaged_tan import AveragedTAN
 from tanbark.classifiers.boosted_bn import BoostedBN
 from tanbark.drawing.layout import class_above_all
-from tanbark.drawing.network_pictures import picture, told_words
+from tanbark.drawing.network_pictures import edge_labels, picture
 from tanbark.network import Network, Structure
 from tanbark.network.edge_strengths import numbered_strengths
 
@@ -68,7 +68,7 @@ def drawings(model: Any, shades: Sequence[float], path: tuple[int, ...] = ()) ->
 
 def _of_network(network: Network, shades: Sequence[float], title: str, path: tuple[int, ...]) -> Drawing:
     strengths = numbered_strengths(network)
-    labels = told_words(network.names, strengths)
+    labels = edge_labels(network.names, strengths)
     caption = (
         "Each line leads from a parent on the left to its child on the right. The thicker the line, the greater the "
         "mutual information between them given the child's other parents."

@@ -14,7 +14,7 @@ from tanbark.averaging import Networks, SuperParents, TreePosterior
 from tanbark.models import Model, NetworkModel, Pool, SuperParentAverage, TreeAverage, Votes
 from tanbark.models.tree_average import MAX_COMPLETIONS
 from tanbark.network import Network
-from tanbark.network.edge_strengths import is_quick
+from tanbark.network.edge_strengths import has_fast_marginals
 from tanbark.network.tables import SparseTable
 
 MAX_NUMBERS = 4_000_000
@@ -128,7 +128,7 @@ def _network(network: Network) -> PageModel:
         "kind": "plain",
         "parents": [list(parents) for parents in network.structure.parents],
         "tables": tables,
-        "alone": [packed(alone) for alone in network.log_given_class] if is_quick(network) else None,
+        "alone": [packed(alone) for alone in network.log_given_class] if has_fast_marginals(network) else None,
         "logPrior": packed(network.class_log_prior),
     }
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.counts.family_counts import ROOM
+from tanbark.counts.family_counts import MAX_CELL_KEYS
 from tanbark.kernels.count.configurations import joint_counts
 from tanbark.kernels.runtime.threads import run, thread_count
 from tanbark.scores.cases import Cases
@@ -47,7 +47,7 @@ class FamilyScores:
         """Return the score of a node given its parents, which are in ascending order."""
         family = (node, parents)
         if family not in self._known:
-            fits = self.cases.configurations((node, *parents)) < ROOM
+            fits = self.cases.configurations((node, *parents)) < MAX_CELL_KEYS
             self._known[family] = self._score.local(self.cases, node, parents) if fits else -np.inf
         return self._known[family]
 
@@ -57,7 +57,7 @@ class FamilyScores:
         unknown = [other for other in others if families[other] not in self._known]
         if unknown:
             numbers, size = _numbered_with_values(self.cases, node, parents)
-            max_arity = min(self.cases.max_cells / size, ROOM / self.cases.configurations((node, *parents)))
+            max_arity = min(self.cases.max_cells / size, MAX_CELL_KEYS / self.cases.configurations((node, *parents)))
             small = [other for other in unknown if self.cases.arity[other] <= max_arity]
             parts = [small[i : i + FAMILIES_PER_TASK] for i in range(0, len(small), FAMILIES_PER_TASK)]
             tasks: list[Callable[[], object]] = [

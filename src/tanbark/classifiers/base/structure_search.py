@@ -10,7 +10,7 @@ import numpy as np
 
 from tanbark.classifiers.base.parameter_checks import check_choice, check_flag, check_number, seed_of
 from tanbark.counts import Counts, Rows
-from tanbark.counts.family_counts import ROOM
+from tanbark.counts.family_counts import MAX_CELL_KEYS
 from tanbark.models import Findings
 from tanbark.network import Network
 from tanbark.parameters import estimated_networks
@@ -52,7 +52,7 @@ def check_required_families(restrictions: Restrictions, schema: Schema) -> None:
     for node, name in enumerate(names):
         # A column with missing values has one more level in the search.
         parents = np.flatnonzero(restrictions.required[:, node]).tolist()
-        if math.prod(arity[v] + 1 for v in (node, *parents)) >= ROOM:
+        if math.prod(arity[v] + 1 for v in (node, *parents)) >= MAX_CELL_KEYS:
             raise ValueError(
                 f"{name!r} and its required parents have more combinations of values than can be numbered; "
                 "require fewer edges"

@@ -26,7 +26,7 @@ from tanbark.kernels.search.best_parents import (
     raise_to_maximum,
     update_last_nodes,
 )
-from tanbark.memory import most_of_free, size_in_words
+from tanbark.memory import format_bytes, usable_memory
 from tanbark.network import Structure
 from tanbark.progress import Progress, silent
 from tanbark.scores import Cases, Decomposable
@@ -92,14 +92,14 @@ def check_memory(scores: LocalScores, max_memory: float | None, threads: int, pr
         memory_needed, len(scores.cases.weights), way=type(scores), functions=scores.functions, threads=threads
     )
     needed = size(nodes)
-    available = min(most_of_free() if max_memory is None else max_memory, MAX_MEMORY_BYTES)
-    progress(f"exact search over {nodes} nodes, which needs {size_in_words(needed)}", 0, None)
+    available = min(usable_memory() if max_memory is None else max_memory, MAX_MEMORY_BYTES)
+    progress(f"exact search over {nodes} nodes, which needs {format_bytes(needed)}", 0, None)
     if needed <= available:
         return
     fits = max((n for n in range(nodes) if size(n) <= available), default=0)
     limit = "most of the free memory" if max_memory is None else "max_memory"
     raise ValueError(
-        f"an exact search over {nodes} nodes needs {size_in_words(needed)}, but {size_in_words(available)} may be used "
+        f"an exact search over {nodes} nodes needs {format_bytes(needed)}, but {format_bytes(available)} may be used "
         f"({limit}), in which {fits} nodes fit; use fewer columns, increase max_memory, or use search='greedy'"
     )
 

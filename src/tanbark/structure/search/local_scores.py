@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from tanbark.counts.family_counts import ROOM
+from tanbark.counts.family_counts import MAX_CELL_KEYS
 from tanbark.kernels.count.configurations import HISTOGRAM_SIZE
 from tanbark.kernels.runtime.threads import as_done, run
 from tanbark.kernels.search.best_parents import score_without, scores_among, subtract
@@ -37,7 +37,7 @@ Integers = NDArray[np.int64]
 
 PRECISION_BITS = 50
 """Binary digits that values keep below a common bound."""
-MAX_CELLS = float(ROOM) * (1.0 - 1e-15)
+MAX_CELLS = float(MAX_CELL_KEYS) * (1.0 - 1e-15)
 """Cells of a family's table; the cells of a larger table could not be numbered."""
 MAX_TERMS = 2**22
 """Number of cell terms up to which they are tabulated in advance."""
