@@ -64,7 +64,7 @@ def files(data: str | Path, missing: Sequence[str] | None = None, labels: Sequen
         if not glob.has_magic(given):
             raise SourceError(f"there is no file {given}")
         # Path.glob does not accept absolute patterns.
-        matches = sorted(glob.glob(given, recursive=True))  # noqa: PTH207
+        matches = sorted(glob.glob(given, recursive=True))  # noqa: PTH207 (see above)
         paths = [Path(match) for match in matches if Path(match).is_file()]
         if not paths:
             raise SourceError(f"no file matches {given}")
