@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts import Counts, Rows
+from tanbark.immutable import read_only
 from tanbark.kernels.average.super_parent_joint import leave_one_out_joints, member_log_joints
-from tanbark.kernels.runtime.compiling import read_only
-from tanbark.kernels.runtime.threads import pieces, run, thread_count
+from tanbark.kernels.runtime.threads import run_over_rows
 from tanbark.network import Network, Structure
 from tanbark.parameters import Smoothing, children_tables, value_tables
 from tanbark.parameters.conditional import conditional
@@ -122,10 +122,9 @@ class SuperParents:
         """Return the log joint of each row, class and member, of shape (rows, classes, members)."""
         rows = codes.shape[1]
         out = np.empty((rows, self.own.shape[1], len(self.members)))
-        threads = thread_count(n_jobs, rows)
         call = partial(member_log_joints, codes, *map(read_only, (self.offset, self.own, self.pairs, self.members)))
         steps = out[:1].size * len(codes)
-        run([partial(call, *span, out) for span in pieces(rows, threads, steps)], threads)
+        run_over_rows(lambda *piece: call(*piece, out), rows, n_jobs, steps)
         return out
 
     def left_out_log_joints(
@@ -156,9 +155,8 @@ class SuperParents:
             self.members,
         )
         out = self.log_joints(rows.codes, n_jobs)
-        threads = thread_count(n_jobs, len(out) * len(self))
         steps = out[:1].size * len(rows.codes)
-        run([partial(call, *span, out) for span in pieces(len(out), threads, steps)], threads)
+        run_over_rows(lambda *piece: call(*piece, out), len(out), n_jobs, steps, work=len(out) * len(self))
         return out
 
     @staticmethod

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
 from tanbark.counts import Counts
-from tanbark.immutable import CopiedByFields
+from tanbark.immutable import Immutable, read_only
 from tanbark.kernels.average.sampled_trees import reduced_graphs, sample_spanning_trees
 from tanbark.kernels.average.tree_sums import ZERO_EXPONENT, edge_probabilities, tree_sum
-from tanbark.kernels.runtime.compiling import read_only
 from tanbark.kernels.trees.pair_weights import sequence_evidence, values_evidence
 from tanbark.structure import best_trees
 
@@ -136,7 +135,7 @@ def log_evidence_without_edges(counts: Counts, ess: float) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class TreePosterior(CopiedByFields):
+class TreePosterior(Immutable):
     """A distribution over the spanning trees of n attributes: proportional to the product of the edge weights.
 
     The decomposable distributions of Meila and Jaakkola (2000) and Cerquides and Lopez de Mantaras (2003, eq 7).

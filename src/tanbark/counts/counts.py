@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts.accumulator import Array, Tally, check_memory, checked_classes
-from tanbark.immutable import CopiedByFields
+from tanbark.immutable import Immutable
 from tanbark.kernels.count.pair_counts import add_rows
-from tanbark.kernels.runtime.compiling import read_only
 from tanbark.progress import Progress
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.encode.columns import Codes
@@ -28,7 +27,7 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Counts(CopiedByFields):
+class Counts(Immutable):
     """Frequencies of classes, attribute values and pairs of attribute values.
 
     Counts form a vector space: ``a + b`` merges chunks, threads and machines; ``a - b`` removes a fold or an expired
@@ -73,8 +72,7 @@ class Counts(CopiedByFields):
     table: Array
 
     def __post_init__(self) -> None:
-        for name in ("class_counts", "table"):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
+        super().__post_init__()
         if self.table.dtype.kind == "f":
             with np.errstate(over="ignore"):
                 in_range = self.class_counts.sum() <= MAX_TOTAL_WEIGHT and np.isfinite(self.table).all()

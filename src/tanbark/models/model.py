@@ -9,16 +9,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts import Counts
+from tanbark.immutable import Immutable
 from tanbark.kernels.infer.posterior import log_posterior, posterior
-from tanbark.kernels.runtime.compiling import read_only
-from tanbark.kernels.runtime.threads import run, spans, thread_count
+from tanbark.kernels.runtime.threads import run_over_rows
 from tanbark.network import Network
 from tanbark.schema import Schema
 from tanbark.schema.encode.columns import Codes
@@ -48,7 +47,7 @@ class StoredModel:
     parents: list[list[int]] | None = None
 
 
-class Model(ABC):
+class Model(Immutable, ABC):
     """A fitted model.
 
     A subclass is a frozen dataclass with at least the fields `counts` and `class_log_prior`. It implements
@@ -60,12 +59,6 @@ class Model(ABC):
 
     has_joint: ClassVar[bool]
     """Whether `log_scores` are the log probabilities of a joint distribution of rows and classes."""
-
-    def __post_init__(self) -> None:
-        """Make the arrays read-only."""
-        for name, value in vars(self).items():
-            if isinstance(value, np.ndarray):
-                object.__setattr__(self, name, read_only(value))
 
     @property
     def schema(self) -> Schema:
@@ -100,16 +93,14 @@ class Model(ABC):
         """Return the posterior probability of each class; the class prior for rows that are impossible."""
         scores = self.log_scores(codes, n_jobs)
         prior = np.exp(self.class_log_prior)
-        threads = thread_count(n_jobs, len(scores))
-        run([partial(posterior, scores, prior, *span, scores) for span in spans(len(scores), threads)], threads)
+        run_over_rows(lambda *piece: posterior(scores, prior, *piece, scores), len(scores), n_jobs)
         return scores
 
     def log_posterior(self, codes: Codes, n_jobs: int | None = None) -> Array:
         """Return the log posterior probability of each class, also where the probability underflows."""
         scores = self.log_scores(codes, n_jobs)
-        prior = read_only(self.class_log_prior)
-        threads = thread_count(n_jobs, len(scores))
-        run([partial(log_posterior, scores, prior, *span, scores) for span in spans(len(scores), threads)], threads)
+        prior = self.class_log_prior
+        run_over_rows(lambda *piece: log_posterior(scores, prior, *piece, scores), len(scores), n_jobs)
         return scores
 
     @abstractmethod

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from tanbark.averaging import MAX_JOINT_CELLS, Networks, SuperParents
 from tanbark.counts import Counts
-from tanbark.immutable import CopiedByFields
+from tanbark.immutable import read_only
 from tanbark.kernels.average.pooling import pooled_scores, to_log_posteriors
-from tanbark.kernels.runtime.compiling import read_only
-from tanbark.kernels.runtime.threads import run, spans, thread_count
+from tanbark.kernels.runtime.threads import run_over_rows
 from tanbark.models.model import (
     Array,
     Arrays,
@@ -68,7 +67,7 @@ class Classifiers:
 
 
 @dataclass(frozen=True, eq=False)
-class Pool(CopiedByFields, Model):
+class Pool(Model):
     """Members whose class posteriors are pooled with weights.
 
     Parameters
@@ -152,9 +151,9 @@ class Pool(CopiedByFields, Model):
         for start in range(0, rows, step):
             joints = voting.log_joints(np.ascontiguousarray(codes[:, start : start + step]), n_jobs)
             normalise_joints(joints, self.learned_log_prior[None], n_jobs)
-            threads = thread_count(n_jobs, len(joints))
             call = partial(pooled_scores, joints, weights, self.linear)
-            run([partial(call, *span, out[start : start + step]) for span in spans(len(joints), threads)], threads)
+            part = out[start : start + step]
+            run_over_rows(lambda *piece, call=call, part=part: call(*piece, part), len(joints), n_jobs)
         return out + self.prior_ratio
 
     def evidence(self, codes: Codes, n_jobs: int | None = None) -> Array | None:
@@ -260,6 +259,4 @@ def _same_schema(members: Classifiers, schema: Schema) -> Classifiers:
 
 def normalise_joints(joints: Array, log_prior: Array, n_jobs: int | None) -> None:
     """Turn log joints of shape (rows, classes, members) into log posteriors in place."""
-    threads = thread_count(n_jobs, len(joints))
-    call = partial(to_log_posteriors, joints, read_only(log_prior))
-    run([partial(call, *span) for span in spans(len(joints), threads)], threads)
+    run_over_rows(partial(to_log_posteriors, joints, read_only(log_prior)), len(joints), n_jobs)

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from tanbark.counts import Counts
 from tanbark.kernels.average.super_parent_joint import averaged_log_joint
-from tanbark.kernels.runtime.compiling import read_only
-from tanbark.kernels.runtime.threads import pieces, run, thread_count
+from tanbark.kernels.runtime.threads import run_over_rows
 from tanbark.models.model import Array, Model, StoredModel
 from tanbark.network.network_arrays import checked_log_prior, checked_log_table
 from tanbark.schema.encode.columns import Codes
@@ -49,11 +48,9 @@ class SuperParentAverage(Model):
         """Return the log of the mean joint of the networks that take part."""
         rows = codes.shape[1]
         out = np.empty((rows, len(self.class_log_prior)))
-        threads = thread_count(n_jobs, rows)
-        tables = map(read_only, (self.own, self.pairs, self.votes, self.class_log_prior, self.alone))
+        tables = (self.own, self.pairs, self.votes, self.class_log_prior, self.alone)
         call = partial(averaged_log_joint, codes, self.schema.offset, *tables)
-        steps = out.shape[1] * len(codes) ** 2
-        run([partial(call, *span, out) for span in pieces(rows, threads, steps)], threads)
+        run_over_rows(lambda *piece: call(*piece, out), rows, n_jobs, steps=out.shape[1] * len(codes) ** 2)
         return out
 
     def to_arrays(self) -> StoredModel:

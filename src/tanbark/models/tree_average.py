@@ -16,11 +16,10 @@ from scipy.special import logsumexp
 
 from tanbark.averaging.tree_posterior import TreePosterior, Trees
 from tanbark.counts import Counts
-from tanbark.immutable import CopiedByFields
+from tanbark.immutable import read_only
 from tanbark.kernels.average.sampled_trees import complete_rows, sample_rows, tree_marginals
 from tanbark.kernels.average.tree_sums import averaged_log_likelihood
-from tanbark.kernels.runtime.compiling import read_only
-from tanbark.kernels.runtime.threads import pieces, run, spans, thread_count
+from tanbark.kernels.runtime.threads import run, run_over_rows, spans, thread_count
 from tanbark.kernels.trees.tree_growth import root_trees
 from tanbark.models.model import Array, Model, StoredModel, stored_number, stored_seed
 from tanbark.network import Network, Structure
@@ -52,7 +51,7 @@ class DrawnTreesWarning(UserWarning):
 
 
 @dataclass(frozen=True, eq=False)
-class TreeAverage(CopiedByFields, Model):
+class TreeAverage(Model):
     """Trees that share the distributions of their pairs, each weighted by its posterior probability.
 
     Parameters
@@ -249,10 +248,10 @@ class TreeAverage(CopiedByFields, Model):
         """Write ``log P(row | class)`` of complete rows to `out`."""
         n, rows = codes.shape
         classes = len(self.class_log_prior)
-        threads = thread_count(n_jobs, rows * classes * max(1, n**3 // 512))
         given = (self._log_values, self.ratios, *self._weights)
         task = partial(averaged_log_likelihood, codes, self.schema.offset, *map(read_only, given))
-        run([partial(task, *span, out) for span in pieces(rows, threads, classes * n**3)], threads)
+        work = rows * classes * max(1, n**3 // 512)
+        run_over_rows(lambda *piece: task(*piece, out), rows, n_jobs, classes * n**3, work)
 
     def _incomplete(self, codes: Codes, n_jobs: int | None) -> Iterator[tuple[NDArray[np.int64], Array]]:
         """Yield rows and their ``log P(row | class)`` in chunks, with missing values marginalised."""
@@ -296,7 +295,7 @@ class TreeAverage(CopiedByFields, Model):
                         self.schema.missing_code,
                         self.schema.offset,
                         read_only(self._log_values),
-                        read_only(self.ratios),
+                        self.ratios,
                         order[min(k, len(order) - 1)],
                         parent[min(k, len(order) - 1)],
                         k,

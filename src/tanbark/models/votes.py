@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from tanbark.counts import Counts
-from tanbark.immutable import CopiedByFields
+from tanbark.immutable import read_only
 from tanbark.kernels.average.pooling import most_probable, tally_votes
-from tanbark.kernels.runtime.compiling import read_only
-from tanbark.kernels.runtime.threads import pieces, run, thread_count
+from tanbark.kernels.runtime.threads import run_over_rows
 from tanbark.models.model import Array, Model, StoredModel, stored_number, stored_prior_ratio
 from tanbark.network import Network
 from tanbark.network.network_arrays import checked_log_prior, networks_arrays, networks_from_arrays
@@ -28,7 +27,7 @@ MAX_TOTAL_WEIGHT = 1e300
 
 
 @dataclass(frozen=True, eq=False)
-class Votes(CopiedByFields, Model):
+class Votes(Model):
     """Networks that each vote for their most probable class; probabilities follow from the shares of the votes.
 
     Parameters
@@ -85,9 +84,8 @@ class Votes(CopiedByFields, Model):
         tally = np.zeros((rows, len(self.class_log_prior)))
         work = np.empty_like(tally), np.empty(rows, np.int64)
         call = partial(tally_votes, codes, *map(read_only, (*self._layout, self.weights)))
-        threads = thread_count(n_jobs, rows)
         steps = self._layout[1].size * tally.shape[1]
-        run([partial(call, *span, *work, tally) for span in pieces(rows, threads, steps)], threads)
+        run_over_rows(lambda *piece: call(*piece, *work, tally), rows, n_jobs, steps)
         return np.asarray(tally / self.weights.sum())
 
     @cached_property

@@ -15,7 +15,7 @@ from tanbark.counts.family_counts import MAX_CELL_KEYS
 from tanbark.kernels.count.configurations import family_keys
 from tanbark.kernels.infer.elimination import NODES_PER_WORD, count_groups, sample_group, sum_out_group, write_groups
 from tanbark.kernels.infer.factor_joint import Layout, factor_terms, known_log_joint
-from tanbark.kernels.runtime.threads import pieces, run, spans, thread_count
+from tanbark.kernels.runtime.threads import run, run_over_rows, thread_count
 from tanbark.network.elimination_groups import Group, strides
 from tanbark.network.structure import Structure
 from tanbark.network.tables import SparseTable
@@ -75,9 +75,8 @@ class Factors:
         rows = codes.shape[1]
         out, variance = np.empty((rows, self.layout.classes)), np.zeros((rows, self.layout.classes))
         sampled = np.zeros(rows, np.bool_)
-        threads = thread_count(n_jobs, rows)
-        run([partial(known_log_joint, self.layout, codes, *span, out) for span in spans(rows, threads)], threads)
-        for group, at in self._groups(codes, threads):
+        run_over_rows(lambda *piece: known_log_joint(self.layout, codes, *piece, out), rows, n_jobs)
+        for group, at in self._groups(codes, n_jobs):
             log_sum, squared_error = self._log_sum(group, codes, at, n_jobs, max_table, seed)
             out[at] += log_sum
             if group.largest_table > max_table:
@@ -85,21 +84,20 @@ class Factors:
                 sampled[at] = True
         return out, sampled, variance
 
-    def _groups(self, codes: Codes, threads: int) -> Iterator[tuple[Group, Integers]]:
+    def _groups(self, codes: Codes, n_jobs: int | None) -> Iterator[tuple[Group, Integers]]:
         """Yield every group of missing attributes and the rows that have it.
 
         The order of the groups does not depend on the rows, so that a row's result does not depend on its batch.
         """
         rows = codes.shape[1]
         n_groups = np.empty(rows, np.int64)
-        run([partial(count_groups, self.layout, codes, *span, n_groups) for span in spans(rows, threads)], threads)
+        run_over_rows(lambda *piece: count_groups(self.layout, codes, *piece, n_groups), rows, n_jobs)
         if not n_groups.any():
             return
         start = np.concatenate([[0], np.cumsum(n_groups)])
         at = np.empty(start[-1], np.int64)
         words = np.zeros((1 + len(self.arity) // NODES_PER_WORD, start[-1]), np.uint64)
-        task = partial(write_groups, self.layout, codes, start)
-        run([partial(task, *span, at, words) for span in spans(rows, threads)], threads)
+        run_over_rows(lambda *piece: write_groups(self.layout, codes, start, *piece, at, words), rows, n_jobs)
         order = np.lexsort(words)
         at, words = at[order], words[:, order]
         last = np.flatnonzero((words[:, 1:] != words[:, :-1]).any(axis=0)).tolist()
@@ -122,17 +120,17 @@ class Factors:
         out = np.empty((len(chosen), self.layout.classes))
         variance = np.zeros_like(out)
         if group.largest_table <= max_table:
-            threads = thread_count(n_jobs, len(chosen) * int(group.plan.offset[-1]))
             task = partial(sum_out_group, self.layout, group.plan, codes, chosen)
             steps = self.layout.classes * group.multiplications
-            run([partial(task, *span, out[:, :, None]) for span in pieces(len(chosen), threads, steps)], threads)
+            work = len(chosen) * int(group.plan.offset[-1])
+            run_over_rows(lambda *piece: task(*piece, out[:, :, None]), len(chosen), n_jobs, steps, work)
         else:
-            threads = thread_count(n_jobs, len(chosen) * N_SAMPLES)
             members, children = (np.array(nodes, np.int64) for nodes in (group.sampling_order, group.children))
             uniforms = _uniforms(seed, self.layout.classes, len(self.arity))
             task = partial(sample_group, self.layout, members, children, uniforms, codes, chosen)
             steps = self.layout.classes * N_SAMPLES * (len(members) + len(children))
-            run([partial(task, *span, out, variance) for span in pieces(len(chosen), threads, steps)], threads)
+            work = len(chosen) * N_SAMPLES
+            run_over_rows(lambda *piece: task(*piece, out, variance), len(chosen), n_jobs, steps, work)
         return out[inverse], variance[inverse]
 
     def _distinct(self, group: Group, codes: Codes, rows: Integers) -> tuple[Integers, Integers]:

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from tanbark.drawing.matplotlib_plots import plot_network
 from tanbark.drawing.network_pictures import draw, edge_labels, picture
-from tanbark.immutable import CopiedByFields
+from tanbark.immutable import Immutable, read_only
 from tanbark.kernels.infer.posterior import log_evidence
-from tanbark.kernels.runtime.compiling import read_only
 from tanbark.network.edge_strengths import numbered_strengths
 from tanbark.network.factor_inference import MAX_TABLE, DrawnAnswerWarning, DrawnValuesWarning, Factors, standard_errors
 from tanbark.network.structure import Structure, check_disjoint, directed_graph, node_index, node_set
@@ -32,7 +31,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Network(CopiedByFields):
+class Network(Immutable):
     """Bayesian network over the attributes and the class.
 
     Networks are immutable.
@@ -105,8 +104,7 @@ class Network(CopiedByFields):
                         f"the table of node {node} has the class on axis {table.class_axis}, its parents require "
                         f"{class_axis}"
                     )
-        tables = tuple(table if isinstance(table, SparseTable) else read_only(table) for table in self.log_tables)
-        object.__setattr__(self, "log_tables", tables)
+        super().__post_init__()
 
     # Nodes, edges and tables
 

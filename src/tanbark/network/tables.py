@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts.family_counts import MAX_CELL_KEYS, MAX_DENSE_CELLS
-from tanbark.immutable import CopiedByFields
-from tanbark.kernels.runtime.compiling import read_only
+from tanbark.immutable import Immutable
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class SparseTable(CopiedByFields):
+class SparseTable(Immutable):
     """Sparse log probabilities of a node, stored only for observed configurations of its attribute parents.
 
     Parameters
@@ -64,8 +63,7 @@ class SparseTable(CopiedByFields):
             raise ValueError(f"a sparse table has a key outside its {configurations:,} configurations")
         if self.rows.shape != (len(keys), *self._row_shape) or self.default.shape != self._row_shape:
             raise ValueError(f"the rows or the default of a sparse table of shape {self.shape} have the wrong shape")
-        for name in ("keys", "rows", "default"):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
+        super().__post_init__()
 
     @property
     def _attributes(self) -> tuple[int, ...]:

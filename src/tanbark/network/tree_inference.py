@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.immutable import Immutable, read_only
 from tanbark.kernels.infer.tree_joint import tree_evidence, tree_log_joint
-from tanbark.kernels.runtime.compiling import read_only
-from tanbark.kernels.runtime.threads import run, spans, thread_count
+from tanbark.kernels.runtime.threads import run_over_rows
 from tanbark.network.structure import Structure
 from tanbark.schema.encode.columns import Codes
 
@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
+class Tree(Immutable):
     """A tree and its tables in the memory layout of the kernels.
 
     Parameters
@@ -70,10 +70,8 @@ class Tree:
         """Return ``log P(row, class)``, with missing values marginalised."""
         rows = codes.shape[1]
         out = np.empty((rows, len(self.log_prior)))
-        threads = thread_count(n_jobs, rows)
         layout = (self.order, self.parent, self.arity, self.start, self.tables, self.log_prior)
-        call = partial(tree_log_joint, codes, *map(read_only, layout))
-        run([partial(call, *span, out) for span in spans(rows, threads)], threads)
+        run_over_rows(lambda *piece: tree_log_joint(codes, *layout, *piece, out), rows, n_jobs)
         return out
 
     def evidence(self, codes: Codes) -> Array:
@@ -81,7 +79,7 @@ class Tree:
         out = np.zeros((codes.shape[1], 1 + len(self.arity), len(self.log_prior)))
         out[:, 0] = self.log_prior
         layout = (self.order, self.parent, self.arity, self.start, self.tables)
-        tree_evidence(codes, *map(read_only, (*layout, *self._log_ratios)), out)
+        tree_evidence(codes, *layout, *map(read_only, self._log_ratios), out)
         return out
 
     @property

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts import Counts
+from tanbark.immutable import read_only
 from tanbark.kernels.count.table_estimates import (
     log_conditional,
     rake,
@@ -26,7 +27,6 @@ from tanbark.kernels.count.table_estimates import (
     smooth_margins,
     tree_log_tables,
 )
-from tanbark.kernels.runtime.compiling import read_only
 from tanbark.parameters.conditional import PARAMETERS
 
 Array = NDArray[np.float64]

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
+from tanbark.immutable import read_only
 from tanbark.kernels.average.tree_sums import averaged_log_likelihood, tree_sum
 from tanbark.kernels.runtime import intrinsics
-from tanbark.kernels.runtime.compiling import read_only
 from tanbark.kernels.runtime.intrinsics import LANES
 
 

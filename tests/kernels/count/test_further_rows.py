@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tanbark.immutable import read_only
 from tanbark.kernels.count.pair_counts import add_rows
-from tanbark.kernels.runtime.compiling import read_only
 
 
 @pytest.mark.parametrize("count_type", [np.int64, np.float64])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tanbark import Category, Counts, Schema
 from tanbark.counts import Rows
-from tanbark.kernels.runtime.compiling import read_only
+from tanbark.immutable import read_only
 from tanbark.kernels.trees.tree_growth import finish_tree, grow_tree
 from tanbark.scores import BDeu, Cases
 from tanbark.structure import EDGE_WEIGHTS, learned_tree, revised_tree

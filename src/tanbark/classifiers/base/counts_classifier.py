@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABCMeta, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -25,7 +24,7 @@ from tanbark.classifiers.base.table_reading import (
 )
 from tanbark.counts import Counts, Rows
 from tanbark.kernels.infer.posterior import log_evidence
-from tanbark.kernels.runtime.threads import run, spans, thread_count
+from tanbark.kernels.runtime.threads import run_over_rows
 from tanbark.models import Model
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.encode.columns import Codes
@@ -447,8 +446,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """
         joint = self.predict_joint_log_proba(X)
         out = np.empty(len(joint))
-        threads = thread_count(self.n_jobs, len(joint))
-        run([partial(log_evidence, joint, *span, out) for span in spans(len(joint), threads)], threads)
+        run_over_rows(lambda *piece: log_evidence(joint, *piece, out), len(joint), self.n_jobs)
         return out
 
     def predict_proba(self, X: Any) -> Array:

@@ -15,14 +15,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import wraps
 from types import FrameType
-from typing import Any, TypeVar
+from typing import Any
 
 import numba
-import numpy as np
 from numba.core.caching import FunctionCache
-from numpy.typing import NDArray
-
-Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -92,14 +88,3 @@ class _Cache(FunctionCache):  # type: ignore[misc]
         """Store the kernel compiled for these types, if possible."""
         with suppress(Exception):
             super().save_overload(sig, data)
-
-
-def read_only(array: NDArray[Scalar]) -> NDArray[Scalar]:
-    """Return a read-only, C-contiguous view of the array, or of a copy if its layout differs.
-
-    numba compiles a kernel separately for writable and read-only arrays and for each memory layout. Freshly learned
-    arrays are writable, arrays from a file or another process are not. With this function both have the same type.
-    """
-    fixed = np.ascontiguousarray(array).view()
-    fixed.flags.writeable = False
-    return fixed

@@ -4,6 +4,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from queue import SimpleQueue
 from typing import TypeVar
 
@@ -51,6 +52,27 @@ def run(tasks: Iterable[Callable[[], object]], threads: int) -> None:
     """
     for _ in as_done(enumerate(tasks), threads):
         pass
+
+
+def run_over_rows(
+    task: Callable[[int, int], object], rows: int, n_jobs: int | None, steps: int = 1, work: int | None = None
+) -> None:
+    """Call ``task(start, stop)`` for consecutive ranges of rows, in several threads if there is enough work.
+
+    Parameters
+    ----------
+    task : callable
+    rows : int
+        The total number of rows.
+    n_jobs : int or None
+        Number of threads, as in scikit-learn.
+    steps : int, default=1
+        The number of steps per row, which limits the number of rows per call; see `pieces`.
+    work : int, default=None
+        The number of rows of a simple kernel that would take as long, if not `rows`; see `thread_count`.
+    """
+    threads = thread_count(n_jobs, rows if work is None else work)
+    run([partial(task, *piece) for piece in pieces(rows, threads, steps)], threads)
 
 
 def as_done(tasks: Iterable[tuple[Key, Callable[[], object]]], threads: int) -> Iterator[Key]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.immutable import CopiedByFields
+from tanbark.immutable import Immutable
 from tanbark.names import first_repeated
 
 Label = str | int | float | bool
@@ -54,7 +54,7 @@ def value_kind(values: Sequence[Any]) -> str:
 
 
 @dataclass(frozen=True)
-class Category(CopiedByFields):
+class Category(Immutable):
     """A categorical column.
 
     Parameters
@@ -225,7 +225,7 @@ class Category(CopiedByFields):
 
 
 @dataclass(frozen=True)
-class Number(CopiedByFields):
+class Number(Immutable):
     """A numeric column, divided into intervals that are closed on the right.
 
     Parameters

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.immutable import CopiedByFields
-from tanbark.kernels.runtime.compiling import read_only
+from tanbark.immutable import Immutable, read_only
 from tanbark.kernels.runtime.threads import run, thread_count
 from tanbark.names import first_repeated
 from tanbark.schema.encode.columns import (
@@ -36,7 +35,7 @@ MAX_CLASS_LABEL_BYTES = 2**28
 
 
 @dataclass(frozen=True)
-class Schema(CopiedByFields):
+class Schema(Immutable):
     """The columns of a table and the classes to predict.
 
     A schema is immutable. Learn it with an `Encoder`, or construct it directly if levels and cut points are known in

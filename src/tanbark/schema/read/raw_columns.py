@@ -10,8 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.immutable import read_only
 from tanbark.kernels.encode.number_codes import bin_numbers, has_few_whole_numbers, occurring_values
-from tanbark.kernels.runtime.compiling import read_only
 from tanbark.schema.encode.columns import UNKNOWN, Category, Codes, Column, label_sort_key, value_kind
 
 MAX_AUTO_LEVELS = 10

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from tanbark.immutable import read_only
 from tanbark.kernels.encode.number_codes import narrow_integers
-from tanbark.kernels.runtime.compiling import read_only
 from tanbark.kernels.runtime.threads import run, spans, thread_count
 from tanbark.schema.encode.columns import UNKNOWN, plain
 from tanbark.schema.read.object_columns import (

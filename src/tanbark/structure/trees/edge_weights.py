@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from tanbark.counts import Counts
-from tanbark.kernels.runtime.compiling import read_only
+from tanbark.immutable import read_only
 from tanbark.kernels.trees.pair_weights import acll_gains, class_gains, conditional_information, dirichlet_evidence
 from tanbark.scores.conditional_scores import MIN_COUNT, beta
 from tanbark.structure.trees.spanning_tree import Edge, maximum_spanning_tree, rounded_weights

@@ -11,7 +11,7 @@ from numba import config
 import tanbark
 from tanbark import kernels
 from tanbark.classifiers import REGISTRY
-from tanbark.kernels.runtime.compiling import read_only
+from tanbark.immutable import read_only
 
 
 def signature_counts():
