@@ -86,7 +86,7 @@ def main():
     packages = chosen.package or PACKAGES
 
     # mutmut writes its mutants before it looks for the one that it shall run.
-    mutmut("run", "--max-children", "1", "tanbark.counts.tree_counts.x_count_tree__mutmut_1")
+    mutmut("run", "--max-children", "1", "tanbark.counts.family_counts.x_count_tree__mutmut_1")
     files = [list(names) for package in packages for names in ends(package).values()]
     names = drawn(files, chosen.sample or sum(map(len, files)), chosen.seed)
     mutmut("run", "--max-children", "1", *names)

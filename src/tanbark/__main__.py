@@ -1,8 +1,7 @@
 """The entry point of ``tanbark`` and ``python -m tanbark``."""
 
 from tanbark.cli import app
-from tanbark.cli.terminal.command_group import EXIT_INTERRUPTED
-from tanbark.cli.terminal.interrupts import OWNS_PROCESS, end_by_interrupt
+from tanbark.cli.terminal.command_group import EXIT_INTERRUPTED, OWNS_PROCESS, end_by_interrupt
 
 
 def run() -> None:

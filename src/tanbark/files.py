@@ -26,8 +26,7 @@ from numpy.typing import NDArray
 import tanbark
 from tanbark.atomic_write import replacing
 from tanbark.classifiers.base.counts_classifier import CountsClassifier
-from tanbark.classifiers.base.parameter_checks import check_jobs
-from tanbark.classifiers.base.table_reading import check_encoder
+from tanbark.classifiers.base.validation import check_encoder, check_jobs
 from tanbark.classifiers.registry import REGISTRY
 from tanbark.counts import Counts
 from tanbark.counts.counts import ROUNDING

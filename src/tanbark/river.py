@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from tanbark.classifiers.base.counts_classifier import CountsClassifier
-from tanbark.classifiers.base.parameter_checks import check_number
+from tanbark.classifiers.base.validation import check_number
 from tanbark.classifiers.stream import Stream
 from tanbark.counts import Counts
+from tanbark.messages import warn
 from tanbark.schema.encode.columns import plain
-from tanbark.schema.read.object_columns import is_missing
-from tanbark.user_warnings import warn
+from tanbark.schema.read.raw_columns import is_missing
 
 try:
     from river.base import MiniBatchClassifier

@@ -15,7 +15,7 @@ import pytest
 
 from tanbark import TAN, Category, Counts, Encoder, Number, Schema
 from tanbark.counts import dask as module
-from tanbark.schema.survey.number_survey import MAX_DISTINCT_NUMBERS
+from tanbark.schema.survey.column_survey import MAX_DISTINCT_NUMBERS
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")

@@ -264,7 +264,7 @@ def test_data_that_change_between_passes_raise(table):
     encoder = Encoder(categorical=[])
     wide = table.set_column(2, "many", pa.array(np.arange(4000) / 7))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tanbark.schema.survey.number_survey.MAX_DISTINCT_NUMBERS", 100)
+        patch.setattr("tanbark.schema.survey.column_survey.MAX_DISTINCT_NUMBERS", 100)
         streams = iter([wide.to_batches(), wide[:100].to_batches()])
         with pytest.raises(ValueError, match="the first pass read 4,000 rows, but a later pass read 100"):
             Counts.from_batches(lambda: next(streams), "y", encoder=encoder)

@@ -16,7 +16,7 @@ import pytest
 
 from tanbark import TAN, Category, Counts, Encoder, Number, Schema
 from tanbark.counts import spark as module
-from tanbark.schema.survey.number_survey import MAX_DISTINCT_NUMBERS
+from tanbark.schema.survey.column_survey import MAX_DISTINCT_NUMBERS
 
 pyspark = pytest.importorskip("pyspark")
 if shutil.which("java") is None and "JAVA_HOME" not in os.environ:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tanbark.scores import AIC, BIC, BDeu, BDs, Cases, K2Score
-from tanbark.scores.family_scores import FamilyScores
+from tanbark.scores.gains import FamilyScores
 
 
 def random_cases(seed, arity, rows):

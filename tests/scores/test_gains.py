@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tanbark.scores import BIC, CMDL, BDeu, BDs, Cases, ConditionalLogLikelihood, K2Score
-from tanbark.scores.class_rows import ClassRows
+from tanbark.scores.conditional_scores import ClassRows
 from tanbark.structure.search.hill_climbing import legal_moves, moved, structure_of
 from tanbark.structure.search.restrictions import Restrictions
 

@@ -17,13 +17,18 @@ from tanbark.kernels.average.super_parent_joint import leave_one_out_joints, mem
 from tanbark.kernels.runtime.threads import run_over_rows
 from tanbark.network import Network, Structure
 from tanbark.parameters import Smoothing, children_tables, value_tables
-from tanbark.parameters.conditional import conditional
+from tanbark.parameters.tree_tables import conditional
 from tanbark.progress import Progress, silent
 from tanbark.schema import Schema
 from tanbark.schema.encode.columns import Codes
 from tanbark.structure.search.ordered_search import k_dependence
-from tanbark.structure.trees.edge_weights import attributes_by_information, cmi_weights
-from tanbark.structure.trees.spanning_tree import best_trees, rooted_parents, rounded_weights
+from tanbark.structure.trees.learned_trees import (
+    attributes_by_information,
+    cmi_weights,
+    rooted_parents,
+    rounded_weights,
+)
+from tanbark.structure.trees.optimal_trees import best_trees
 
 Array = NDArray[np.float64]
 

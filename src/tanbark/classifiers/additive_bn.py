@@ -19,7 +19,7 @@ from tanbark.averaging import (
     cross_validated_log_joints,
 )
 from tanbark.classifiers.base.counts_classifier import Array, CountsClassifier
-from tanbark.classifiers.base.parameter_checks import (
+from tanbark.classifiers.base.validation import (
     available_unless,
     check_choice,
     check_flag,
@@ -29,13 +29,13 @@ from tanbark.classifiers.base.parameter_checks import (
 )
 from tanbark.counts import Counts, Rows
 from tanbark.memory import check_free_memory
+from tanbark.messages import warn
 from tanbark.models.network_model import log_prior_ratio
 from tanbark.models.pool import Classifiers, Pool, normalise_joints
 from tanbark.parameters import PARAMETERS, class_table, estimated_networks
 from tanbark.progress import Progress, progress_bar
 from tanbark.schema import Encoder, Schema
 from tanbark.structure import attributes_by_information
-from tanbark.user_warnings import warn
 
 MAX_GAP = 1e-6
 """A larger optimality gap gives a warning."""
@@ -67,7 +67,7 @@ class AdditiveBN(CountsClassifier):
     link : {"log", "linear"}, default="log"
         Whether to pool logarithms (eq 4), or probabilities: ``p(y | x) = sum_i w_i P_i(y | x)``.
     parameters : {"dirichlet", "ml", "softened", "laplace", "m"}, default="dirichlet"
-        The estimator of the probability tables: see `tanbark.parameters.conditional`. Classifiers in a list have their
+        The estimator of the probability tables: see `tanbark.parameters.tree_tables`. Classifiers in a list have their
         own.
     ess : float, default=10.0
         Equivalent sample size of the Dirichlet prior; also N0 of "softened" and m of "m".

@@ -6,12 +6,12 @@ from numbers import Real
 from typing import Any
 
 from tanbark.classifiers.base.counts_classifier import CountsClassifier
-from tanbark.classifiers.base.parameter_checks import check_choice
+from tanbark.classifiers.base.validation import check_choice
 from tanbark.counts import Counts, Rows
+from tanbark.messages import warn
 from tanbark.models import SuperParentAverage
 from tanbark.parameters import PARAMETERS, Smoothing, children_tables, joint_value_tables, value_tables
 from tanbark.schema import Encoder, Schema
-from tanbark.user_warnings import warn
 
 
 class AODE(CountsClassifier):
@@ -26,7 +26,7 @@ class AODE(CountsClassifier):
         A super-parent takes part only if its value occurs in at least this many training rows, by weight (Webb et al.
         use 30, Weka 1). If none takes part, naive Bayes answers. A missing super-parent does not take part.
     parameters : {"dirichlet", "ml", "softened", "laplace", "m"}, default="dirichlet"
-        The estimator of the probability tables: see `tanbark.parameters.conditional`. ``P(class, x_i)`` is estimated as
+        The estimator of the probability tables: see `tanbark.parameters.tree_tables`. ``P(class, x_i)`` is estimated as
         one table.
     ess : float, default=10.0
         Equivalent sample size of the Dirichlet prior; also N0 of "softened" and m of "m".

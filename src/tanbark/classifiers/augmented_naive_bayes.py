@@ -33,7 +33,7 @@ class AugmentedNaiveBayes(NetworkClassifier):
     criterion : {"bdeu", "bds", "bic", "aic", "k2", "cmdl"}, default="bdeu"
         The score to maximise: see `tanbark.scores`. "cmdl" is not a sum over families and is always searched greedily.
     parameters : {"dirichlet", "ml", "softened", "laplace", "m"}, default="dirichlet"
-        The estimator of the probability tables: see `tanbark.parameters.conditional`. A table is estimated from the
+        The estimator of the probability tables: see `tanbark.parameters.tree_tables`. A table is estimated from the
         rows without missing values in its family, except for Dirichlet parameters given the class and at most one
         attribute, which are estimated as in `TAN`.
     ess : float, default=1.0

@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from tanbark.averaging import TreePosterior, edge_prior_matrix, log_evidence_without_edges
 from tanbark.classifiers.base.counts_classifier import Array, CountsClassifier
-from tanbark.classifiers.base.parameter_checks import check_number, check_seed, seed_of
+from tanbark.classifiers.base.validation import check_number, check_seed, seed_of
 from tanbark.counts import Counts, Rows
-from tanbark.drawing.matplotlib_plots import plot_edge_probabilities
+from tanbark.drawing.network_pictures import plot_edge_probabilities
 from tanbark.models.tree_average import DrawnTreesWarning, TreeAverage
 from tanbark.network import Network
 from tanbark.parameters import pair_ratios

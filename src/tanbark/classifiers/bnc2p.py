@@ -27,7 +27,7 @@ class BNC2P(NetworkClassifier):
     Parameters
     ----------
     parameters : {"dirichlet", "ml", "softened", "laplace", "m"}, default="dirichlet"
-        The estimator of the probability tables of the final network: see `tanbark.parameters.conditional`. The search
+        The estimator of the probability tables of the final network: see `tanbark.parameters.tree_tables`. The search
         itself uses Dirichlet tables. A table is estimated from the rows without missing values in its family, except
         for Dirichlet parameters given the class and at most one attribute, which are estimated as in `TAN`.
     ess : float, default=1.0

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.classifiers.base.counts_classifier import Array, CountsClassifier
-from tanbark.classifiers.base.parameter_checks import check_choice, check_flag, check_number, check_seed, seed_of
+from tanbark.classifiers.base.validation import check_choice, check_flag, check_number, check_seed, seed_of
 from tanbark.classifiers.boosting import (
     Round,
     boost,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tanbark.classifiers.base.network_classifier import NetworkClassifier, tree_network
-from tanbark.classifiers.base.parameter_checks import check_choice
+from tanbark.classifiers.base.validation import check_choice
 from tanbark.counts import Counts, Rows
 from tanbark.models import Findings
 from tanbark.network import Network

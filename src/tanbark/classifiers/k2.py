@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence, Set
 from typing import Any
 
 from tanbark.classifiers.base.network_classifier import NetworkClassifier
-from tanbark.classifiers.base.parameter_checks import check_number
 from tanbark.classifiers.base.structure_search import why_search_needs_rows
+from tanbark.classifiers.base.validation import check_number
 from tanbark.counts import Counts, Rows
 from tanbark.models import Findings
 from tanbark.network import Network
@@ -32,7 +32,7 @@ class K2(NetworkClassifier):
     max_parents : int, default=4
         The maximum number of parents of the class or an attribute.
     parameters : {"dirichlet", "ml", "softened", "laplace", "m"}, default="dirichlet"
-        The estimator of the probability tables: see `tanbark.parameters.conditional`. A table is estimated from the
+        The estimator of the probability tables: see `tanbark.parameters.tree_tables`. A table is estimated from the
         rows without missing values in its family, except for Dirichlet parameters given the class and at most one
         attribute, which are estimated as in `TAN`.
     ess : float, default=1.0

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from tanbark.classifiers.base.network_classifier import NetworkClassifier
-from tanbark.classifiers.base.parameter_checks import check_number
+from tanbark.classifiers.base.validation import check_number
 from tanbark.counts import Counts, Rows
 from tanbark.counts.family_counts import MAX_CELL_KEYS
 from tanbark.models import Findings
@@ -28,7 +28,7 @@ class KDB(NetworkClassifier):
     k : int, default=2
         The maximum number of attributes that another attribute depends on.
     parameters : {"dirichlet", "ml", "softened", "laplace", "m"}, default="dirichlet"
-        The estimator of the probability tables: see `tanbark.parameters.conditional`. A table is estimated from the
+        The estimator of the probability tables: see `tanbark.parameters.tree_tables`. A table is estimated from the
         rows without missing values in its family, except for Dirichlet parameters with at most one attribute as parent,
         which are estimated as in `TAN`.
     ess : float, default=10.0

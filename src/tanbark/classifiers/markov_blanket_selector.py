@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tanbark.classifiers.base.shared_docs import insert_shared_parameters
-from tanbark.classifiers.base.table_reading import with_encoder
+from tanbark.classifiers.base.validation import with_encoder
 from tanbark.classifiers.bayes_net import BayesNet
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.read.table_reader import as_array, as_known_table, read_table

@@ -19,8 +19,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils.validation import check_is_fitted
 
 from tanbark.classifiers.base.counts_classifier import Array, CountsClassifier, raising_interrupts
-from tanbark.classifiers.base.parameter_checks import check_number
-from tanbark.classifiers.base.table_reading import has_no_rows
+from tanbark.classifiers.base.validation import check_number, has_no_rows
 from tanbark.counts import Counts, Rows
 from tanbark.models import Model
 from tanbark.schema.encode.growth import codes_under_old_schema

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tanbark.classifiers.base.network_classifier import NetworkClassifier, tree_network
-from tanbark.classifiers.base.parameter_checks import check_choice
+from tanbark.classifiers.base.validation import check_choice
 from tanbark.counts import Counts, Rows
 from tanbark.models import Findings
 from tanbark.network import Network
@@ -37,7 +37,7 @@ class TAN(NetworkClassifier):
         factor of the edge under a BDeu prior (eq 22 of Cerquides and Lopez de Mantaras 2003), or the gain in the
         approximate conditional log likelihood (eq 7 of Sugahara et al. 2018), which is discriminative.
     parameters : {"dirichlet", "ml", "softened", "laplace", "m"}, default="dirichlet"
-        The estimator of the probability tables: see `tanbark.parameters.conditional`. "dirichlet" with ``ess=10`` is
+        The estimator of the probability tables: see `tanbark.parameters.tree_tables`. "dirichlet" with ``ess=10`` is
         the TAN+MS of Cerquides and Lopez de Mantaras (eq 4).
     ess : float, default=10.0
         Equivalent sample size of the Dirichlet prior; also N0 of "softened" and m of "m".

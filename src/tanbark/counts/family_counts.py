@@ -1,18 +1,25 @@
-"""Counts of families of any size, stored sparsely."""
+"""Counts of families of any size, stored sparsely, and of the edges of a tree."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.counts.accumulator import Array
+from tanbark.counts.counts import Counts
 from tanbark.kernels.count.configurations import family_keys
+from tanbark.kernels.runtime.threads import run, thread_count
 from tanbark.schema import Schema
 from tanbark.schema.encode.columns import Codes
+
+if TYPE_CHECKING:
+    from tanbark.counts.encoded_rows import Rows
 
 MAX_BINCOUNT_CELLS = 2**22
 """A family with at most this many cells is counted in a dense array."""
@@ -121,3 +128,67 @@ def count_family(
         return FamilyCounts(columns, shape, seen, table[seen])
     seen, cell = np.unique(keys, return_inverse=True)
     return FamilyCounts(columns, shape, seen, np.bincount(cell, weights, minlength=len(seen)))
+
+
+@dataclass(frozen=True, eq=False)
+class TreeCounts(Counts):
+    """Counts of single values, and of pairs of values along the edges of a tree.
+
+    Parameters
+    ----------
+    schema : Schema
+        The columns, their levels and the classes.
+    class_counts : ndarray of shape (n_classes,)
+        Total weight of the rows of each class.
+    table : ndarray of shape (n_classes, n_values)
+        Counts of single values.
+    pairs : mapping of (int, int) to ndarray of shape (n_classes, arity of u, arity of v)
+        Counts of the pairs of values along each edge ``(u, v)`` with ``u < v``.
+    """
+
+    pairs: Mapping[tuple[int, int], Array]
+
+    def pair(self, u: int, v: int) -> Array:
+        """Return the counts of the pairs of values of two attributes that share an edge.
+
+        Parameters
+        ----------
+        u, v : int
+            Indices of the attributes.
+
+        Returns
+        -------
+        counts : ndarray of shape (n_classes, arity of u, arity of v)
+        """
+        return self.pairs[u, v] if u < v else self.pairs[v, u].transpose(0, 2, 1)
+
+
+def count_tree(
+    rows: Rows, parent: Sequence[int], weights: NDArray[np.float64], n_jobs: int | None = None
+) -> TreeCounts:
+    """Count the values, and the pairs of each attribute and its parent.
+
+    Parameters
+    ----------
+    rows : Rows
+        The encoded rows; their own weights are not used.
+    parent : sequence of int
+        Parent of each attribute, -1 for a root.
+    weights : ndarray of shape (n_rows,)
+        Weight of each row.
+    n_jobs : int, default=None
+        Number of threads, as in scikit-learn.
+
+    Returns
+    -------
+    counts : TreeCounts
+    """
+    single = Counts.of(rows.schema, rows.codes, rows.classes, weights, 1, n_jobs)
+    edges = [(min(u, p), max(u, p)) for u, p in enumerate(parent) if p >= 0]
+    pairs: dict[tuple[int, int], Array] = {}
+
+    def count(edge: tuple[int, int]) -> None:
+        pairs[edge] = count_family(rows.schema, rows.codes, rows.classes, edge, weights).dense()
+
+    run([partial(count, edge) for edge in edges], thread_count(n_jobs, len(rows.classes)))
+    return TreeCounts(single.schema, single.class_counts, single.table, pairs)

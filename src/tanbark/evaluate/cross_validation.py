@@ -6,23 +6,26 @@ of the fold, if that is exact (see `tanbark.evaluate.folds`), or to the rows of 
 
 from __future__ import annotations
 
+import signal
 import time
 import warnings
-from collections.abc import Generator
-from contextlib import closing
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from numbers import Real
 from typing import Any
 
 import numpy as np
-from joblib import delayed, effective_n_jobs
+from joblib import Parallel, delayed, effective_n_jobs
+from joblib.externals.loky.backend import resource_tracker as loky_tracker
 from narwhals import dependencies
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from tanbark.classifiers.base.counts_classifier import CountsClassifier
-from tanbark.classifiers.base.parameter_checks import check_jobs, check_number
+from tanbark.classifiers.base.validation import check_jobs, check_number
 from tanbark.evaluate.folds import (
     MAX_COUNTS_BYTES,
     EncodedTable,
@@ -33,12 +36,11 @@ from tanbark.evaluate.folds import (
     stratified_share,
 )
 from tanbark.evaluate.results import CrossValidation, Fold
-from tanbark.evaluate.worker_processes import parallel_results
+from tanbark.messages import warn
 from tanbark.progress import Progress, silent
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.read.class_column import read_target, usable_rows
 from tanbark.schema.read.table_reader import as_known_table, read_table
-from tanbark.user_warnings import warn
 
 Array = NDArray[np.float64]
 Note = tuple[type[Warning], str]
@@ -344,3 +346,42 @@ def cross_validate(
     array([0.33, 0.17, 0.33, 0.33])
     """
     return Trial(X, y, folds, repeats, random_state, n_jobs).of(model, share, progress)
+
+
+@contextmanager
+def parallel_results(tasks: Iterable[Any], n_jobs: int | None, in_order: bool = True) -> Iterator[Iterator[Any]]:
+    """Yield an iterator over the results of tasks that run in parallel processes.
+
+    A terminal sends Ctrl-C to all processes of a group. The worker processes ignore it: this process receives it and
+    ends them.
+
+    Parameters
+    ----------
+    tasks : iterable of joblib.delayed calls
+    n_jobs : int or None
+        Number of processes, as in joblib.
+    in_order : bool, default=True
+        Whether results come in the order of the tasks, or as soon as they are available.
+    """
+    with ExitStack() as cleanup:
+        # A pending interrupt is delivered when this context is left, after the clean-up has been registered.
+        with nullcontext() if effective_n_jobs(n_jobs) == 1 else _interrupts_blocked():
+            started = Parallel(n_jobs, return_as="generator" if in_order else "generator_unordered")(tasks)
+            results = cleanup.enter_context(closing(started))
+        yield results
+
+
+@contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    """Block SIGINT in this thread. Processes started in this context inherit the mask and keep it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    # joblib starts the resource trackers before the workers, and older versions of both unblock SIGINT when they do.
+    resource_tracker.ensure_running()
+    loky_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
-from tanbark.classifiers.base.parameter_checks import check_number
+from tanbark.classifiers.base.validation import check_number
 from tanbark.classifiers.tan import TAN
 from tanbark.evaluate.candidates import affordable, as_models, candidate_name, fold_seconds, table_shape
 from tanbark.evaluate.comparison import Comparison, LearningCurve, learning_curve

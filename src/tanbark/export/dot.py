@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from tanbark.classifiers.averaged_tan import AveragedTAN
-from tanbark.export.network_description import PathLike, write_text
-from tanbark.export.single_network import network_of_model
+from tanbark.export.network_description import PathLike, network_of_model, write_text
 from tanbark.network import Network
 from tanbark.network.edge_strengths import edge_strengths
 

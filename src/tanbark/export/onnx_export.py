@@ -17,9 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 from tanbark.atomic_write import replacing
 from tanbark.classifiers.aode import AODE
 from tanbark.classifiers.base.network_classifier import NetworkClassifier
-from tanbark.export.network_description import PathLike
+from tanbark.export.network_description import PathLike, network_of_model
 from tanbark.export.onnx_graph import IR_VERSION, ML_OPSET, OPSET, Graph, aode_scores, network_scores, tree_scores
-from tanbark.export.single_network import network_of_model
 from tanbark.schema import Category, Number, Schema
 from tanbark.schema.encode.columns import Column
 

@@ -16,9 +16,9 @@ from tanbark.export.network_description import (
     parse_number,
     probability_tables,
     read_network,
+    single_network,
     write_text,
 )
-from tanbark.export.single_network import single_network
 from tanbark.export.variables import NetworkFileError, Variable, describe_schema, distinct_words, unescape, xml_text
 from tanbark.network import Network
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.drawing.matplotlib_plots import plot_network
-from tanbark.drawing.network_pictures import draw, edge_labels, picture
+from tanbark.drawing.network_pictures import draw, edge_labels, picture, plot_network
 from tanbark.immutable import Immutable, read_only
 from tanbark.kernels.infer.posterior import log_evidence
+from tanbark.messages import warn
 from tanbark.network.edge_strengths import numbered_strengths
 from tanbark.network.factor_inference import MAX_TABLE, DrawnAnswerWarning, DrawnValuesWarning, Factors, standard_errors
 from tanbark.network.structure import Structure, check_disjoint, directed_graph, node_index, node_set
@@ -21,8 +21,7 @@ from tanbark.network.tables import SparseTable
 from tanbark.network.tree_inference import Tree
 from tanbark.schema import Category, Number, Schema
 from tanbark.schema.encode.columns import Codes
-from tanbark.schema.read.object_columns import is_missing
-from tanbark.user_warnings import warn
+from tanbark.schema.read.raw_columns import is_missing
 
 if TYPE_CHECKING:
     import networkx

@@ -1,9 +1,15 @@
 """Estimation of conditional probability tables from counts, for a given structure."""
 
-from tanbark.parameters.conditional import PARAMETERS
 from tanbark.parameters.family_tables import estimated_networks
 from tanbark.parameters.super_parent_tables import Smoothing, children_tables, joint_value_tables, value_tables
-from tanbark.parameters.tree_tables import class_table, pair_ratios, raked_pair, smoothed_values, tree_tables
+from tanbark.parameters.tree_tables import (
+    PARAMETERS,
+    class_table,
+    pair_ratios,
+    raked_pair,
+    smoothed_values,
+    tree_tables,
+)
 
 __all__ = [
     "PARAMETERS",

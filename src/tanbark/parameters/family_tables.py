@@ -14,8 +14,7 @@ from tanbark.counts.family_counts import count_family
 from tanbark.kernels.runtime.threads import run, thread_count
 from tanbark.memory import check_free_memory
 from tanbark.network import Network, SparseTable, Structure
-from tanbark.parameters.conditional import conditional
-from tanbark.parameters.tree_tables import attribute_table, class_table
+from tanbark.parameters.tree_tables import attribute_table, class_table, conditional
 
 Array = NDArray[np.float64]
 

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts import Counts
-from tanbark.parameters.conditional import conditional, shares
-from tanbark.parameters.tree_tables import attribute_table, class_table
+from tanbark.parameters.tree_tables import attribute_table, class_table, conditional, shares
 
 Array = NDArray[np.float64]
 

@@ -20,7 +20,7 @@ from tanbark.evaluate.metrics import calibration_error
 from tanbark.evaluate.results import Fold
 from tanbark.schema import Schema
 from tanbark.schema.encode.columns import Codes
-from tanbark.schema.read.object_columns import is_missing
+from tanbark.schema.read.raw_columns import is_missing
 
 
 @dataclass(frozen=True)

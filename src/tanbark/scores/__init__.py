@@ -9,9 +9,8 @@ from collections.abc import Callable
 from tanbark.scores.cases import Cases
 from tanbark.scores.conditional_scores import CMDL, Conditional, ConditionalLogLikelihood
 from tanbark.scores.decomposable import Decomposable, DirichletScore, FamilyRule, PenalisedLikelihood, SetFunction
-from tanbark.scores.dirichlet_scores import BDeu, BDs, K2Score
+from tanbark.scores.decomposable_scores import AIC, BIC, BDeu, BDs, K2Score, LogLikelihood
 from tanbark.scores.gains import Gains
-from tanbark.scores.penalised_likelihood import AIC, BIC, LogLikelihood
 from tanbark.scores.score import Score
 
 CRITERIA: dict[str, Callable[[float], Score]] = {

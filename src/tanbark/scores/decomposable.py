@@ -19,8 +19,7 @@ from tanbark.kernels.search.direct_scores import LIKELIHOOD
 from tanbark.kernels.trees.pair_weights import table_evidence
 from tanbark.network import Structure
 from tanbark.scores.cases import Array, Cases
-from tanbark.scores.family_scores import FamilyScores
-from tanbark.scores.gains import DecomposableGains, Gains
+from tanbark.scores.gains import DecomposableGains, FamilyScores, Gains
 from tanbark.scores.score import Score
 
 

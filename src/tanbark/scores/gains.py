@@ -1,34 +1,106 @@
-"""Score gains of single-edge changes, for hill climbing.
+"""Score gains of single-edge changes, for hill climbing, and the cache of family scores that they use.
 
-`Gains` is the interface, `DecomposableGains` serves scores that are sums over families, `ConditionalGains` those that
-normalise over the classes.
+`Gains` is the interface, `DecomposableGains` serves scores that are sums over families. Scores that normalise over the
+classes have their own gains in `tanbark.scores.conditional_scores`.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.kernels.infer.posterior import posterior
+from tanbark.counts.family_counts import MAX_CELL_KEYS
+from tanbark.kernels.count.configurations import joint_counts
 from tanbark.kernels.runtime.threads import run, thread_count
-from tanbark.kernels.search.class_factors import evidence_gain, replace_factor
 from tanbark.scores.cases import Cases
-from tanbark.scores.class_rows import ClassFactor, ClassRows
-from tanbark.scores.family_scores import Family, FamilyScores
 
 if TYPE_CHECKING:
-    from tanbark.scores.conditional_scores import Conditional
+    from tanbark.scores.decomposable import Decomposable
 
+
+Family = tuple[int, tuple[int, ...]]
+Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Matrix = NDArray[np.float64]
 
-CLASSES_PER_ROW = 8
-"""Number of classes that are as much work as one row of another task, for the choice of threads."""
+FAMILIES_PER_TASK = 8
+"""Number of families counted in one task, large enough that switching threads costs little."""
+
+
+class FamilyScores:
+    """The scores of nodes given their parents, each computed once.
+
+    A family with more cells than can be numbered has a score of minus infinity.
+
+    Parameters
+    ----------
+    cases : Cases
+    score : Decomposable
+    n_jobs : int, optional
+        Number of threads, as in scikit-learn.
+    """
+
+    def __init__(self, cases: Cases, score: Decomposable, n_jobs: int | None = None) -> None:
+        self.cases = cases
+        self._score = score
+        self._threads = thread_count(n_jobs, len(cases.weights))
+        self._known: dict[Family, float] = {}
+
+    def local(self, node: int, parents: tuple[int, ...]) -> float:
+        """Return the score of a node given its parents, which are in ascending order."""
+        family = (node, parents)
+        if family not in self._known:
+            fits = self.cases.configurations((node, *parents)) < MAX_CELL_KEYS
+            self._known[family] = self._score.local(self.cases, node, parents) if fits else -np.inf
+        return self._known[family]
+
+    def grown(self, node: int, parents: tuple[int, ...], others: Sequence[int]) -> NDArray[np.float64]:
+        """Return the scores of a node given its parents and each of the other nodes, one at a time."""
+        families = {other: _extended(node, parents, other) for other in others}
+        unknown = [other for other in others if families[other] not in self._known]
+        if unknown:
+            numbers, size = _numbered_with_values(self.cases, node, parents)
+            max_arity = min(self.cases.max_cells / size, MAX_CELL_KEYS / self.cases.configurations((node, *parents)))
+            small = [other for other in unknown if self.cases.arity[other] <= max_arity]
+            parts = [small[i : i + FAMILIES_PER_TASK] for i in range(0, len(small), FAMILIES_PER_TASK)]
+            tasks: list[Callable[[], object]] = [
+                partial(self._grow, node, parents, numbers, size, part) for part in parts
+            ]
+            tasks += [partial(self.local, *families[other]) for other in unknown if other not in small]
+            run(tasks, self._threads)
+        return np.array([self._known[families[other]] for other in others], np.float64)
+
+    def _grow(self, node: int, parents: tuple[int, ...], numbers: Integers, size: int, others: list[int]) -> None:
+        """Score a node given its parents and each of the others, from the numbers of the present family's values."""
+        cases, values = self.cases, int(self.cases.arity[node])
+        arity = cases.arity[others]
+        start = np.append(0, np.cumsum(size * arity))
+        counts = joint_counts(numbers, cases.codes[others], arity, start, cases.weights)
+        for other, levels, part in zip(others, arity.tolist(), np.split(counts, start[1:-1]), strict=True):
+            table = part.reshape(-1, values, levels).swapaxes(1, 2).reshape(-1, values)
+            table = table[table.any(axis=1)]
+            family = _extended(node, parents, other)
+            self._known[family] = self._score.family(table, cases.configurations(family[1]))
+
+
+def _extended(node: int, parents: tuple[int, ...], other: int) -> Family:
+    """Return the family of a node with one more parent."""
+    return node, tuple(sorted((*parents, other)))
+
+
+def _numbered_with_values(cases: Cases, node: int, parents: Sequence[int]) -> tuple[Integers, int]:
+    """Return numbers of the observed configurations of parents and node, with the node's value last, and the size."""
+    numbers, size = cases.numbered(parents)
+    observed = np.zeros(size, np.bool_)
+    observed[numbers] = True
+    numbers = (np.cumsum(observed) - 1)[numbers]
+    values = int(cases.arity[node])
+    return numbers * values + cases.codes[node], int(observed.sum()) * values
 
 
 class Gains(ABC):
@@ -141,89 +213,3 @@ class DecomposableGains(Gains):
         """Return the gain of reversing each edge: of removing it and adding the opposite edge."""
         gains = self.toggle_gains(asked | asked.T)
         return gains + gains.T
-
-
-class ConditionalGains(Gains):
-    """Gains of a conditional score, which normalises over the classes: every change affects all other gains.
-
-    A change replaces the factors of one or two families. With ``P(class | row)`` of the current structure, the
-    conditional log probability of a row's class changes by
-    ``log ratio(class) - log sum over k of P(k | row) ratio(k)``, where `ratio` is the new factor over the old one. Two
-    kinds of changes need no counting: families that do not involve the class before or after change the penalty only,
-    and a change whose additional penalty exceeds the gain of predicting every class with certainty has a gain of minus
-    infinity.
-
-    Parameters
-    ----------
-    cases : Cases
-    score : Conditional
-    n_jobs : int, optional
-        Number of threads, as in scikit-learn.
-    """
-
-    def __init__(self, cases: Cases, score: Conditional, n_jobs: int | None = None) -> None:
-        super().__init__(len(cases.arity))
-        self._rows = ClassRows.of(cases)
-        self._ess = score.ess
-        self._price = score.penalty(float(cases.weights.sum()))
-        work = len(self._rows.row_weights) * int(cases.arity[-1]) // CLASSES_PER_ROW
-        self._threads = thread_count(n_jobs, work)
-        self._factors: dict[int, ClassFactor] = {}
-        self._inverse: dict[int, Matrix] = {}
-
-    def move_to(self, edges: Flags) -> None:
-        """Make the structure with these edges the current one."""
-        for node, parents in self._changed(edges):
-            self._factors[node] = self._rows.factor(node, parents, self._ess)
-            self._inverse[node] = 1.0 / self._factors[node].table
-        self._likelihood, joint = self._rows.conditional_likelihood(list(self._factors.values()))
-        posterior(joint, np.zeros(joint.shape[1]), 0, len(joint), joint)
-        self._posterior = joint
-        parameters = sum(self._rows.free_parameters(node, parents) for node, parents in enumerate(self._parents))
-        self.score = self._likelihood - self._price * parameters
-
-    def toggle_gains(self, asked: Flags) -> Matrix:
-        """Return the gain of adding or removing each edge that was asked for."""
-        return self._gains({(p, v): [self._toggled(p, v)] for p, v in np.argwhere(asked).tolist()})
-
-    def reversal_gains(self, asked: Flags) -> Matrix:
-        """Return the gain of reversing each edge that was asked for."""
-        return self._gains({(p, v): [self._toggled(p, v), self._toggled(v, p)] for p, v in np.argwhere(asked).tolist()})
-
-    def _toggled(self, parent: int, node: int) -> Family:
-        """Return a node's family with a parent added, or removed if it is present."""
-        return node, tuple(sorted({*self._parents[node]} ^ {parent}))
-
-    def _gains(self, changes: dict[tuple[int, int], list[Family]]) -> Matrix:
-        """Return the gain of each change, in the place of its edge."""
-        gains = np.full((len(self._parents),) * 2, np.nan)
-
-        def fill(edge: tuple[int, int]) -> None:
-            gains[edge] = self._gain(changes[edge])
-
-        run([partial(fill, edge) for edge in changes], self._threads)
-        return gains
-
-    def _gain(self, families: Sequence[Family]) -> float:
-        """Return the gain of replacing the families of some nodes."""
-        rows = self._rows
-        more_parameters = sum(
-            rows.free_parameters(node, parents) - rows.free_parameters(node, self._parents[node])
-            for node, parents in families
-        )
-        price = self._price * more_parameters
-        relevant = [f for f in families if rows.involves_class(*f) or rows.involves_class(f[0], self._parents[f[0]])]
-        if not relevant:
-            return -price
-        if price >= -self._likelihood and price > 0:
-            return -np.inf
-        gain, before = -price, self._posterior
-        for place, (node, parents) in enumerate(relevant):
-            old, new = self._factors[node], rows.factor(node, parents, self._ess)
-            change = (old.group, self._inverse[node], new.group, new.table)
-            gain += new.fit - old.fit
-            if place + 1 < len(relevant):
-                before = replace_factor(before, *change)
-            else:
-                gain -= evidence_gain(before, *change, rows.row_weights)
-        return gain

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tanbark.names import first_repeated
+from tanbark.messages import first_repeated
 from tanbark.sources.duckdb_rows import Rows, connect
 from tanbark.sources.file_source import FileErrors, FileSource
 from tanbark.sources.source import SourceError, check_names

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tanbark.names import first_repeated
+from tanbark.messages import first_repeated
 from tanbark.sources.duckdb_rows import (
     Rows,
     arrow_reader,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tanbark.names import first_repeated
+from tanbark.messages import first_repeated
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -5,22 +5,22 @@ from tanbark.structure.search.exact_search import exact_structure
 from tanbark.structure.search.hill_climbing import hill_climb
 from tanbark.structure.search.ordered_search import k2_search, k_dependence
 from tanbark.structure.search.restrictions import Restrictions
-from tanbark.structure.trees.edge_weights import (
+from tanbark.structure.trees.learned_trees import (
     EDGE_GAINS,
     EDGE_WEIGHTS,
+    SYMMETRIC_CRITERIA,
+    RestructureStats,
     attributes_by_information,
     bdeu_weights_by_class,
     class_information,
+    learned_tree,
     maximum_forest,
-)
-from tanbark.structure.trees.spanning_tree import (
-    best_trees,
-    maximum_arborescence,
     maximum_spanning_tree,
+    revised_tree,
     rooted_parents,
     rounded_weights,
 )
-from tanbark.structure.trees.tree_revision import SYMMETRIC_CRITERIA, RestructureStats, learned_tree, revised_tree
+from tanbark.structure.trees.optimal_trees import best_trees, maximum_arborescence
 
 __all__ = [
     "EDGE_GAINS",

@@ -16,8 +16,8 @@ import pyarrow as pa
 import pytest
 
 import tanbark
-from tanbark.cli.terminal import interrupts
-from tanbark.cli.terminal.interrupts import handling_interrupts
+from tanbark.cli.terminal import command_group
+from tanbark.cli.terminal.command_group import handling_interrupts
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="there is no such signal")
 
@@ -243,12 +243,12 @@ def test_an_error_that_somebody_made_of_an_interrupt_is_an_interrupt():
 
 
 def test_further_interrupts_are_the_same_wish_also_while_the_process_ends():
-    own = interrupts.OWNS_PROCESS.set(True)
+    own = command_group.OWNS_PROCESS.set(True)
     try:
         with pytest.raises(KeyboardInterrupt), handling_interrupts():
             signal.raise_signal(signal.SIGINT)
     finally:
-        interrupts.OWNS_PROCESS.reset(own)
+        command_group.OWNS_PROCESS.reset(own)
     signal.raise_signal(signal.SIGINT)
 
 
@@ -326,7 +326,7 @@ def test_what_clears_up_after_an_interrupt_is_not_interrupted_again():
             try:
                 raise ValueError("on the way")
             except ValueError:
-                time.sleep(3 * interrupts.RETRY_SECONDS)
+                time.sleep(3 * command_group.RETRY_SECONDS)
             signal.raise_signal(signal.SIGINT)
             cleared.append("all")
 
@@ -336,7 +336,7 @@ def test_what_clears_up_after_an_interrupt_is_not_interrupted_again():
 
 
 def test_who_presses_again_after_a_while_means_it(monkeypatch):
-    monkeypatch.setattr(interrupts, "DEBOUNCE_SECONDS", 0.3)
+    monkeypatch.setattr(command_group, "DEBOUNCE_SECONDS", 0.3)
 
     def work():
         try:

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from tanbark import Encoder
 from tanbark.schema.read.class_column import read_target
-from tanbark.schema.read.object_columns import is_missing
+from tanbark.schema.read.raw_columns import is_missing
 from tanbark.schema.read.table_reader import read_table
 
 # One table: text, integers, booleans and floats with a missing value each, and integers without one.

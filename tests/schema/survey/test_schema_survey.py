@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tanbark.schema import Encoder, Survey
-from tanbark.schema.survey import label_survey as seen_labels
-from tanbark.schema.survey import number_survey as seen_numbers
+from tanbark.schema.survey import column_survey as seen_labels
+from tanbark.schema.survey import column_survey as seen_numbers
 from tanbark.schema.survey import streaming_quantiles as order_statistics
 
 FINITE = st.floats(allow_nan=True, allow_infinity=False)

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tanbark.classifiers.base.parameter_checks import available_unless, check_jobs
 from tanbark.classifiers.base.shared_docs import insert_shared_parameters
-from tanbark.classifiers.base.table_reading import (
+from tanbark.classifiers.base.validation import (
+    available_unless,
     check_encoder,
+    check_jobs,
     has_no_rows,
     read_known_table,
     read_new_table,

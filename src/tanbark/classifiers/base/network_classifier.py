@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from tanbark.classifiers.base.counts_classifier import Array, CountsClassifier
-from tanbark.classifiers.base.parameter_checks import available_unless, check_choice, check_seed, seed_of
+from tanbark.classifiers.base.validation import available_unless, check_choice, check_seed, seed_of
 from tanbark.counts import Counts, Rows
 from tanbark.models import Findings, Model, NetworkModel
 from tanbark.network import Network, Structure

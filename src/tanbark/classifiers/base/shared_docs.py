@@ -8,7 +8,7 @@ import re
 _SHARED = {
     "parameters": """
         parameters : {"dirichlet", "ml", "softened", "laplace", "m"}, default="dirichlet"
-            The estimator of the probability tables: see `tanbark.parameters.conditional`.
+            The estimator of the probability tables: see `tanbark.parameters.tree_tables`.
         """,
     "class_prior": """
         class_prior : array of shape (classes,), default=None

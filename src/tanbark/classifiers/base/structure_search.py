@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tanbark.classifiers.base.parameter_checks import check_choice, check_flag, check_number, seed_of
+from tanbark.classifiers.base.validation import check_choice, check_flag, check_number, seed_of
 from tanbark.counts import Counts, Rows
 from tanbark.counts.family_counts import MAX_CELL_KEYS
 from tanbark.models import Findings

@@ -146,7 +146,7 @@ def _survey_schema(columns: Columns, source: Source, progress: Progress) -> tupl
     """
     from sklearn.base import clone
 
-    from tanbark.sources.streamed_schema import survey_rows
+    from tanbark.counts.batch_counting import survey_rows
 
     target, named = columns.target, columns.categorical
     names = [name for name in source.schema.names if name != target and name not in columns.ignore]

@@ -298,7 +298,7 @@ def _sql_type(labels: Sequence[Any]) -> str:
         return "VARCHAR"
     if all(isinstance(v, bool) for v in labels):
         return "BOOLEAN"
-    from tanbark.schema.read.object_columns import EXACT
+    from tanbark.schema.read.raw_columns import EXACT
 
     # A cast to an integer would round 3.7 to the level 4.
     if not any(isinstance(v, int) and abs(v) > EXACT for v in labels):

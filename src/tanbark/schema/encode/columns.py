@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.immutable import Immutable
-from tanbark.names import first_repeated
+from tanbark.messages import first_repeated
 
 Label = str | int | float | bool
 Codes = NDArray[np.unsignedinteger]

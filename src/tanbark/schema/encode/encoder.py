@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from tanbark.messages import warn
 from tanbark.schema.encode.binning import mdlp_cuts, quantile_cuts, width_cuts
 from tanbark.schema.encode.columns import Category, Column, Number
 from tanbark.schema.encode.schema import Schema
 from tanbark.schema.read.class_column import Target, read_target, usable_rows
 from tanbark.schema.read.raw_columns import MAX_AUTO_LEVELS, RawColumn
 from tanbark.schema.read.table_reader import Table, read_table
-from tanbark.user_warnings import warn
 
 
 class Encoder(BaseEstimator):

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.messages import warn
 from tanbark.schema.encode.columns import UNKNOWN, Category, Codes, Column, Number, union, value_kind
 from tanbark.schema.encode.encoder import Encoder
 from tanbark.schema.encode.schema import Schema, common_dtype
 from tanbark.schema.read.class_column import Target
 from tanbark.schema.read.raw_columns import MAX_AUTO_LEVELS, RawColumn
 from tanbark.schema.read.table_reader import Table
-from tanbark.user_warnings import warn
 
 
 def with_classes(schema: Schema, target: Target) -> Schema:

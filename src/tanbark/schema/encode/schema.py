@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tanbark.immutable import Immutable, read_only
 from tanbark.kernels.runtime.threads import run, thread_count
-from tanbark.names import first_repeated
+from tanbark.messages import first_repeated
 from tanbark.schema.encode.columns import (
     UNKNOWN,
     Category,

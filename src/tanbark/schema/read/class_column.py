@@ -12,11 +12,10 @@ from scipy.sparse import issparse
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import column_or_1d
 
+from tanbark.messages import warn
 from tanbark.schema.encode.columns import UNKNOWN
-from tanbark.schema.read.object_columns import is_missing
-from tanbark.schema.read.raw_columns import Labels, Numbers
+from tanbark.schema.read.raw_columns import Labels, Numbers, is_missing
 from tanbark.schema.read.table_reader import Table, read_column, unmasked
-from tanbark.user_warnings import warn
 
 
 @dataclass(frozen=True)

@@ -13,26 +13,24 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from tanbark.immutable import read_only
-from tanbark.kernels.encode.number_codes import narrow_integers
+from tanbark.kernels.encode.number_kernels import narrow_integers
 from tanbark.kernels.runtime.threads import run, spans, thread_count
 from tanbark.schema.encode.columns import UNKNOWN, plain
-from tanbark.schema.read.object_columns import (
+from tanbark.schema.read.raw_columns import (
+    CHUNK_ROWS,
     EXACT,
+    MAX_PYTHON_ROWS,
+    NARROW_RANGE,
+    Labels,
+    Numbers,
     Objects,
+    RawColumn,
+    SmallIntegers,
     complex_values_error,
     dates_error,
     is_missing,
     mixed_types_error,
     unsupported_value_error,
-)
-from tanbark.schema.read.raw_columns import (
-    CHUNK_ROWS,
-    MAX_PYTHON_ROWS,
-    NARROW_RANGE,
-    Labels,
-    Numbers,
-    RawColumn,
-    SmallIntegers,
 )
 
 MAX_OBJECT_ROWS = 1000

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from tanbark.names import first_repeated
+from tanbark.messages import first_repeated
 from tanbark.schema.encode.encoder import Encoder
 from tanbark.schema.encode.schema import Schema
 from tanbark.schema.read.class_column import as_labels, no_classes_error, read_labels, warn_of_dropped
 from tanbark.schema.read.table_reader import one_array
-from tanbark.schema.survey.label_survey import SeenLabels
-from tanbark.schema.survey.number_survey import SeenNumbers, kind_of
+from tanbark.schema.survey.column_survey import SeenLabels, SeenNumbers, kind_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from tanbark.messages import warn
 from tanbark.network import Structure
 from tanbark.progress import Progress, silent
 from tanbark.scores import Cases, Decomposable, Score
 from tanbark.structure.search.exact_search import exact_structure
 from tanbark.structure.search.hill_climbing import hill_climb
 from tanbark.structure.search.restrictions import Restrictions
-from tanbark.user_warnings import warn
 
 SEARCHES = ("auto", "exact", "greedy")
 MAX_EXACT_NODES = 20

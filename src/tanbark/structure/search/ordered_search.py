@@ -9,10 +9,9 @@ import numpy as np
 from tanbark.counts import Counts
 from tanbark.network import Structure
 from tanbark.scores import Cases, Decomposable
-from tanbark.scores.family_scores import FamilyScores
+from tanbark.scores.gains import FamilyScores
 from tanbark.structure.search.hill_climbing import slack
-from tanbark.structure.trees.edge_weights import attributes_by_information, cmi_weights
-from tanbark.structure.trees.spanning_tree import rounded_weights
+from tanbark.structure.trees.learned_trees import attributes_by_information, cmi_weights, rounded_weights
 
 
 def k2_search(

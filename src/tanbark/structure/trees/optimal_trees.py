@@ -1,23 +1,18 @@
-"""Spanning trees of greatest weight.
+"""The maximum arborescence of directed edges, and the `k` best spanning trees of undirected edges.
 
-From top to bottom: the maximum spanning tree of undirected edges and its orientation from a root (`rooted`), the best
-rooted tree of directed edges (`maximum_arborescence`), and the `k` best spanning trees (`best_trees`). Weights are
-compared after rounding, so that ties are exact and go to column order.
+Matrix are compared after rounding, so that ties are exact and go to column order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.kernels.trees.tree_growth import grow_tree
+from tanbark.structure.trees.learned_trees import Edge, Matrix, maximum_spanning_tree
 
-Edge = tuple[int, int]
-Weights = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Integers = NDArray[np.int64]
 
@@ -27,64 +22,7 @@ NO_EDGE = -(2**62)
 """Integer weight of an edge that cannot be in an arborescence."""
 
 
-def maximum_spanning_tree(weights: Weights) -> list[Edge]:
-    """Return the edges of the maximum spanning tree in the order in which Prim's algorithm adds them.
-
-    The tree grows from the heaviest pair. Each further edge leads from the tree to a new attribute. Ties go to column
-    order. An incremental learner checks this order first when weights have changed (Roure 2002).
-
-    >>> maximum_spanning_tree(np.array([[0, 1, 5], [1, 0, 3], [5, 3, 0.0]]))
-    [(0, 2), (2, 1)]
-    """
-    n = len(weights)
-    if n < 2:
-        return []
-    us, vs = np.empty(n - 1, np.int64), np.empty(n - 1, np.int64)
-    grow_tree(rounded_weights(np.asarray(weights, np.float64)), us, vs)
-    return list(zip(us.tolist(), vs.tolist(), strict=True))
-
-
-def rounded_weights(weights: Weights) -> Weights:
-    """Return the weights as integer multiples of 1e-12 of the greatest, so that rounding errors do not break ties.
-
-    Sums of these are exact, so trees of equal weight tie too.
-
-    >>> rounded_weights(np.array([0.1 + 0.2, 0.3, -0.15])).tolist()
-    [1000000000000.0, 1000000000000.0, -500000000000.0]
-    """
-    unit = float(np.abs(weights).max(initial=0.0)) * 1e-12
-    return np.round(weights / unit) if unit > 0 else weights
-
-
-def rooted_parents(n: int, edges: Sequence[Edge], roots: Sequence[int]) -> tuple[int, ...]:
-    """Return each attribute's parent in the tree rooted at the first of `roots`, -1 for the root.
-
-    In a forest, every other tree is rooted at the first of `roots` that it contains, or else at its first attribute in
-    column order.
-
-    >>> rooted_parents(3, [(0, 2), (2, 1)], roots=[1])
-    (2, -1, 1)
-    """
-    neighbours: list[list[int]] = [[] for _ in range(n)]
-    for u, v in edges:
-        neighbours[u].append(v)
-        neighbours[v].append(u)
-    parent = [-1] * n
-    reached = [False] * n
-    for root in [*roots, *range(n)]:
-        waiting = [] if reached[root] else [root]
-        reached[root] = True
-        while waiting:
-            u = waiting.pop()
-            for v in neighbours[u]:
-                if not reached[v]:
-                    reached[v] = True
-                    parent[v] = u
-                    waiting.append(v)
-    return tuple(parent)
-
-
-def maximum_arborescence(weights: Weights) -> list[Edge]:
+def maximum_arborescence(weights: Matrix) -> list[Edge]:
     """Return the edges (parent, child) of the rooted tree of greatest total weight, parents before children.
 
     ``weights[u, v]`` is the weight of the edge from `u` to `v`. The algorithm is that of Chu and Liu (1965) and Edmonds
@@ -165,7 +103,7 @@ def _edges_from_root(parent: Integers) -> list[Edge]:
     return edges
 
 
-def best_trees(weights: Weights, k: int) -> list[list[Edge]]:
+def best_trees(weights: Matrix, k: int) -> list[list[Edge]]:
     """Return the `k` spanning trees of greatest total weight, heaviest first; all trees if there are fewer than `k`.
 
     By Gabow's (1977) division: exchanging one edge of the heaviest tree for another gives the second tree. The trees
@@ -217,7 +155,7 @@ class _Exchange:
         return mine < (-other.weight, other.removed, other.added)
 
 
-def _push(waiting: list[_Exchange], weights: Weights, tree: Flags, required: Flags, banned: Flags) -> None:
+def _push(waiting: list[_Exchange], weights: Matrix, tree: Flags, required: Flags, banned: Flags) -> None:
     """Add the best exchange in `tree` of an edge that is not required for one that is not banned, if there is one."""
     lightest, where = _lightest_on_path(np.where(required, np.inf, weights), tree)
     cost = np.where(tree | banned | ~np.isfinite(lightest), np.inf, lightest - weights)
@@ -228,7 +166,7 @@ def _push(waiting: list[_Exchange], weights: Weights, tree: Flags, required: Fla
         heappush(waiting, _Exchange(weight, tree, required, banned, removed, added))
 
 
-def _lightest_on_path(weights: Weights, tree: Flags) -> tuple[Weights, Integers]:
+def _lightest_on_path(weights: Matrix, tree: Flags) -> tuple[Matrix, Integers]:
     """Return the weight of the lightest edge on the tree's path between every two nodes, and which edge it is."""
     n = len(tree)
     lightest = np.full((n, n), np.inf)

@@ -1,0 +1,32 @@
+"""Helpers for messages to users, free of heavy imports so that the command line starts quickly."""
+
+import sys
+import warnings
+from collections.abc import Hashable, Iterable
+from typing import TypeVar
+
+T = TypeVar("T", bound=Hashable)
+
+
+def warn(message: str | Warning, category: type[Warning] = UserWarning) -> None:
+    """Issue a warning that is attributed to the nearest caller outside tanbark."""
+    level = 2
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("tanbark."):
+        frame = frame.f_back
+        level += 1
+    warnings.warn(message, category, stacklevel=level)
+
+
+def first_repeated(names: Iterable[T]) -> T | None:
+    """Return the first item that repeats an earlier one, or None if all are distinct.
+
+    >>> first_repeated(["a", "b", "a", "b"])
+    'a'
+    """
+    seen: set[T] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
