@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts.accumulator import Array, Tally, check_memory, checked_classes
-from tanbark.immutable import Immutable
+from tanbark.immutable import Immutable, read_only
 from tanbark.kernels.count.pair_counts import add_rows
 from tanbark.progress import Progress
 from tanbark.schema import Encoder, Schema
@@ -197,10 +197,10 @@ class Counts(Immutable):
         """2 if pairs of values were counted, 1 if only single values were."""
         return self.table.ndim - 1
 
-    @property
+    @cached_property
     def values(self) -> Array:
         """Counts of single values in each class, of shape (n_classes, n_values)."""
-        return self.table if self.order == 1 else np.diagonal(self.table, axis1=1, axis2=2)
+        return self.table if self.order == 1 else read_only(np.diagonal(self.table, axis1=1, axis2=2))
 
     def value(self, u: int) -> Array:
         """Return the counts of one attribute's values.

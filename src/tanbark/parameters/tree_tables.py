@@ -298,13 +298,14 @@ def _all_tables(counts: Counts, parent: Sequence[int], parameters: str, ess: flo
     start = np.cumsum([0, *map(math.prod, shapes)])
     flat = np.empty(start[-1])
     pseudo_counts = np.concatenate([np.empty(0), *(_pseudo_counts(parameters, ess, shape) for shape in shapes)])
-    single = read_only(counts.values)[:, None, :]
-    pairs = counts.table if counts.order == 2 else read_only(np.empty((classes, 0, 0), counts.table.dtype))
+    single = counts.values[:, None, :]
+    pairs = counts.table if counts.table.ndim == 3 else read_only(np.empty((classes, 0, 0), counts.table.dtype))
     offset, parents = counts.schema.offset, np.array(parent, np.int64)
     tree_log_tables(pairs, single, offset, parents, pseudo_counts, start, flat)
-    if parameters == "dirichlet" and max(parent, default=-1) >= 0 and counts.has_missing().any():
+    has_missing = counts.has_missing()
+    if parameters == "dirichlet" and max(parent, default=-1) >= 0 and has_missing.any():
         values = smoothed_values(counts, ess)
-        raked_log_tables(pairs, offset, parents, pseudo_counts, counts.has_missing(), values, start, flat)
+        raked_log_tables(pairs, offset, parents, pseudo_counts, has_missing, values, start, flat)
     bounds = itertools.pairwise(start.tolist())
     return [flat[a:b].reshape(shape) for (a, b), shape in zip(bounds, shapes, strict=True)]
 

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from tanbark.kernels.search.direct_scores import LIKELIHOOD
-from tanbark.kernels.trees.pair_weights import table_evidence
+from tanbark.kernels.trees.pair_evidence import table_evidence
 from tanbark.network import Structure
 from tanbark.scores.cases import Array, Cases
 from tanbark.scores.gains import DecomposableGains, FamilyScores, Gains

@@ -32,9 +32,8 @@ def check_names(source: Any, names: Sequence[str]) -> None:
     """Raise SourceError if two columns have the same name, or there are too many columns."""
     if len(names) > MAX_COLUMNS:
         raise SourceError(f"{source} has {len(names):,} columns, but at most {MAX_COLUMNS:,} are supported")
-    repeated = first_repeated(names)
-    if repeated is not None:
-        raise SourceError(f"{source} has two columns named {repeated!r}; rename one")
+    if len(set(names)) != len(names):
+        raise SourceError(f"{source} has two columns named {first_repeated(names)!r}; rename one")
 
 
 BATCH_VALUES = 1_000_000

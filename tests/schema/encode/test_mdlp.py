@@ -9,7 +9,7 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from tanbark import Encoder
-from tanbark.schema.encode.binning import mdlp_cuts
+from tanbark.schema.encode.mdlp import mdlp_cuts
 
 HERE = Path(__file__).resolve()
 DATA = HERE.parents[3].parent / "shared" / "data"

@@ -1,20 +1,190 @@
-"""Grow, revise and root maximum spanning trees.
+"""Conditional mutual information of pairs of attributes, and growing and rooting maximum spanning trees.
 
-The revision follows Roure's heuristic: check whether the arcs of the tree are still in the order in which Prim's
-algorithm adds them, and rebuild the tree from the first arc that is not.
-
-Roure Alcobé, J. (2002). Incremental learning of tree augmented naive Bayes classifiers. IBERAMIA, 32-41.
+Tables hold counts of pairs of values, of shape (classes, values, values); the values of attribute `u` are numbered
+``offset[u]`` to ``offset[u + 1] - 1``. If an attribute has missing values, the weight of a pair uses the rows in which
+both of its attributes are known.
 """
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+from numpy.typing import NDArray
 
 from tanbark.kernels.runtime.compiling import njit
-from tanbark.kernels.trees.pair_weights import Floats, Integers, Table, pair_evidence, pair_information
 
-CALCULATED, RECALLED = 0, 1
-"""Elements of `work`: the number of weights calculated and the number of weights looked at."""
+Table = NDArray[np.int64] | NDArray[np.float64]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@njit(nogil=True, cache=True)
+def margins(cells: Table, rows: Floats, columns: Floats) -> float:
+    """Write the row sums and column sums of a table; return its total."""
+    rows[: cells.shape[0]] = 0.0
+    columns[: cells.shape[1]] = 0.0
+    total = 0.0
+    for i in range(cells.shape[0]):
+        for j in range(cells.shape[1]):
+            rows[i] += cells[i, j]
+            columns[j] += cells[i, j]
+            total += cells[i, j]
+    return total
+
+
+@njit(nogil=True, cache=True)
+def _information(cells: Table, rows: Floats, columns: Floats) -> float:
+    """Return ``sum N(i,j) log[N(i,j) N / (N(i) N(j))]``."""
+    total = margins(cells, rows, columns)
+    gain = 0.0
+    for i in range(cells.shape[0]):
+        for j in range(cells.shape[1]):
+            count = cells[i, j]
+            if count > 0:
+                ratio = count / rows[i] * (total / columns[j])
+                if 0.0 < ratio < np.inf:
+                    gain += count * math.log(ratio)
+                else:
+                    gain += count * (math.log(count) - math.log(rows[i]) + math.log(total) - math.log(columns[j]))
+    return gain
+
+
+@njit(nogil=True, cache=True)
+def margin_products(
+    table: Table, class_counts: Table, offset: Integers, has_missing: NDArray[np.bool_], products: Integers
+) -> Integers:
+    """Return the sum of ``N log N`` over each attribute's values in all classes and, as last element, over the classes.
+
+    The sum is -1 for an attribute with missing values, because the margins of its pairs differ. `products` is described
+    in `pair_information`.
+    """
+    n = len(offset) - 1
+    sums = np.zeros(n + 1, np.int64)
+    for u in range(n):
+        for i in range(offset[u], offset[u + 1]):
+            for k in range(len(table)):
+                count = int(table[k, i, i])
+                if has_missing[u] or not 0 <= count < len(products):
+                    sums[u] = -1
+                elif sums[u] >= 0:
+                    sums[u] += products[count]
+    for k in range(len(class_counts)):
+        in_class = int(class_counts[k])
+        if 0 <= in_class < len(products):
+            sums[n] += products[in_class]
+    return sums
+
+
+@njit(nogil=True, cache=True)
+def _integer_information(
+    table: Table, offset: Integers, u: int, v: int, products: Integers, sums: Integers, rows: Floats, columns: Floats
+) -> int:
+    """Return the information in units of `products`, or -1 if a count is outside its range."""
+    gain = np.int64(0)
+    # Unsigned indices are faster. A negative count becomes a large number and is rejected.
+    limit = np.uint64(len(products))
+    first, last = offset[v], offset[v + 1]
+    for k in range(len(table)):
+        for i in range(offset[u], offset[u + 1]):
+            row = table[k, i]
+            for j in range(first, last):
+                count = np.uint64(row[np.uint64(j)])
+                if count >= limit:
+                    return -1
+                gain += products[count]
+    if sums[u] >= 0 and sums[v] >= 0:
+        gain += sums[len(sums) - 1] - sums[u] - sums[v]
+    else:
+        for k in range(len(table)):
+            cells = table[k, offset[u] : offset[u + 1], first:last]
+            total = margins(cells, rows, columns)
+            if total >= len(products):
+                return -1
+            gain += products[int(total)]
+            for i in range(cells.shape[0]):
+                gain -= products[int(rows[i])]
+            for j in range(cells.shape[1]):
+                gain -= products[int(columns[j])]
+    return int(max(gain, np.int64(0)))
+
+
+@njit(nogil=True, cache=True)
+def _float_information(table: Table, offset: Integers, u: int, v: int, rows: Floats, columns: Floats) -> float:
+    """Return the information of a pair in nats times rows."""
+    gain = 0.0
+    for k in range(len(table)):
+        cells = table[k, offset[u] : offset[u + 1], offset[v] : offset[v + 1]]
+        gain += _information(cells, rows, columns)
+    return max(gain, 0.0)
+
+
+@njit(nogil=True, cache=True)
+def pair_information(
+    table: Table,
+    offset: Integers,
+    u: int,
+    v: int,
+    products: Integers,
+    units: float,
+    sums: Integers,
+    rows: Floats,
+    columns: Floats,
+) -> float:
+    """Return ``sum N(i,j,k) log[N(i,j,k) N(k) / (N(i,k) N(j,k))]`` of a pair, with all counts from its complete rows.
+
+    Parameters
+    ----------
+    products : array
+        ``N log N`` for ``N = 0, 1, ...``, rounded to integer multiples of ``1 / units``; the result has the same unit.
+        Integer sums are exact, so the order of the values does not matter. Empty if the counts are not integers.
+    sums : array
+        The result of `margin_products`.
+    rows, columns : arrays
+        Work space for the values of each attribute.
+    """
+    if len(products):
+        total = _integer_information(table, offset, u, v, products, sums, rows, columns)
+        if total >= 0:
+            return float(total)
+    information: float = _float_information(table, offset, u, v, rows, columns)
+    return units * information
+
+
+@njit(nogil=True, cache=True)
+def conditional_information(
+    table: Table,
+    class_counts: Table,
+    offset: Integers,
+    has_missing: NDArray[np.bool_],
+    products: Integers,
+    units: float,
+    out: Floats,
+) -> None:
+    """Write `pair_information` of each pair to `out`.
+
+    Divided by the number of rows this is the conditional mutual information ``I(U; V | C)`` in nats.
+    """
+    sums = margin_products(table, class_counts, offset, has_missing, products)
+    rows = np.empty(table.shape[1])
+    columns = np.empty(table.shape[1])
+    for u in range(len(offset) - 1):
+        for v in range(u):
+            out[u, v] = pair_information(table, offset, u, v, products, units, sums, rows, columns)
+            out[v, u] = out[u, v]
+
+
+@njit(nogil=True, cache=True)
+def class_gains(values: Table, offset: Integers, out: Floats) -> None:
+    """Write ``sum N(i,k) log[N(i,k) N / (N(i) N(k))]`` of each attribute to `out`, from the rows in which it is known.
+
+    `values` holds counts of shape (classes, values). Divided by the number of rows this is the mutual information
+    ``I(U; C)`` in nats.
+    """
+    rows = np.empty(len(values))
+    columns = np.empty(values.shape[1])
+    for u in range(len(out)):
+        out[u] = max(_information(values[:, offset[u] : offset[u + 1]], rows, columns), 0.0)
 
 
 @njit(nogil=True, cache=True)
@@ -49,130 +219,6 @@ def grow_tree(weights: Floats, us: Integers, vs: Integers) -> None:
             if best < 0 or weights[start[v], v] > weights[start[best], best]:
                 best = v
         us[step + 1], vs[step + 1] = start[best], best
-
-
-@njit(nogil=True, cache=True)
-def _weight(
-    table: Table,
-    offset: Integers,
-    ess: float,
-    products: Integers,
-    units: float,
-    sums: Integers,
-    u: int,
-    v: int,
-    weights: Floats,
-    buffer: Floats,
-    work: Integers,
-) -> float:
-    """Return the weight of a pair, calculating it on first use.
-
-    The weight is the log Bayes factor under a prior of `ess` rows, or the conditional information if `ess` is 0.
-    `products`, `units` and `sums` are described in `pair_information`.
-    """
-    work[RECALLED] += 1
-    weight: float = weights[u, v]
-    if weight == weight:
-        return weight
-    work[CALCULATED] += 1
-    weight = 0.0
-    if ess > 0:
-        for k in range(table.shape[0]):
-            weight += pair_evidence(table, offset, k, max(u, v), min(u, v), ess, buffer[0], buffer[1])
-    elif len(products):
-        # Exact in either order; the rows of `u` in the table are close to the ones read last.
-        weight = pair_information(table, offset, u, v, products, units, sums, buffer[0], buffer[1])
-    else:
-        weight = pair_information(table, offset, max(u, v), min(u, v), products, units, sums, buffer[0], buffer[1])
-    weights[u, v] = weight
-    weights[v, u] = weight
-    return weight
-
-
-@njit(nogil=True, cache=True)
-def _exceeds(a: float, b: float) -> bool:
-    """Return whether weight `a` is greater than `b` by more than rounding error."""
-    return a - b > 1e-12 * max(abs(a), abs(b))
-
-
-@njit(nogil=True, cache=True)
-def count_ordered_arcs(
-    table: Table,
-    offset: Integers,
-    ess: float,
-    products: Integers,
-    units: float,
-    sums: Integers,
-    us: Integers,
-    vs: Integers,
-    weights: Floats,
-    work: Integers,
-) -> int:
-    """Return the number of leading arcs of a tree, in the order in which they were added, that are still in place.
-
-    An arc is in place if it is the heaviest of the tree's arcs that leave the part built by the arcs before it (for the
-    first arc: of the arcs at the root). Calculated weights are written to `weights`, where NaN means not yet
-    calculated.
-    """
-    n = len(weights)
-    buffer = np.empty((2, 2 * table.shape[1]))
-    inside = np.zeros(n, np.bool_)
-    inside[us[0]] = True
-    for step in range(len(us)):
-        own = _weight(table, offset, ess, products, units, sums, us[step], vs[step], weights, buffer, work)
-        for other in range(step + 1, len(us)):
-            if inside[us[other]] != inside[vs[other]]:
-                weight = _weight(table, offset, ess, products, units, sums, us[other], vs[other], weights, buffer, work)
-                if _exceeds(weight, own):
-                    return step
-        inside[us[step]] = True
-        inside[vs[step]] = True
-    return len(us)
-
-
-@njit(nogil=True, cache=True)
-def finish_tree(
-    table: Table,
-    offset: Integers,
-    ess: float,
-    products: Integers,
-    units: float,
-    sums: Integers,
-    us: Integers,
-    vs: Integers,
-    kept: int,
-    weights: Floats,
-    work: Integers,
-) -> None:
-    """Keep the first `kept` arcs of a tree, at least one, and complete it by Prim's algorithm."""
-    n = len(weights)
-    buffer = np.empty((2, 2 * table.shape[1]))
-    inside = np.zeros(n, np.bool_)
-    for step in range(kept):
-        inside[us[step]] = True
-        inside[vs[step]] = True
-    # The inner end of the heaviest arc to each attribute outside; its weight is already calculated.
-    start = np.full(n, -1, np.int64)
-    new = -1
-    for step in range(kept, n - 1):
-        best, recalled = -1, work[RECALLED]
-        for v in range(n):
-            if inside[v]:
-                continue
-            for u in range(n) if new < 0 else range(new, new + 1):
-                if inside[u]:
-                    weight = _weight(table, offset, ess, products, units, sums, u, v, weights, buffer, work)
-                    old_weight = weights[start[v], v]
-                    heavier = start[v] < 0 or _exceeds(weight, old_weight)
-                    if heavier or (u < start[v] and not _exceeds(old_weight, weight)):
-                        start[v] = u
-            if best < 0 or _exceeds(weights[start[v], v], weights[start[best], best]):
-                best = v
-        # Count as the paper does: each step looks at every arc that leaves the tree.
-        work[RECALLED] = recalled + (step + 1) * (n - step - 1)
-        us[step], vs[step] = start[best], best
-        inside[best] = True
-        new = best
 
 
 @njit(nogil=True, cache=True)

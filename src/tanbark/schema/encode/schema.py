@@ -93,9 +93,8 @@ class Schema(Immutable):
         object.__setattr__(self, "class_dtype", "|O" if dtype == "O" else dtype)
         object.__setattr__(self, "classes", tuple(plain(c) for c in self.classes))
         names = [c.name for c in self.columns]
-        repeated = first_repeated(names)
-        if repeated is not None:
-            raise ValueError(f"two columns are named {repeated!r}; rename one")
+        if len(set(names)) != len(names):
+            raise ValueError(f"two columns are named {first_repeated(names)!r}; rename one")
         if self.class_name in names:
             raise ValueError(f"the class and a column are both named {self.class_name!r}; rename one")
         if len(set(self.classes)) != len(self.classes):

@@ -161,7 +161,11 @@ class Numbers:
     @property
     def few_whole(self) -> bool:
         """Whether there are at most ten distinct numbers, all integers (stored as floats if values are missing)."""
-        return bool(has_few_whole_numbers(read_only(self.rows), self.at, MAX_AUTO_LEVELS))
+        return bool(has_few_whole_numbers(self._read_only_rows, self.at, MAX_AUTO_LEVELS))
+
+    @cached_property
+    def _read_only_rows(self) -> NDArray[np.float64]:
+        return read_only(self.rows)
 
     def levels(self) -> list[Any]:
         """Return the distinct numbers, as int if all are integers."""
@@ -199,9 +203,8 @@ class Numbers:
             return bool(((code == UNKNOWN) & ~is_nan).any())
         cuts = np.array(column.cuts, np.float64)
         for low in range(0, len(out), CHUNK_ROWS):
-            if not bin_numbers(
-                read_only(self.rows[low : low + CHUNK_ROWS]), self.at, cuts, absent, out[low : low + CHUNK_ROWS]
-            ):
+            chunk = slice(low, low + CHUNK_ROWS)
+            if not bin_numbers(self._read_only_rows[chunk], self.at, cuts, absent, out[chunk]):
                 raise self._infinite()
         return False
 

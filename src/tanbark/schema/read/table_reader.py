@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from scipy.sparse import issparse
 
 from tanbark.immutable import read_only
 from tanbark.kernels.encode.number_kernels import narrow_integers
-from tanbark.kernels.runtime.threads import run, spans, thread_count
+from tanbark.kernels.runtime.threads import run_over_rows
 from tanbark.schema.encode.columns import UNKNOWN, plain
 from tanbark.schema.read.raw_columns import (
     CHUNK_ROWS,
@@ -172,23 +171,23 @@ def _read_integers(
     room = np.clip(NARROW_RANGE - 1 - (highest - lowest), 0, NARROW_RANGE - 1) // 2
     base = np.where(from_zero | (rows == 0), 0, np.maximum(lowest, -(2**62)) - room)
     distance = np.empty((n, rows), np.uint8)
-    parts = spans(rows, thread_count(n_jobs, rows), CHUNK_ROWS)
-    reach = np.zeros((len(parts), n), np.uint64)
+    reaches = [np.zeros(n, np.uint64)]
 
-    def narrow(part: int) -> None:
-        start, stop = parts[part]
+    def narrow(start: int, stop: int) -> None:
+        reach = np.zeros(n, np.uint64)
         for low in range(start, stop, CHUNK_ROWS):
             chunk = read_only(np.asarray(array[low : min(low + CHUNK_ROWS, stop)], np.int64))
-            narrow_integers(chunk, base, low, distance, reach[part])
+            narrow_integers(chunk, base, low, distance, reach)
+        reaches.append(reach)
 
-    run([partial(narrow, part) for part in range(len(parts))], len(parts) or 1)
-    all_reach = np.bitwise_or.reduce(reach, axis=0, initial=np.uint64(0))
+    run_over_rows(narrow, rows, n_jobs)
+    reach = np.bitwise_or.reduce(reaches, axis=0)
     columns: list[RawColumn] = []
     for u in range(n):
-        if all_reach[u] >= NARROW_RANGE:
+        if reach[u] >= NARROW_RANGE:
             columns.append(read_wide_integers(array[:, u], names[u]))
         else:
-            columns.append(SmallIntegers(distance[u], int(base[u]), int(all_reach[u]), names[u]))
+            columns.append(SmallIntegers(distance[u], int(base[u]), int(reach[u]), names[u]))
     counted_from_zero = all(isinstance(c, SmallIntegers) and c.base == 0 for c in columns)
     return tuple(columns), distance if counted_from_zero else None
 

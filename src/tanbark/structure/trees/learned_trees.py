@@ -17,15 +17,9 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from tanbark.counts import Counts
-from tanbark.immutable import read_only
-from tanbark.kernels.trees.pair_weights import (
-    acll_gains,
-    class_gains,
-    conditional_information,
-    dirichlet_evidence,
-    margin_products,
-)
-from tanbark.kernels.trees.tree_growth import CALCULATED, RECALLED, count_ordered_arcs, finish_tree, grow_tree
+from tanbark.kernels.trees.pair_evidence import acll_gains, dirichlet_evidence
+from tanbark.kernels.trees.tree_growth import class_gains, conditional_information, grow_tree, margin_products
+from tanbark.kernels.trees.tree_revision import CALCULATED, RECALLED, count_ordered_arcs, finish_tree
 from tanbark.scores.conditional_scores import MIN_COUNT, beta
 
 Edge = tuple[int, int]
@@ -136,7 +130,7 @@ def attributes_by_information(counts: Counts) -> list[int]:
 def class_information(counts: Counts) -> Matrix:
     """Return ``I(X; C)`` of each attribute in nats, from the rows that have its value times their share of all rows."""
     gain = np.empty(len(counts.schema.columns))
-    class_gains(read_only(counts.values), counts.schema.offset, gain)
+    class_gains(counts.values, counts.schema.offset, gain)
     return _without_rounding_errors(gain / (float(counts.class_counts.sum()) or 1.0), counts)
 
 
