@@ -40,7 +40,7 @@ def test_the_wheel_has_every_file_of_the_package_and_nothing_else(wheel):
 
 def test_the_command_is_installed(wheel):
     [entry] = [name for name in wheel.namelist() if name.endswith("entry_points.txt")]
-    assert "tanbark = tanbark.__main__:run" in wheel.read(entry).decode()
+    assert "tanbark = tanbark.cli:run" in wheel.read(entry).decode()
 
 
 def test_every_extra_that_a_message_names_is_there():

@@ -1,4 +1,4 @@
-"""Atomic replacement of files."""
+"""Atomic replacement of files, and locks that allow one writer at a time."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
+
+SECONDS_BEFORE_NOTICE = 1.0
+"""A process that waits for a lock is told so after this many seconds."""
 
 
 @contextmanager
@@ -85,3 +88,51 @@ def _sync_folder(folder: Path) -> None:
             raise
     finally:
         os.close(descriptor)
+
+
+def has_lock(path: Path) -> bool:
+    """Return whether a file has ever been locked, so that another process may be writing it."""
+    return _lock_path(path).exists()
+
+
+def _lock_path(path: Path) -> Path:
+    return path.with_name(f".{path.name}.lock")
+
+
+@contextmanager
+def exclusive_lock(path: Path, wait: float, on_wait: Callable[[], object]) -> Iterator[None]:
+    """Hold the exclusive lock of a file.
+
+    The operating system releases the lock when the process ends, however it ends. The lock is on a hidden file next to
+    `path`, which is never removed: otherwise two processes could each lock a different file of the same name.
+
+    Parameters
+    ----------
+    path : Path
+    wait : float
+        The number of seconds to wait for another process that holds the lock.
+    on_wait : callable
+        Called if the lock is not free after a second.
+
+    Raises
+    ------
+    TimeoutError
+        If the lock is not free after `wait` seconds.
+    """
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(_lock_path(path))
+    try:
+        try:
+            lock.acquire(timeout=min(wait, SECONDS_BEFORE_NOTICE))
+        except Timeout:
+            if wait <= SECONDS_BEFORE_NOTICE:
+                raise
+            on_wait()
+            lock.acquire(timeout=wait - SECONDS_BEFORE_NOTICE)
+    except Timeout as error:
+        raise TimeoutError(f"another update of {path} was still running after {wait:g} s") from error
+    try:
+        yield
+    finally:
+        lock.release()

@@ -27,12 +27,11 @@ import tanbark
 from tanbark.atomic_write import replacing
 from tanbark.classifiers.base.counts_classifier import CountsClassifier
 from tanbark.classifiers.base.validation import check_encoder, check_jobs
-from tanbark.classifiers.registry import REGISTRY
+from tanbark.classifiers.registry import REGISTRY, registered_name
 from tanbark.counts import Counts
 from tanbark.counts.counts import ROUNDING
 from tanbark.models import Model, StoredModel
 from tanbark.schema import Encoder, Schema
-from tanbark.schema.encode.columns import plain
 
 FORMAT = 1
 MAX_REASON_CHARACTERS = 500
@@ -128,7 +127,7 @@ def _content(classifier: CountsClassifier) -> tuple[dict[str, Any], Arrays]:
 
 def _registered(model: CountsClassifier) -> str:
     """Return the name of a classifier in the registry; raise TypeError if it has none."""
-    name = next((entry.name for entry in REGISTRY.values() if entry.classifier is type(model)), None)
+    name = registered_name(type(model))
     if name is None:
         raise TypeError(f"only tanbark's classifiers can be saved, not {type(model).__name__!r}")
     return name
@@ -289,7 +288,8 @@ def _plain_parameter(name: str, value: Any) -> Any:
         value = sorted(value, key=repr)
     if isinstance(value, np.ndarray | list):
         return [_plain_parameter(name, v) for v in value]
-    value = plain(value)
+    if isinstance(value, np.generic):
+        value = value.item()
     if not isinstance(value, str | int | float | bool | None):
         raise TypeError(
             f"the parameter {name!r} of type {type(value).__name__!r} cannot be saved; set it to a plain value first, "

@@ -30,3 +30,16 @@ def first_repeated(names: Iterable[T]) -> T | None:
             return name
         seen.add(name)
     return None
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, with enough digits to distinguish it from 0% and 100%.
+
+    >>> percent(0.5), percent(0.99996), percent(1.0)
+    ('50.0%', '99.996%', '100.0%')
+    """
+    for digits in (1, 2, 3):
+        shown = f"{share:.{digits}%}"
+        if share in (0.0, 1.0) or float(shown[:-1]) not in (0.0, 100.0):
+            break
+    return shown

@@ -10,7 +10,7 @@ import pytest
 
 import tanbark
 from tanbark.cli.input import fit_from_rows as learning
-from tanbark.cli.output.command_text import without_password
+from tanbark.cli.output.printed_text import without_password
 
 
 @pytest.fixture(scope="module", autouse=True)

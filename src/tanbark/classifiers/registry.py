@@ -6,6 +6,7 @@ A classifier is imported when it is first used, so that shell completion of thei
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -34,10 +35,11 @@ class Entry:
     paper: str
     summary: str
 
-    @property
+    @cached_property
     def classifier(self) -> type[CountsClassifier]:
         """The class of the classifier, imported on first use."""
-        found: type[CountsClassifier] = getattr(import_module("tanbark"), self.class_name)
+        module = import_module(f"tanbark.classifiers.{self.name.replace('-', '_')}")
+        found: type[CountsClassifier] = getattr(module, self.class_name)
         return found
 
 
@@ -124,3 +126,9 @@ REGISTRY: dict[str, Entry] = {
         ),
     )
 }
+
+
+def registered_name(classifier: type) -> str | None:
+    """Return the name of a classifier on the command line, or None if it is not registered."""
+    entry = next((entry for entry in REGISTRY.values() if entry.class_name == classifier.__name__), None)
+    return entry.name if entry is not None and entry.classifier is classifier else None

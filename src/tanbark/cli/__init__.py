@@ -17,7 +17,7 @@ from tanbark.cli.commands.reproduce_command import reproduce
 from tanbark.cli.commands.show_command import show
 from tanbark.cli.commands.update_command import update
 from tanbark.cli.input.options import Debug, Quiet
-from tanbark.cli.terminal.command_group import CommandGroup
+from tanbark.cli.terminal.command_group import EXIT_INTERRUPTED, OWNS_PROCESS, CommandGroup, end_by_interrupt
 
 EXIT_CODES = (
     "Exit codes: 0 success, 1 error (one line on stderr), 2 invalid command line, 129 terminal closed, "
@@ -54,3 +54,14 @@ def main(
 
 for command in (demo, fit, compare, update, predict, show, report, export, reproduce):
     app.command()(command)
+
+
+def run() -> None:
+    """Run the command line and end the process."""
+    OWNS_PROCESS.set(True)
+    try:
+        app(prog_name="tanbark")
+    except SystemExit as error:
+        if error.code == EXIT_INTERRUPTED:
+            end_by_interrupt()
+        raise

@@ -192,7 +192,7 @@ class Counts(Immutable):
         shape = (classes, total, total) if order == 2 else (classes, total)
         return cls(schema, np.zeros(classes, np.int64), np.zeros(shape, np.int64))
 
-    @property
+    @cached_property
     def order(self) -> int:
         """2 if pairs of values were counted, 1 if only single values were."""
         return self.table.ndim - 1

@@ -161,7 +161,7 @@ class Trial:
         report = progress or silent
         plan = [(repeat, k) for repeat, split in enumerate(self.splits) for k in range(len(split))]
         found: dict[tuple[int, int], Answer] = {}
-        for repeat, k in plan:
+        for repeat, k in plan if self._may_use_counts(model) else ():
             answer = self._from_counts(model, repeat, k, share)
             if answer is not None:
                 found[repeat, k] = answer
@@ -211,19 +211,21 @@ class Trial:
 
     # Fitting to counts
 
-    def _from_counts(self, model: Any, repeat: int, k: int, share: float) -> Answer | None:
-        """Return the answer after fitting to the counts of all rows minus the fold's, None if it might differ."""
+    def _may_use_counts(self, model: Any) -> bool:
+        """Return whether the counts of a table may help to fit a classifier to its folds."""
         if not isinstance(model, CountsClassifier):
-            return None
-        model = clone(model)
+            return False
         model.validate_parameters()
-        needs_rows = model.why_rows_needed() is not None
-        if needs_rows and effective_n_jobs(self.n_jobs) > 1:
-            # Fitting to rows is slow, so let the processes share the work.
-            return None
+        # Fitting to rows is slow, so let the processes share the work.
+        return model.why_rows_needed() is None or effective_n_jobs(self.n_jobs) == 1
+
+    def _from_counts(self, model: CountsClassifier, repeat: int, k: int, share: float) -> Answer | None:
+        """Return the answer after fitting to the counts of all rows minus the fold's, None if it might differ."""
         counted = self._fold_counts(model, repeat)
         if counted is None:
             return None
+        model = clone(model)
+        needs_rows = model.why_rows_needed() is not None
         encoded = counted.encoded
         rows = encoded.rows.take(self._learned_from(repeat, k, share)) if needs_rows or share < 1.0 else None
         counts = counted.without(k) if rows is None or share == 1.0 else counted.count(rows)
@@ -242,7 +244,7 @@ class Trial:
         to_counts = to_codes + encoded.learning + counted.counting
         many = int(counts.class_counts.sum())
         fit_seconds = learned - began + to_counts * many
-        return Answer(said, model.classes_, many, fit_seconds, now - learned + to_codes * len(said))
+        return Answer(said, counts.schema.class_labels, many, fit_seconds, now - learned + to_codes * len(said))
 
     def _fold_counts(self, model: CountsClassifier, repeat: int) -> FoldCounts | None:
         """Return the counts of each fold, or None if training parts would have schemas of their own."""

@@ -148,10 +148,11 @@ class EncodedTable:
     @cached_property
     def _declared(self) -> NDArray[np.bool_]:
         """Which values are levels even if they do not occur; the level for missing values never is one."""
+        columns = zip(self.schema.columns, self.schema.arity.tolist(), self._table.columns, strict=True)
         return np.concatenate(
             [
-                np.arange(column.arity) < (column.arity - column.missing) * (isinstance(raw, Labels) and raw.declared)
-                for column, raw in zip(self.schema.columns, self._table.columns, strict=True)
+                np.arange(arity) < (arity - column.missing) * (isinstance(raw, Labels) and raw.declared)
+                for column, arity, raw in columns
             ]
         )
 

@@ -14,6 +14,7 @@ from tanbark.evaluate.comparison import Comparison, Rank
 from tanbark.evaluate.metrics import HIGHER_IS_BETTER, by_confidence
 from tanbark.evaluate.results import CrossValidation
 from tanbark.evaluate.significance import standard_error
+from tanbark.messages import percent
 
 SIGNIFICANCE_LEVEL = 0.05
 TEST = f"corrected resampled t-test at {SIGNIFICANCE_LEVEL:.0%}"
@@ -215,8 +216,8 @@ def _best_sentence(best: CrossValidation, rank: Rank, by: str, baseline: Baselin
     superlative = "highest" if by in HIGHER_IS_BETTER else "lowest"
     value = "" if by == "error" else f" ({rank.mean:.3f})"
     found = f"{rank.name} has the {superlative} {METRIC_LABELS[by]}{value}: "
-    found += f"it misclassifies {_percent(best.mean('error'))} of held-out rows"
-    always = f"always predicting {baseline.commonest!r} misclassifies {_percent(1 - baseline.share)}"
+    found += f"it misclassifies {percent(best.mean('error'))} of held-out rows"
+    always = f"always predicting {baseline.commonest!r} misclassifies {percent(1 - baseline.share)}"
     if _beats(best, baseline):
         return f"{found}; {always}."
     return (
@@ -304,19 +305,6 @@ def _more_rows_sentence(name: str, curve: Mapping[float, Comparison], by: str) -
     if gain.mean() <= 0:
         return f"There is no evidence that more rows would help: {change}."
     return f"There is no evidence that more rows would help: {change}, which may be due to chance."
-
-
-def _percent(share: float) -> str:
-    """Return a proportion in percent, with enough digits to distinguish it from 0% and 100%.
-
-    >>> _percent(0.5), _percent(0.99996), _percent(1.0)
-    ('50.0%', '99.996%', '100.0%')
-    """
-    for digits in (1, 2, 3):
-        text = f"{share:.{digits}%}"
-        if share in (0.0, 1.0) or float(text[:-1]) not in (0.0, 100.0):
-            break
-    return text
 
 
 def _points(difference: float) -> str:

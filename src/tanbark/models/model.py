@@ -1,4 +1,4 @@
-"""The interface of all fitted models, and checks of the values that model files hold.
+"""The interface of all fitted models, and conversion of networks to the arrays of model files and back.
 
 A model is immutable. It is built once by a classifier, or read from a file, and then only asked. Everything outside
 this package (files, reports, exports, evaluation, the command line) uses this interface and the models' public fields.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,7 +19,7 @@ from tanbark.counts import Counts
 from tanbark.immutable import Immutable
 from tanbark.kernels.infer.posterior import log_posterior, posterior
 from tanbark.kernels.runtime.threads import run_over_rows
-from tanbark.network import Network
+from tanbark.network import Network, SparseTable, Structure
 from tanbark.schema import Schema
 from tanbark.schema.encode.columns import Codes
 
@@ -27,6 +28,8 @@ Arrays = dict[str, NDArray[Any]]
 
 MAX_LOG_RATIO = 1e4
 """Bound on the log ratio of two nonzero probabilities in a file; floats cannot exceed about 750."""
+ROUNDING = 1e-6
+"""Maximum deviation from 1 of the sum of probabilities in a file."""
 
 
 @dataclass(frozen=True)
@@ -93,14 +96,13 @@ class Model(Immutable, ABC):
         """Return the posterior probability of each class; the class prior for rows that are impossible."""
         scores = self.log_scores(codes, n_jobs)
         prior = np.exp(self.class_log_prior)
-        run_over_rows(lambda *piece: posterior(scores, prior, *piece, scores), len(scores), n_jobs)
+        run_over_rows(partial(posterior, scores, prior, out=scores), len(scores), n_jobs)
         return scores
 
     def log_posterior(self, codes: Codes, n_jobs: int | None = None) -> Array:
         """Return the log posterior probability of each class, also where the probability underflows."""
         scores = self.log_scores(codes, n_jobs)
-        prior = self.class_log_prior
-        run_over_rows(lambda *piece: log_posterior(scores, prior, *piece, scores), len(scores), n_jobs)
+        run_over_rows(partial(log_posterior, scores, self.class_log_prior, out=scores), len(scores), n_jobs)
         return scores
 
     @abstractmethod
@@ -150,3 +152,89 @@ def stored_prior_ratio(arrays: Arrays, classes: int) -> Array:
     if ratio.shape != (classes,) or ratio.dtype != np.float64 or not (ratio < MAX_LOG_RATIO).all():
         raise ValueError("its prior_ratio is invalid")
     return ratio
+
+
+def network_arrays(network: Network, prefix: str = "") -> dict[str, NDArray[Any]]:
+    """Return the tables of a network by names that begin with `prefix`.
+
+    The table of a node is ``log_table_<node>``. For a sparse table, this array holds its rows, and ``keys_<node>`` and
+    ``default_<node>`` hold the rest. Together with the schema and ``structure.parents``, the arrays define the network.
+    """
+    arrays: dict[str, NDArray[Any]] = {}
+    for node, table in enumerate(network.log_tables):
+        if isinstance(table, SparseTable):
+            arrays[f"{prefix}log_table_{node}"] = table.rows
+            arrays[f"{prefix}keys_{node}"] = table.keys
+            arrays[f"{prefix}default_{node}"] = table.default
+        else:
+            arrays[f"{prefix}log_table_{node}"] = table
+    return arrays
+
+
+def network_from_arrays(
+    schema: Schema, parents: Sequence[Sequence[Any]], arrays: Mapping[str, NDArray[Any]], prefix: str = ""
+) -> Network:
+    """Return the network with these parents and the arrays of `network_arrays`, or raise ValueError."""
+    structure = Structure(tuple(tuple(int(p) for p in node_parents) for node_parents in parents))
+    arity = [*schema.arity.tolist(), len(schema.classes)]
+    if len(structure.parents) != len(arity):
+        raise ValueError(f"its network has {len(structure.parents)} nodes, its schema requires {len(arity)}")
+    log_tables: list[NDArray[np.float64] | SparseTable] = []
+    for node, node_parents in enumerate(structure.parents):
+        table = _checked_logs(arrays[f"{prefix}log_table_{node}"])
+        if f"{prefix}keys_{node}" in arrays:
+            shape = (*(arity[p] for p in node_parents), arity[node])
+            class_axis = node_parents.index(structure.of_class) if structure.of_class in node_parents else None
+            default = _checked_logs(arrays[f"{prefix}default_{node}"])
+            log_tables.append(SparseTable(shape, class_axis, arrays[f"{prefix}keys_{node}"], table, default))
+        else:
+            log_tables.append(table)
+    network = Network(schema, structure, tuple(log_tables))
+    # The network has checked the shapes: the last axis of each table is that of the node's own values.
+    for node_table in network.log_tables:
+        for part in (node_table.rows, node_table.default) if isinstance(node_table, SparseTable) else (node_table,):
+            _checked_distributions(part)
+    return network
+
+
+def networks_arrays(networks: Sequence[Network], prefix: str) -> dict[str, NDArray[Any]]:
+    """Return the tables of several networks by names that begin with `prefix` and the number of the network."""
+    arrays: dict[str, NDArray[Any]] = {}
+    for i, network in enumerate(networks):
+        arrays |= network_arrays(network, f"{prefix}{i}_")
+    return arrays
+
+
+def networks_from_arrays(
+    schema: Schema, parents: Sequence[Sequence[Sequence[Any]]], arrays: Mapping[str, NDArray[Any]], prefix: str
+) -> list[Network]:
+    """Return the networks with these parents and the arrays of `networks_arrays`."""
+    return [network_from_arrays(schema, network, arrays, f"{prefix}{i}_") for i, network in enumerate(parents)]
+
+
+def checked_log_prior(arrays: Mapping[str, NDArray[Any]], name: str, classes: int) -> NDArray[np.float64]:
+    """Return the array of this name; raise ValueError if it is not a log distribution over the classes."""
+    checked_log_table(arrays, name, (classes,))
+    return _checked_distributions(arrays[name])
+
+
+def checked_log_table(arrays: Mapping[str, NDArray[Any]], name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return the array of this name; raise ValueError unless it has this shape and holds log probabilities."""
+    if arrays[name].shape != shape:
+        raise ValueError(f"its array {name!r} has shape {arrays[name].shape}, expected {shape}")
+    return _checked_logs(arrays[name])
+
+
+def _checked_distributions(log_table: NDArray[Any]) -> NDArray[np.float64]:
+    """Return an array, or raise ValueError if its rows are not log probabilities that sum to one."""
+    checked = _checked_logs(log_table)
+    if not np.allclose(np.exp(checked).sum(axis=-1), 1.0, rtol=0.0, atol=ROUNDING):
+        raise ValueError("a table holds probabilities that do not sum to 1")
+    return checked
+
+
+def _checked_logs(log_table: NDArray[Any]) -> NDArray[np.float64]:
+    """Return an array, or raise ValueError if it holds other values than log probabilities."""
+    if log_table.dtype != np.float64 or np.isnan(log_table).any() or (log_table > 1e-9).any():
+        raise ValueError("a table holds values that are not log probabilities")
+    return log_table

@@ -14,12 +14,14 @@ from tanbark.models.model import (
     Model,
     StoredModel,
     centred,
+    checked_log_prior,
+    network_arrays,
+    network_from_arrays,
     stored_number,
     stored_prior_ratio,
     stored_seed,
 )
 from tanbark.network import Network
-from tanbark.network.network_arrays import checked_log_prior, network_arrays, network_from_arrays
 from tanbark.schema.encode.columns import Codes
 from tanbark.structure import RestructureStats
 

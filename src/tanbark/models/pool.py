@@ -21,12 +21,15 @@ from tanbark.models.model import (
     Model,
     StoredModel,
     centred,
+    checked_log_prior,
+    checked_log_table,
+    networks_arrays,
+    networks_from_arrays,
     stored_number,
     stored_prior_ratio,
     stored_seed,
 )
 from tanbark.network import Network
-from tanbark.network.network_arrays import checked_log_prior, checked_log_table, networks_arrays, networks_from_arrays
 from tanbark.schema import Schema
 from tanbark.schema.encode.columns import Codes
 
@@ -151,9 +154,8 @@ class Pool(Model):
         for start in range(0, rows, step):
             joints = voting.log_joints(np.ascontiguousarray(codes[:, start : start + step]), n_jobs)
             normalise_joints(joints, self.learned_log_prior[None], n_jobs)
-            call = partial(pooled_scores, joints, weights, self.linear)
-            part = out[start : start + step]
-            run_over_rows(lambda *piece, call=call, part=part: call(*piece, part), len(joints), n_jobs)
+            call = partial(pooled_scores, joints, weights, self.linear, out=out[start : start + step])
+            run_over_rows(call, len(joints), n_jobs)
         return out + self.prior_ratio
 
     def evidence(self, codes: Codes, n_jobs: int | None = None) -> Array | None:

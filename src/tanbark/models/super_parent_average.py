@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from tanbark.counts import Counts
 from tanbark.kernels.average.super_parent_joint import averaged_log_joint
 from tanbark.kernels.runtime.threads import run_over_rows
-from tanbark.models.model import Array, Model, StoredModel
-from tanbark.network.network_arrays import checked_log_prior, checked_log_table
+from tanbark.models.model import Array, Model, StoredModel, checked_log_prior, checked_log_table
 from tanbark.schema.encode.columns import Codes
 
 
@@ -49,8 +48,8 @@ class SuperParentAverage(Model):
         rows = codes.shape[1]
         out = np.empty((rows, len(self.class_log_prior)))
         tables = (self.own, self.pairs, self.votes, self.class_log_prior, self.alone)
-        call = partial(averaged_log_joint, codes, self.schema.offset, *tables)
-        run_over_rows(lambda *piece: call(*piece, out), rows, n_jobs, steps=out.shape[1] * len(codes) ** 2)
+        call = partial(averaged_log_joint, codes, self.schema.offset, *tables, out=out)
+        run_over_rows(call, rows, n_jobs, steps=out.shape[1] * len(codes) ** 2)
         return out
 
     def to_arrays(self) -> StoredModel:

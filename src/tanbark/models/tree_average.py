@@ -22,9 +22,8 @@ from tanbark.kernels.average.tree_sums import averaged_log_likelihood
 from tanbark.kernels.runtime.threads import run, run_over_rows, spans, thread_count
 from tanbark.kernels.trees.tree_growth import root_trees
 from tanbark.messages import warn
-from tanbark.models.model import Array, Model, StoredModel, stored_number, stored_seed
+from tanbark.models.model import ROUNDING, Array, Model, StoredModel, checked_log_prior, stored_number, stored_seed
 from tanbark.network import Network, Structure
-from tanbark.network.network_arrays import ROUNDING, checked_log_prior
 from tanbark.schema.encode.columns import Codes
 from tanbark.structure import rooted_parents
 

@@ -15,9 +15,17 @@ from tanbark.counts import Counts
 from tanbark.immutable import read_only
 from tanbark.kernels.average.pooling import most_probable, tally_votes
 from tanbark.kernels.runtime.threads import run_over_rows
-from tanbark.models.model import Array, Model, StoredModel, stored_number, stored_prior_ratio
+from tanbark.models.model import (
+    Array,
+    Model,
+    StoredModel,
+    checked_log_prior,
+    networks_arrays,
+    networks_from_arrays,
+    stored_number,
+    stored_prior_ratio,
+)
 from tanbark.network import Network
-from tanbark.network.network_arrays import checked_log_prior, networks_arrays, networks_from_arrays
 from tanbark.schema.encode.columns import Codes
 
 Integers = NDArray[np.int64]

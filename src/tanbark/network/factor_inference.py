@@ -75,7 +75,7 @@ class Factors:
         rows = codes.shape[1]
         out, variance = np.empty((rows, self.layout.classes)), np.zeros((rows, self.layout.classes))
         sampled = np.zeros(rows, np.bool_)
-        run_over_rows(lambda *piece: known_log_joint(self.layout, codes, *piece, out), rows, n_jobs)
+        run_over_rows(partial(known_log_joint, self.layout, codes, out=out), rows, n_jobs)
         for group, at in self._groups(codes, n_jobs):
             log_sum, squared_error = self._log_sum(group, codes, at, n_jobs, max_table, seed)
             out[at] += log_sum

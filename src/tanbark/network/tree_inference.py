@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,7 +71,7 @@ class Tree(Immutable):
         rows = codes.shape[1]
         out = np.empty((rows, len(self.log_prior)))
         layout = (self.order, self.parent, self.arity, self.start, self.tables, self.log_prior)
-        run_over_rows(lambda *piece: tree_log_joint(codes, *layout, *piece, out), rows, n_jobs)
+        run_over_rows(partial(tree_log_joint, codes, *layout, out=out), rows, n_jobs)
         return out
 
     def evidence(self, codes: Codes) -> Array:

@@ -11,7 +11,6 @@ import pyarrow.parquet
 import pytest
 from sklearn.model_selection import LeaveOneOut, cross_val_score
 
-import tanbark
 import tanbark.classifiers.registry as registry
 from tanbark import NaiveBayes
 from tanbark.cli.commands.compare_command import RANKING_METRICS, SCIKIT_LEARN_MODELS, _parse_names
@@ -76,7 +75,7 @@ def test_a_failing_classifier_is_listed_with_the_reason(run, weather, tmp_path, 
         def fit(self, X, y):
             raise ValueError("it\nbroke <here>")
 
-    monkeypatch.setattr(tanbark, "Broken", Broken, raising=False)
+    monkeypatch.setattr("tanbark.classifiers.tan.Broken", Broken, raising=False)
     entry = registry.Entry("tan", "Broken", "", "")
     monkeypatch.setitem(registry.REGISTRY, "tan", entry)
     said = run("compare", "t.csv", "--target", "walk", *QUICK).stdout

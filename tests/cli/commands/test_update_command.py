@@ -374,6 +374,7 @@ def test_where_another_update_runs_for_too_long_it_says_so(write, run, table, mo
     *notes, error = result.stderr.splitlines()
     assert error.startswith("error: another update of ")
     assert f"was still running after {wait} s" in error
+    assert error.endswith("so the model was not changed; try again or wait longer with --wait")
     assert notes == (["note: another update of m.tanbark is running; waiting up to 1.2 s for it"] if wait > 1 else [])
     assert tanbark.load("m.tanbark").counts_.class_counts.sum() == 25
 
@@ -384,7 +385,9 @@ def test_a_new_fit_of_a_model_waits_for_its_update(write, run, table, model, tmp
     monkeypatch.setattr(sys.modules["tanbark.cli.commands.fit_command"], "LOCK_SECONDS", 0.1)
     words = ["fit", "new.csv", "--target", "walk", "--cv", 0, "-o", "m.tanbark"]
     with FileLock(tmp_path / ".m.tanbark.lock"):
-        assert "another update of" in run(*words, code=1).stderr
+        error = run(*words, code=1).stderr
+    assert "another update of" in error
+    assert error.endswith("so the model was not changed; try again later\n")
     assert (tmp_path / "m.tanbark").read_bytes() == before
     run(*words)
     assert tanbark.load("m.tanbark").counts_.class_counts.sum() == 40

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABCMeta, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -447,7 +448,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """
         joint = self.predict_joint_log_proba(X)
         out = np.empty(len(joint))
-        run_over_rows(lambda *piece: log_evidence(joint, *piece, out), len(joint), self.n_jobs)
+        run_over_rows(partial(log_evidence, joint, out=out), len(joint), self.n_jobs)
         return out
 
     def predict_proba(self, X: Any) -> Array:

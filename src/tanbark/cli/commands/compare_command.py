@@ -29,16 +29,16 @@ from tanbark.cli.input.options import (
     completer,
     model_names,
 )
-from tanbark.cli.output.command_text import (
+from tanbark.cli.output.printed_text import (
     advice,
     data_arguments,
     default_output,
     folder_column_notes,
     quoted,
     row_number_notes,
+    scores,
     typed_options,
 )
-from tanbark.cli.output.model_text import scores
 from tanbark.cli.terminal.console import (
     CommandError,
     ProgressLine,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from tanbark.cli.terminal.console import out, percent, progress
+from tanbark.cli.terminal.console import out, progress
+from tanbark.messages import percent
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -99,7 +100,7 @@ def _print_comparison(console: Console, compared: list[tuple[Dataset, CrossValid
 
 def _print_tree(console: Console, data: Dataset) -> None:
     from tanbark import TAN
-    from tanbark.cli.output.model_text import print_network
+    from tanbark.cli.output.printed_text import print_network
 
     model = TAN().fit(data.table, _classes(data))
     console.print()

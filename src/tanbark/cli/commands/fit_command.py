@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tanbark.cli.input.file_lock import exclusive_lock, was_updated
+from tanbark.atomic_write import has_lock
 from tanbark.cli.input.fit_from_rows import FitRequest, FitResult, fit_source
 from tanbark.cli.input.input_columns import Columns, files_read, open_source
 from tanbark.cli.input.options import (
@@ -28,25 +28,29 @@ from tanbark.cli.input.options import (
     completer,
     model_names,
 )
-from tanbark.cli.input.stdin import STDIN
-from tanbark.cli.output.command_text import (
+from tanbark.cli.output.printed_text import (
     advice,
     data_arguments,
     default_output,
     first_file,
     folder_column_notes,
+    model_document,
+    print_structure,
     quoted,
+    score_text,
+    scores,
 )
-from tanbark.cli.output.model_text import model_document, print_structure, score_text, scores
 from tanbark.cli.terminal.console import (
+    STDIN,
     CommandError,
     check_writable,
+    locked,
     out,
-    percent,
     print_json,
     progress,
     summary_console,
 )
+from tanbark.messages import percent
 from tanbark.sources import Source
 
 if TYPE_CHECKING:
@@ -146,7 +150,7 @@ def fit(
     from tanbark.files import save
 
     # Without the lock, an update that has read the old model would overwrite this one.
-    with exclusive_lock(path, LOCK_SECONDS) if was_updated(path) else nullcontext():
+    with locked(path, LOCK_SECONDS, "try again later") if has_lock(path) else nullcontext():
         save(fitted.set_params(n_jobs=None), path)
     console = summary_console(as_json)
     _print_summary(console, source, result, columns)
@@ -217,13 +221,14 @@ def _print_summary(console: Console, source: Source, result: FitResult, columns:
 
     model = result.model
     schema = model.schema_
-    counts = model.counts_.class_counts
-    shares = [f"{label} {percent(count / counts.sum())}" for label, count in zip(schema.classes, counts, strict=True)]
+    counts = model.counts_
+    classes, rows = counts.class_counts, counts.class_counts.sum()
+    shares = [f"{label} {percent(count / rows)}" for label, count in zip(schema.classes, classes, strict=True)]
     more = len(shares) - MAX_CLASSES_LISTED
     shown = ", ".join(shares[:MAX_CLASSES_LISTED]) + (f" and {more} more" if more > 0 else "")
     categories = [f"{c.name} ({c.arity})" for c in schema.columns if isinstance(c, Category)]
     numbers = [f"{c.name} ({c.arity})" for c in schema.columns if isinstance(c, Number)]
-    present = [model.counts_.value(u).sum() / counts.sum() for u in range(len(schema.columns))]
+    present = [counts.value(u).sum() / rows for u in range(len(schema.columns))]
     missing = [f"{name} {percent(1 - share)}" for name, share in zip(schema.names, present, strict=True) if share < 1]
     grid = Table.grid(padding=(0, 3, 0, 0))
     grid.add_column(style="dim", no_wrap=True)
@@ -253,12 +258,12 @@ def _validate(console: Console, request: FitRequest, result: FitResult, folds: i
 
     from tanbark.evaluate import cross_validate
 
-    fitted = result.model
-    rows = int(fitted.counts_.class_counts.sum())
-    if folds == 0 or len(fitted.classes_) < 2:
+    counts = result.model.counts_
+    rows, classes = int(counts.class_counts.sum()), counts.schema.classes
+    if folds == 0 or len(classes) < 2:
         return None
     if folds is None:
-        is_large = rows > MAX_ROWS_TO_VALIDATE or fitted.counts_.table.size > MAX_CELLS_TO_VALIDATE
+        is_large = rows > MAX_ROWS_TO_VALIDATE or counts.table.size > MAX_CELLS_TO_VALIDATE
         is_slow = result.seconds > MAX_FIT_SECONDS_TO_VALIDATE
         if result.X is None or is_large or is_slow:
             why = f"learning took {result.seconds:.0f} s" if result.X is not None and is_slow else "the table is large"
@@ -271,8 +276,8 @@ def _validate(console: Console, request: FitRequest, result: FitResult, folds: i
     with progress("cross-validating", folds) as bar, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         validation = cross_validate(request.new(result.encoder), result.X, result.y, folds=folds, progress=bar)
-    commonest = int(fitted.counts_.class_counts.argmax())
-    share = fitted.counts_.class_counts[commonest] / rows
+    commonest = int(counts.class_counts.argmax())
+    share = counts.class_counts[commonest] / rows
     console.print()
     console.print(
         Text.assemble(
@@ -280,8 +285,7 @@ def _validate(console: Console, request: FitRequest, result: FitResult, folds: i
             (percent(1 - validation.mean("error")), "bold green"),
             ", log loss ",
             (f"{validation.mean('log_loss'):.3f}", "bold green"),
-            f" nats in {folds}-fold cross-validation "
-            f"(always predicting {str(fitted.schema_.classes[commonest])!r}: {percent(share)})",
+            f" nats in {folds}-fold cross-validation (always predicting {str(classes[commonest])!r}: {percent(share)})",
         )
     )
     return validation

@@ -12,7 +12,8 @@ import typer
 from tanbark.cli.input.input_columns import Input, attribute_inputs, class_input, files_read, open_source, read_inputs
 from tanbark.cli.input.options import Data, Database, From, Json, Missing, ModelFile, TrueClass, completer
 from tanbark.cli.output.prediction_writer import SINKS, open_sink
-from tanbark.cli.terminal.console import CommandError, check_writable, err, percent, print_json, progress
+from tanbark.cli.terminal.console import CommandError, check_writable, err, print_json, progress
+from tanbark.messages import percent
 from tanbark.sources import Source
 from tanbark.sources.duckdb_rows import Rows, present
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tanbark.cli.input.options import Json, ModelFile
-from tanbark.cli.output.model_text import model_document, one_network, print_structure, score_text
-from tanbark.cli.terminal.console import CommandError, out, percent, print_json
+from tanbark.cli.output.printed_text import model_document, one_network, print_structure, score_text
+from tanbark.cli.terminal.console import CommandError, out, print_json
+from tanbark.messages import percent
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tanbark.atomic_write import remove_leftovers, replacing
-from tanbark.cli.input.file_lock import exclusive_lock
 from tanbark.cli.input.input_columns import learnable_inputs, open_source, read_inputs
 from tanbark.cli.input.options import Data, Database, From, Json, Missing
-from tanbark.cli.output.model_text import one_network
-from tanbark.cli.terminal.console import CommandError, listed, percent, print_json, progress, summary_console
+from tanbark.cli.output.printed_text import one_network
+from tanbark.cli.terminal.console import CommandError, listed, locked, print_json, progress, summary_console
+from tanbark.messages import percent
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -80,7 +80,7 @@ def update(
     if not model.is_file():
         raise CommandError(f"{model} is a folder, not a model" if model.is_dir() else f"there is no file {model}")
     path = Path(os.path.realpath(model))
-    with exclusive_lock(path, wait):
+    with locked(path, wait, "try again or wait longer with --wait"):
         remove_leftovers(path, TEMPORARY_SUFFIX)
         done = _update(summary_console(as_json), model, path, source, chunk_id, half_life)
     if as_json:

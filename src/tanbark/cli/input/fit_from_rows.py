@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from tanbark.cli.input.input_columns import Columns
-from tanbark.cli.output.command_text import likely_row_number_notes, row_number_notes
+from tanbark.cli.output.printed_text import likely_row_number_notes, row_number_notes
 from tanbark.cli.terminal.console import CommandError, ProgressLine
 
 if TYPE_CHECKING:

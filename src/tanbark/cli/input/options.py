@@ -9,8 +9,7 @@ from typing import Annotated
 
 import typer
 
-from tanbark.cli.input.stdin import STDIN_KINDS
-from tanbark.cli.terminal.console import QUIET
+from tanbark.cli.terminal.console import QUIET, STDIN_KINDS
 
 DEBUG: ContextVar[bool] = ContextVar("debug", default=False)
 """Whether to print the traceback of an error."""

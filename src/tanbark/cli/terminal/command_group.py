@@ -20,8 +20,7 @@ import typer
 from typer.core import TyperGroup
 
 from tanbark.cli.input.options import DEBUG
-from tanbark.cli.input.stdin import removing_stdin_copy
-from tanbark.cli.terminal.console import CONTROL_CHARACTERS, CommandError, err, error_text
+from tanbark.cli.terminal.console import CONTROL_CHARACTERS, CommandError, err, error_text, removing_stdin_copy
 
 EXIT_ERROR = 1
 EXIT_USAGE = 2

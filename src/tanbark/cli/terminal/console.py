@@ -1,4 +1,4 @@
-"""Terminal output: consoles, JSON, progress, error messages and number formats."""
+"""The terminal: consoles, JSON, progress, error messages, and rows from standard input."""
 
 from __future__ import annotations
 
@@ -6,19 +6,20 @@ import json
 import math
 import os
 import re
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from tanbark.cli.input.stdin import with_stdin_name
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress as RichProgress
     from rich.progress import TaskID
+
 
 COLUMNS_WITHOUT_TERMINAL = 100
 """Width of the output if it does not go to a terminal."""
@@ -31,6 +32,12 @@ CONTROL_CHARACTERS = {code: "\ufffd" for code in (*range(32), *range(127, 160)) 
 
 QUIET: ContextVar[bool] = ContextVar("quiet", default=False)
 """Whether to print results and errors only."""
+
+STDIN = "-"
+STDIN_NAME = "standard input"
+STDIN_KINDS = ("csv", "jsonl", "arff", "parquet")
+
+_copy: ContextVar[Path | None] = ContextVar("copy of standard input", default=None)
 
 
 # Consoles
@@ -218,6 +225,23 @@ def check_writable(path: Path, read: Iterable[Path] = ()) -> None:
         raise CommandError(f"cannot write {path}: permission denied")
 
 
+@contextmanager
+def locked(path: Path, wait: float, advice: str) -> Iterator[None]:
+    """Hold the lock of a model file; raise CommandError with advice if another update holds it for `wait` seconds."""
+    from tanbark.atomic_write import exclusive_lock
+
+    def note() -> None:
+        text = f"note: another update of {path.name} is running; waiting up to {wait:g} s for it"
+        err().print(text, style="yellow", soft_wrap=True)
+
+    with ExitStack() as held:
+        try:
+            held.enter_context(exclusive_lock(path, wait, note))
+        except TimeoutError as error:
+            raise CommandError(f"{error}, so the model was not changed; {advice}") from error
+        yield
+
+
 # Formats
 
 
@@ -230,19 +254,6 @@ def listed(names: Iterable[str], most: int = 8) -> str:
     names = list(names)
     shown = ", ".join(map(repr, names[:most]))
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
-
-
-def percent(share: float) -> str:
-    """Return a share in percent, with enough digits to distinguish it from 0% and 100%.
-
-    >>> percent(0.5), percent(0.99996), percent(1.0)
-    ('50.0%', '99.996%', '100.0%')
-    """
-    for digits in (1, 2, 3):
-        shown = f"{share:.{digits}%}"
-        if share in (0.0, 1.0) or float(shown[:-1]) not in (0.0, 100.0):
-            break
-    return shown
 
 
 def time_left(elapsed: float, share: float) -> str:
@@ -268,3 +279,37 @@ def time_left(elapsed: float, share: float) -> str:
         return ""
     left = elapsed * (1 - share) / share
     return f", about {left:.0f} s left" if left < 100 else f", about {left / 60:.0f} min left"
+
+
+# Standard input, copied to a temporary file because commands may read its rows more than once
+
+
+def copy_stdin(kind: str) -> Path:
+    """Copy standard input to a temporary file, which `removing_stdin_copy` removes, and return its path."""
+    if sys.stdin is None:
+        raise CommandError("standard input is closed; name a file instead of -")
+    if sys.stdin.isatty():
+        keys = "Ctrl-Z and Enter" if sys.platform == "win32" else "Ctrl-D"
+        err().print(f"reading rows from the terminal; press {keys} to finish")
+    path = Path(tempfile.mkdtemp(prefix="tanbark-")) / f"stdin.{kind}"
+    _copy.set(path)
+    with path.open("wb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    return path
+
+
+@contextmanager
+def removing_stdin_copy() -> Iterator[None]:
+    """Remove the copy of standard input, if there is one, when the command ends."""
+    try:
+        yield
+    finally:
+        path = _copy.get()
+        if path is not None:
+            shutil.rmtree(path.parent, ignore_errors=True)
+
+
+def with_stdin_name(message: str) -> str:
+    """Return a message with the path of the temporary file replaced by "standard input"."""
+    path = _copy.get()
+    return message if path is None else message.replace(str(path), STDIN_NAME)

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from tanbark import Category, Network, Schema
+from tanbark.models.model import network_arrays, network_from_arrays
 from tanbark.network import SparseTable, Structure
-from tanbark.network.network_arrays import network_arrays, network_from_arrays
 
 
 def network(seed):
