@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.tree import DecisionTreeClassifier
-
-from tanbark.classifiers.registry import REGISTRY
+from tanbark.classifiers.registry import REGISTRY, registered_name
 from tanbark.evaluate.table_vectorizer import TableVectorizer
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.read.table_reader import read_table
 from tanbark.structure.search.exact_or_greedy import MAX_EXACT_NODES
 
 PEERS = {
-    "cart": DecisionTreeClassifier,
-    "random-forest": RandomForestClassifier,
-    "gradient-boosting": HistGradientBoostingClassifier,
+    "cart": ("sklearn.tree", "DecisionTreeClassifier"),
+    "random-forest": ("sklearn.ensemble", "RandomForestClassifier"),
+    "gradient-boosting": ("sklearn.ensemble", "HistGradientBoostingClassifier"),
 }
-"""Classifiers of scikit-learn, by the names that comparisons give them."""
+"""Classifiers of scikit-learn, by the names that comparisons give them; imported on first use."""
 
 ALWAYS_AFFORDABLE = ("naive-bayes", "tan")
 """Candidates for a table of any size."""
@@ -132,7 +129,11 @@ def _new_model(name: str, encoder: Encoder | Schema | None) -> Any:
         return REGISTRY[name].classifier(encoder=encoder)
     if name not in PEERS:
         raise ValueError(f"there is no classifier {name!r}; the names are {', '.join(candidate_names())}")
-    return make_pipeline(TableVectorizer(encoder=encoder), PEERS[name](random_state=0))
+    from sklearn.pipeline import make_pipeline
+
+    module, class_name = PEERS[name]
+    peer = getattr(import_module(module), class_name)
+    return make_pipeline(TableVectorizer(encoder=encoder), peer(random_state=0))
 
 
 def as_models(models: Mapping[str, Any] | Sequence[str], encoder: Encoder | Schema | None = None) -> dict[str, Any]:
@@ -153,12 +154,18 @@ def as_models(models: Mapping[str, Any] | Sequence[str], encoder: Encoder | Sche
 
 def candidate_name(model: Any) -> str | None:
     """Return the name of a classifier among the candidates, None if it is not one; of a pipeline, of its last step."""
+    from sklearn.pipeline import Pipeline
+
     if isinstance(model, Pipeline):
         model = model.steps[-1][1]
-    classes = {entry.classifier: name for name, entry in REGISTRY.items()} | {
-        kind: name for name, kind in PEERS.items()
-    }
-    return next((classes[kind] for kind in type(model).__mro__ if kind in classes), None)
+    peers = {class_name: name for name, (_, class_name) in PEERS.items()}
+    for kind in type(model).__mro__:
+        name = registered_name(kind)
+        if name is None and kind.__module__.startswith("sklearn."):
+            name = peers.get(kind.__name__)
+        if name is not None:
+            return name
+    return None
 
 
 def table_shape(X: Any) -> tuple[int, int]:

@@ -9,6 +9,7 @@ from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, Self
 
+import numba  # noqa: F401 (below many nested imports, its own import can take 0.1 s longer in Python 3.11)
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
