@@ -10,15 +10,16 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tanbark.classifiers.base.shared_docs import insert_shared_parameters
 from tanbark.classifiers.base.validation import with_encoder
 from tanbark.classifiers.bayes_net import BayesNet
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.read.table_reader import as_array, as_known_table, read_table
+from tanbark.shared_docs import insert_shared_docs
 
 CONSTANT = "constant"
 
 
+@insert_shared_docs
 class MarkovBlanketSelector(TransformerMixin, BaseEstimator):
     """Keep the columns in the Markov blanket of the class in a learned network.
 
@@ -201,6 +202,3 @@ class MarkovBlanketSelector(TransformerMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         tags.target_tags.required = True
         return tags
-
-
-insert_shared_parameters(MarkovBlanketSelector)

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tanbark.classifiers.base.shared_docs import insert_shared_parameters
 from tanbark.classifiers.base.validation import (
     available_unless,
     check_encoder,
@@ -34,6 +33,7 @@ from tanbark.schema.encode.columns import Codes
 from tanbark.schema.encode.growth import encode_growing, with_classes
 from tanbark.schema.read.class_column import Target, read_known_target, read_target, usable_rows
 from tanbark.schema.read.table_reader import Table
+from tanbark.shared_docs import insert_shared_docs
 
 Array = NDArray[np.float64]
 
@@ -50,6 +50,7 @@ def _without_joint(classifier: CountsClassifier) -> str | None:
     return f"{type(classifier).__name__} has class probabilities, but no joint distribution of rows"
 
 
+@insert_shared_docs
 class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     """A classifier that learns a model from counts, and from rows if counts of pairs do not suffice.
 
@@ -78,7 +79,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        insert_shared_parameters(cls)
+        insert_shared_docs(cls)
 
     @abstractmethod
     def _learn(self, counts: Counts, rows: Rows | None, former: Any) -> Model:

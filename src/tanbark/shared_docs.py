@@ -1,9 +1,17 @@
-"""Descriptions of parameters and attributes that several classifiers share, inserted into their docstrings."""
+"""Parts of docstrings that several functions or classes share.
+
+A line such as ``{n_jobs}`` in a docstring stands for the text in `_SHARED`; `insert_shared_docs` inserts it.
+"""
 
 from __future__ import annotations
 
 import inspect
 import re
+from functools import cached_property
+from types import FunctionType
+from typing import Any, TypeVar
+
+Documented = TypeVar("Documented", bound=Any)
 
 _SHARED = {
     "parameters": """
@@ -75,24 +83,35 @@ _SHARED = {
         """,
 }
 
+_METHOD_TYPES = (FunctionType, property, cached_property, classmethod, staticmethod)
 _PLACEHOLDER = re.compile(r"^(?P<indent> *)\{(?P<name>\w+)\}$", re.MULTILINE)
 
 
-def with_shared_parameters(docstring: str) -> str:
-    """Replace lines such as ``{encoder}`` in a docstring by the shared descriptions.
+def completed(docstring: str) -> str:
+    """Replace lines such as ``{encoder}`` in a docstring by the shared texts.
 
-    >>> print(with_shared_parameters("    {n_jobs}").splitlines()[0])
+    >>> print(completed("    {n_jobs}").splitlines()[0])
         n_jobs : int or None, default=None
     """
 
-    def described(found: re.Match[str]) -> str:
+    def text(found: re.Match[str]) -> str:
         lines = inspect.cleandoc(_SHARED[found["name"]]).splitlines()
         return "\n".join(f"{found['indent']}{line}".rstrip() for line in lines)
 
-    return _PLACEHOLDER.sub(described, docstring)
+    return _PLACEHOLDER.sub(text, docstring)
 
 
-def insert_shared_parameters(cls: type) -> None:
-    """Insert the shared descriptions into the docstring of a class."""
-    if cls.__doc__:
-        cls.__doc__ = with_shared_parameters(cls.__doc__)
+def insert_shared_docs(thing: Documented) -> Documented:
+    """Insert the shared texts into the docstring of a function, or of a class and its methods.
+
+    It can be used as a decorator.
+    """
+    members = vars(thing).values() if isinstance(thing, type) else ()
+    methods = [member for member in members if isinstance(member, _METHOD_TYPES) or hasattr(member, "__wrapped__")]
+    for documented in (thing, *methods):
+        # The function inside a class method or a decorated method has a docstring of its own.
+        for inner in (documented, getattr(documented, "__wrapped__", None)):
+            docstring = getattr(inner, "__doc__", None)
+            if docstring and _PLACEHOLDER.search(docstring):
+                inner.__doc__ = completed(docstring)
+    return thing
