@@ -6,11 +6,11 @@ class Network {
   constructor({ parents, tables, alone, logPrior }, arity, classes) {
     const n = arity.length;
     Object.assign(this, { n, arity, classes, tables, logPrior, made: new Map(), cells: 0, names: 0, plain: [] });
-    this.above = parents.map((nodes) => nodes.filter((p) => p !== n));
+    this.attributeParents = parents.map((nodes) => nodes.filter((p) => p !== n));
     this.width = parents.map((nodes, f) => (f === n || nodes.includes(n) ? classes : 1));
     this.own = [...arity, 1];
     this.below = parents.map(() => []);
-    this.above.forEach((nodes, f) => nodes.forEach((p) => this.below[p].push(f)));
+    this.attributeParents.forEach((nodes, f) => nodes.forEach((p) => this.below[p].push(f)));
     this.order = this.#parentsFirst();
     this.isTree = !parents[n].length && parents.every((nodes, f) => f === n || (nodes.includes(n) && nodes.length < 3));
     this.alone = alone ?? (this.isTree ? this.#aloneInTree() : undefined);
@@ -19,7 +19,7 @@ class Network {
   }
 
   #parentsFirst() {
-    const waiting = this.above.map((nodes) => nodes.length);
+    const waiting = this.attributeParents.map((nodes) => nodes.length);
     const order = waiting.flatMap((many, f) => (many ? [] : [f]));
     for (let at = 0; at < order.length; at++) {
       for (const child of this.below[order[at]]) if (--waiting[child] === 0) order.push(child);
@@ -33,7 +33,7 @@ class Network {
     const alone = [];
     for (const u of this.order) {
       if (u === this.n) continue;
-      const [p] = this.above[u];
+      const [p] = this.attributeParents[u];
       const rows = p === undefined ? 1 : this.arity[p];
       const size = this.arity[u] * classes;
       const sums = new Float64Array(size);
@@ -51,7 +51,7 @@ class Network {
   // The index of a factor's first term; -1 if one of its attributes is unknown.
   entry(f, codes) {
     let at = 0;
-    for (const p of this.above[f]) {
+    for (const p of this.attributeParents[f]) {
       if (codes[p] === UNKNOWN) return -1;
       at = at * this.arity[p] + codes[p];
     }
@@ -120,7 +120,7 @@ class Network {
   #hung() {
     const { n, arity, classes } = this;
     if (this.tables.some((table) => table.some((log) => log < -600 && log !== -Infinity))) return null;
-    const parent = Int32Array.from(arity, (_, u) => this.above[u][0] ?? -1);
+    const parent = Int32Array.from(arity, (_, u) => this.attributeParents[u][0] ?? -1);
     const tables = arity.map((values, u) => {
       const rows = parent[u] < 0 ? 1 : arity[parent[u]];
       const table = new Float64Array(classes * rows * values);
@@ -140,7 +140,7 @@ class Network {
     for (let at = n; at >= 0; at--) {
       const f = this.order[at];
       if (!missing(f)) live[f] = 1;
-      if (live[f]) for (const p of this.above[f]) live[p] = 1;
+      if (live[f]) for (const p of this.attributeParents[f]) live[p] = 1;
     }
     const top = Int32Array.from({ length: n + 1 }, (_, f) => f);
     const find = (f) => {
@@ -150,21 +150,21 @@ class Network {
     const touched = [];
     for (let f = 0; f <= n; f++) {
       if (!live[f]) continue;
-      const holes = [f, ...this.above[f]].filter(missing);
-      if (!holes.length) continue;
-      touched.push([f, holes[0]]);
-      for (const u of holes) top[Math.max(find(u), find(holes[0]))] = Math.min(find(u), find(holes[0]));
+      const absent = [f, ...this.attributeParents[f]].filter(missing);
+      if (!absent.length) continue;
+      touched.push([f, absent[0]]);
+      for (const u of absent) top[Math.max(find(u), find(absent[0]))] = Math.min(find(u), find(absent[0]));
     }
     const groups = new Map();
-    for (const [f, hole] of touched) {
-      const name = find(hole);
+    for (const [f, first] of touched) {
+      const name = find(first);
       if (!groups.has(name)) groups.set(name, { members: [], children: [] });
       groups.get(name)[missing(f) ? "members" : "children"].push(f);
     }
     for (const group of groups.values()) {
       const around = new Set(group.children.filter((f) => f < n));
       for (const f of [...group.members, ...group.children]) {
-        for (const p of this.above[f]) if (!missing(p)) around.add(p);
+        for (const p of this.attributeParents[f]) if (!missing(p)) around.add(p);
       }
       group.around = [...around];
     }
@@ -204,7 +204,7 @@ class Network {
   #plan({ members, children }, codes) {
     const beside = new Map(members.map((u) => [u, new Set()]));
     for (const f of [...members, ...children]) {
-      const scope = [f, ...this.above[f]].filter((u) => u < this.n && codes[u] === UNKNOWN);
+      const scope = [f, ...this.attributeParents[f]].filter((u) => u < this.n && codes[u] === UNKNOWN);
       for (const u of scope) for (const v of scope) if (v !== u) beside.get(u).add(v);
     }
     const cells = (u) => {
@@ -256,7 +256,7 @@ class Network {
     const { classes, arity } = this;
     const table = plain ? this.#probabilities(f) : this.tables[f];
     const width = this.width[f];
-    const nodes = f === this.n ? this.above[f] : [...this.above[f], f];
+    const nodes = f === this.n ? this.attributeParents[f] : [...this.attributeParents[f], f];
     const scope = [];
     const strides = [];
     let entry = 0;
@@ -353,14 +353,14 @@ class Network {
       const own = f === n ? 0 : 1 + f;
       for (let k = 0; k < classes; k++) {
         const term = this.term(f, entry, k);
-        if (f === n && !this.above[f].length) {
+        if (f === n && !this.attributeParents[f].length) {
           out[0][k] += term;
           continue;
         }
         const base = alone(f, k) === -Infinity && !this.isTree ? term : alone(f, k);
-        const ratio = base === -Infinity ? 0 : (term - base) / (1 + this.above[f].length);
+        const ratio = base === -Infinity ? 0 : (term - base) / (1 + this.attributeParents[f].length);
         out[own][k] += base + ratio;
-        for (const p of this.above[f]) out[1 + p][k] += ratio;
+        for (const p of this.attributeParents[f]) out[1 + p][k] += ratio;
       }
     }
     for (const { group, said: sums } of this.#groupSums(codes)) {

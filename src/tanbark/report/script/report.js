@@ -228,31 +228,31 @@ function tableOf(model, drawing, node) {
   const n = pageData.columns.length;
   const classes = pageData.classes.length;
   if (of instanceof TreeAverage) {
-    if (node === n) return { above: [], probabilities: (_, j, k) => Math.exp(of.logPrior[k]), withClass: true };
-    const above = drawing.parents[node].filter((p) => p !== n);
-    return { above, withClass: true, probabilities: (values, j, k) => of.conditional(node, above, values, j, k) };
+    if (node === n) return { parents: [], probabilities: (_, j, k) => Math.exp(of.logPrior[k]), withClass: true };
+    const parents = drawing.parents[node].filter((p) => p !== n);
+    return { parents, withClass: true, probabilities: (values, j, k) => of.conditional(node, parents, values, j, k) };
   }
   if (of instanceof SuperParentsMean) {
-    if (node === n) return { above: [], probabilities: (_, j, k) => Math.exp(of.logPrior[k]), withClass: true };
-    return { above: [], withClass: true, probabilities: (_, j, k) => Math.exp(of.alone[(of.offset[node] + j) * classes + k]) };
+    if (node === n) return { parents: [], probabilities: (_, j, k) => Math.exp(of.logPrior[k]), withClass: true };
+    return { parents: [], withClass: true, probabilities: (_, j, k) => Math.exp(of.alone[(of.offset[node] + j) * classes + k]) };
   }
   const network = of.network ?? of;
   const withClass = network.width[node] > 1;
   const probabilities = (values, j, k) => {
     let row = 0;
-    network.above[node].forEach((p, at) => (row = row * network.arity[p] + values[at]));
+    network.attributeParents[node].forEach((p, at) => (row = row * network.arity[p] + values[at]));
     return Math.exp(network.term(node, (row * network.own[node] + (node === n ? 0 : j)) * network.width[node], k));
   };
-  return { above: network.above[node], withClass, probabilities };
+  return { parents: network.attributeParents[node], withClass, probabilities };
 }
 
 function showTable(model, drawing, node) {
   const n = pageData.columns.length;
   const ofClass = node === n;
   const named = (u) => (u === n ? { name: pageData.className, labels: pageData.classes } : pageData.columns[u]);
-  const { above, withClass, probabilities } = tableOf(model, drawing, node);
+  const { parents, withClass, probabilities } = tableOf(model, drawing, node);
   const one = drawing.ofClass ?? undefined;
-  const given = ofClass || !withClass || one !== undefined ? above : [...above, n];
+  const given = ofClass || !withClass || one !== undefined ? parents : [...parents, n];
   const own = named(node).labels;
   const sizes = given.map((u) => named(u).labels.length);
   const total = sizes.reduce((product, size) => product * size, 1);

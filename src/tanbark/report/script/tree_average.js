@@ -123,11 +123,11 @@ class TreeAverage {
   }
 
   // P(value j of u | the value of its parent, class k).
-  conditional(u, above, values, j, k) {
+  conditional(u, parents, values, j, k) {
     const alone = this.values[(this.offset[u] + j) * this.classes + k];
-    if (!above.length) return alone;
-    const [start, byU, byAbove] = this.#block(u, above[0]);
-    return alone * this.ratios[start + j * byU + values[0] * byAbove + k];
+    if (!parents.length) return alone;
+    const [start, byU, byParent] = this.#block(u, parents[0]);
+    return alone * this.ratios[start + j * byU + values[0] * byParent + k];
   }
 
   scores(codes) {
@@ -136,36 +136,36 @@ class TreeAverage {
 
   // A generator that computes the scores in small steps.
   *scoring(codes) {
-    const { holes, ways } = this.#lack(codes);
-    const logs = ways > this.completions ? this.#overTrees(codes) : yield* this.#overCompletions(codes, holes, ways);
+    const { missing, nCompletions } = this.#missing(codes);
+    const logs = nCompletions > this.completions ? this.#overTrees(codes) : yield* this.#overCompletions(codes, missing, nCompletions);
     return logs.map((log, k) => log + this.logPrior[k]);
   }
 
   // Scores from sampled trees, if the exact scores would take noticeably long.
   estimate(codes) {
-    const { ways } = this.#lack(codes);
-    if (ways > this.completions || ways * this.classes * this.n ** 3 < MOST_AT_ONCE) return undefined;
+    const { nCompletions } = this.#missing(codes);
+    if (nCompletions > this.completions || nCompletions * this.classes * this.n ** 3 < MOST_AT_ONCE) return undefined;
     return this.#overTrees(codes).map((log, k) => log + this.logPrior[k]);
   }
 
   // The unknown attributes and the number of completions.
-  #lack(codes) {
-    const holes = codes.flatMap((code, u) => (code === UNKNOWN ? [u] : []));
-    return { holes, ways: holes.reduce((product, u) => Math.min(product * this.arity[u], 1e9), 1) };
+  #missing(codes) {
+    const missing = codes.flatMap((code, u) => (code === UNKNOWN ? [u] : []));
+    return { missing, nCompletions: missing.reduce((product, u) => Math.min(product * this.arity[u], 1e9), 1) };
   }
 
-  *#overCompletions(codes, holes, ways) {
+  *#overCompletions(codes, missing, nCompletions) {
     const row = codes.slice();
     const atOnce = Math.ceil(MOST_AT_ONCE / 5 / (this.classes * this.n ** 3));
-    const terms = Array.from({ length: this.classes }, () => new Float64Array(ways));
-    for (const u of holes) row[u] = 0;
-    for (let way = 0; way < ways; way++) {
-      for (let k = 0; k < this.classes; k++) terms[k][way] = this.#complete(row, k);
-      for (let at = holes.length - 1; at >= 0; at--) {
-        if (++row[holes[at]] < this.arity[holes[at]]) break;
-        row[holes[at]] = 0;
+    const terms = Array.from({ length: this.classes }, () => new Float64Array(nCompletions));
+    for (const u of missing) row[u] = 0;
+    for (let index = 0; index < nCompletions; index++) {
+      for (let k = 0; k < this.classes; k++) terms[k][index] = this.#complete(row, k);
+      for (let at = missing.length - 1; at >= 0; at--) {
+        if (++row[missing[at]] < this.arity[missing[at]]) break;
+        row[missing[at]] = 0;
       }
-      if ((way + 1) % atOnce === 0) yield;
+      if ((index + 1) % atOnce === 0) yield;
     }
     return terms.map((logs) => logSum(logs));
   }
