@@ -1,6 +1,7 @@
 """Rules of the code base: types, import layers, private attributes, file names and class hierarchies."""
 
 import ast
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -100,3 +101,41 @@ def test_every_package_says_what_it_is_for():
     for init in PACKAGE.rglob("__init__.py"):
         module = ".".join(init.relative_to(PACKAGE.parent).parts[:-1])
         assert import_module(module).__doc__, module
+
+
+PATH_OF_A_FIT = """
+import sys
+from pathlib import Path
+import numpy as np, tanbark
+root = str(Path(tanbark.__file__).parent)
+rng = np.random.default_rng(0)
+X = np.column_stack([rng.choice(["a", "b"], 200), rng.integers(0, 3, 200), rng.normal(size=200)]).astype(object)
+X[::7, 0] = None
+y = rng.choice(["no", "yes"], 200)
+files, crossings = set(), 0
+def package(path):
+    return path[len(root) + 1 :].split("/")[0]
+def called(frame, event, _):
+    global crossings
+    here = frame.f_code.co_filename
+    if event == "call" and here.startswith(root):
+        files.add(here)
+        caller = frame.f_back.f_code.co_filename
+        crossings += caller.startswith(root) and package(caller) != package(here)
+model = tanbark.TAN().fit(X, y)
+sys.setprofile(called)
+model.fit(X, y)
+sys.setprofile(None)
+print(len(files), crossings)
+"""
+
+
+def test_a_fit_can_be_followed_in_few_files():
+    # The plain-Python versions of the kernels are traced too.
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", PATH_OF_A_FIT], env=environment, capture_output=True, text=True, timeout=120, check=True
+    )
+    files, crossings = map(int, done.stdout.split())
+    assert files <= 26
+    assert crossings <= 40
