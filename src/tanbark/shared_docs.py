@@ -1,6 +1,7 @@
 """Parts of docstrings that several functions or classes share.
 
-A line such as ``{n_jobs}`` in a docstring stands for the text in `_SHARED`; `insert_shared_docs` inserts it.
+A line such as ``{n_jobs}`` in a docstring stands for the text in `_SHARED`; `insert_shared_docs` inserts it. A text
+may contain such lines, too.
 """
 
 from __future__ import annotations
@@ -81,6 +82,42 @@ _SHARED = {
         network_ : Network
             The learned network.
         """,
+    # Counts
+    "encoded_rows": """
+        schema : Schema
+            The schema that encoded the rows.
+        codes : ndarray of shape (n_attributes, n_rows)
+            Output of ``schema.encode``.
+        """,
+    "counting_options": """
+        encoder : Encoder, default=None
+            Settings for learning the schema; None uses ``Encoder()``.
+        ignore : sequence of str, default=()
+            Columns to leave out of the learned schema.
+        order : {1, 2}, default=2
+            1 counts single values, 2 also counts pairs of values.
+        """,
+    "data_frame_counting": """
+        target : str
+            Name of the class column. Rows without a class are dropped with a warning.
+        schema : Schema, default=None
+            The columns to count and the classes. None learns the schema from the data.
+        {counting_options}
+
+        Returns
+        -------
+        counts : Counts
+        """,
+    "dense_table": """
+        Returns
+        -------
+        table : ndarray of shape `shape`
+
+        Raises
+        ------
+        ValueError
+            If the table is too large.
+        """,
 }
 
 _METHOD_TYPES = (FunctionType, property, cached_property, classmethod, staticmethod)
@@ -95,7 +132,7 @@ def completed(docstring: str) -> str:
     """
 
     def text(found: re.Match[str]) -> str:
-        lines = inspect.cleandoc(_SHARED[found["name"]]).splitlines()
+        lines = completed(inspect.cleandoc(_SHARED[found["name"]])).splitlines()
         return "\n".join(f"{found['indent']}{line}".rstrip() for line in lines)
 
     return _PLACEHOLDER.sub(text, docstring)
