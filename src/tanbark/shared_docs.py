@@ -118,6 +118,51 @@ _SHARED = {
         ValueError
             If the table is too large.
         """,
+    # Probability tables, scores and inference
+    "counts_and_estimator": """
+        Parameters
+        ----------
+        counts : Counts
+        parameters : {"ml", "softened", "dirichlet", "laplace", "m"}
+            The estimator; a key of `PARAMETERS`.
+        ess : float
+            Equivalent sample size.
+        """,
+    "node_and_parents": """
+        node : int
+            The node.
+        parents : sequence of int
+            Its parents.
+        """,
+    "edge_gains": """
+        Parameters
+        ----------
+        asked : array of shape (nodes, nodes)
+            The edges whose gains are needed.
+
+        Returns
+        -------
+        array of shape (nodes, nodes)
+            The gains; those that were not asked for may be NaN.
+        """,
+    "node_name": """
+        Parameters
+        ----------
+        name : str
+            Name of the node.
+        """,
+    "inference_options": """
+        Parameters
+        ----------
+        codes : ndarray of shape (n_attributes, n_rows)
+            Output of ``schema.encode``.
+        n_jobs : int, default=None
+            Number of threads, as in scikit-learn.
+        max_table : int, default=2**20
+            Maximum number of cells of a table in exact inference; beyond it, missing values are sampled.
+        seed : int, default=0
+            Seed of the samples.
+        """,
 }
 
 _METHOD_TYPES = (FunctionType, property, cached_property, classmethod, staticmethod)
