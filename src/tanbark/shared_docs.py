@@ -163,6 +163,30 @@ _SHARED = {
         seed : int, default=0
             Seed of the samples.
         """,
+    # Datasets
+    "dataset_or_unknown": """
+        Returns
+        -------
+        Dataset
+
+        Raises
+        ------
+        UnknownDatasetError
+            If there is no dataset of this name.
+        """,
+    "seed_of_cart_example": """
+        random_state : int, default=0
+            The random seed.
+
+        Returns
+        -------
+        Dataset
+
+        References
+        ----------
+        L. Breiman, J. H. Friedman, R. A. Olshen and C. J. Stone (1984). Classification and Regression Trees. Wadsworth,
+        pp. 43-49 (LED display) and 49-55 (waveforms).
+        """,
 }
 
 _METHOD_TYPES = (FunctionType, property, cached_property, classmethod, staticmethod)
