@@ -1,6 +1,7 @@
 """Parts of docstrings that several functions or classes share.
 
-A line such as ``{n_jobs}`` in a docstring stands for the text in `_SHARED`; `insert_shared_docs` inserts it.
+A line such as ``{n_jobs}`` in a docstring stands for the text in `_SHARED`; `insert_shared_docs` inserts it. A text
+may contain such lines, too.
 """
 
 from __future__ import annotations
@@ -81,6 +82,111 @@ _SHARED = {
         network_ : Network
             The learned network.
         """,
+    # Counts
+    "encoded_rows": """
+        schema : Schema
+            The schema that encoded the rows.
+        codes : ndarray of shape (n_attributes, n_rows)
+            Output of ``schema.encode``.
+        """,
+    "counting_options": """
+        encoder : Encoder, default=None
+            Settings for learning the schema; None uses ``Encoder()``.
+        ignore : sequence of str, default=()
+            Columns to leave out of the learned schema.
+        order : {1, 2}, default=2
+            1 counts single values, 2 also counts pairs of values.
+        """,
+    "data_frame_counting": """
+        target : str
+            Name of the class column. Rows without a class are dropped with a warning.
+        schema : Schema, default=None
+            The columns to count and the classes. None learns the schema from the data.
+        {counting_options}
+
+        Returns
+        -------
+        counts : Counts
+        """,
+    "dense_table": """
+        Returns
+        -------
+        table : ndarray of shape `shape`
+
+        Raises
+        ------
+        ValueError
+            If the table is too large.
+        """,
+    # Probability tables, scores and inference
+    "counts_and_estimator": """
+        Parameters
+        ----------
+        counts : Counts
+        parameters : {"ml", "softened", "dirichlet", "laplace", "m"}
+            The estimator; a key of `PARAMETERS`.
+        ess : float
+            Equivalent sample size.
+        """,
+    "node_and_parents": """
+        node : int
+            The node.
+        parents : sequence of int
+            Its parents.
+        """,
+    "edge_gains": """
+        Parameters
+        ----------
+        asked : array of shape (nodes, nodes)
+            The edges whose gains are needed.
+
+        Returns
+        -------
+        array of shape (nodes, nodes)
+            The gains; those that were not asked for may be NaN.
+        """,
+    "node_name": """
+        Parameters
+        ----------
+        name : str
+            Name of the node.
+        """,
+    "inference_options": """
+        Parameters
+        ----------
+        codes : ndarray of shape (n_attributes, n_rows)
+            Output of ``schema.encode``.
+        n_jobs : int, default=None
+            Number of threads, as in scikit-learn.
+        max_table : int, default=2**20
+            Maximum number of cells of a table in exact inference; beyond it, missing values are sampled.
+        seed : int, default=0
+            Seed of the samples.
+        """,
+    # Datasets
+    "dataset_or_unknown": """
+        Returns
+        -------
+        Dataset
+
+        Raises
+        ------
+        UnknownDatasetError
+            If there is no dataset of this name.
+        """,
+    "seed_of_cart_example": """
+        random_state : int, default=0
+            The random seed.
+
+        Returns
+        -------
+        Dataset
+
+        References
+        ----------
+        L. Breiman, J. H. Friedman, R. A. Olshen and C. J. Stone (1984). Classification and Regression Trees. Wadsworth,
+        pp. 43-49 (LED display) and 49-55 (waveforms).
+        """,
 }
 
 _METHOD_TYPES = (FunctionType, property, cached_property, classmethod, staticmethod)
@@ -95,7 +201,7 @@ def completed(docstring: str) -> str:
     """
 
     def text(found: re.Match[str]) -> str:
-        lines = inspect.cleandoc(_SHARED[found["name"]]).splitlines()
+        lines = completed(inspect.cleandoc(_SHARED[found["name"]])).splitlines()
         return "\n".join(f"{found['indent']}{line}".rstrip() for line in lines)
 
     return _PLACEHOLDER.sub(text, docstring)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -70,8 +71,28 @@ def count_source(
     """Count the rows of a source; implements `Counts.from_batches`."""
     check_schema_arguments(target, schema, encoder, ignore)
     rows = as_source(source)
+    survey = None
+
+    def seen(n_rows: int) -> None:
+        if progress is not None:
+            progress("counting", n_rows, rows.total)
+
+    with _column_errors(rows):
+        if schema is None:
+            survey = survey_rows(rows, target, encoder, ignore, n_jobs, progress)
+            schema = survey.schema()
+        elif rows.schema.names:
+            check_columns(rows.schema, schema.names, target)
+        counts, dropped = count_and_drop(schema, rows.batches((*schema.names, target)), target, order, n_jobs, seen)
+        check_row_count(counts, dropped, survey)
+    return counts
+
+
+@contextmanager
+def _column_errors(rows: Source) -> Iterator[None]:
+    """Raise a TypeError about the columns of a file as `ColumnError`."""
     try:
-        return _count_source(rows, target, schema, encoder, ignore, order, n_jobs, progress)
+        yield
     except TypeError as error:
         if not isinstance(rows, FileSource):
             raise
@@ -79,42 +100,21 @@ def count_source(
         raise ColumnError(str(error)) from error
 
 
-def _count_source(
-    rows: Source,
-    target: str,
-    schema: Schema | None,
-    encoder: Encoder | None,
-    ignore: Sequence[str],
-    order: int,
-    n_jobs: int | None,
-    progress: Progress | None,
-) -> Counts:
-    survey = None
-    if schema is None:
-        survey = survey_rows(rows, target, encoder, ignore, n_jobs, progress)
-        schema = survey.schema()
-    elif rows.schema.names:
-        check_columns(rows.schema, schema.names, target)
-
-    def seen(n_rows: int) -> None:
-        if progress is not None:
-            progress("counting", n_rows, rows.total)
-
-    counts, dropped = count_and_drop(schema, rows.batches((*schema.names, target)), target, order, n_jobs, seen)
+def check_row_count(counts: Counts, dropped: int, survey: Survey | None) -> None:
+    """Check that the survey, if there was one, saw as many rows; without a survey, warn about dropped rows."""
     if survey is None:
         warn_of_dropped(dropped)
     else:
         # The survey has already warned about dropped rows.
         survey.check_row_count(int(counts.class_counts.sum()) + dropped)
-    return counts
 
 
 def count_and_drop(
     schema: Schema,
     batches: Iterable[pa.RecordBatch],
     target: str,
-    order: int = 2,
-    n_jobs: int | None = None,
+    order: int,
+    n_jobs: int | None,
     seen: Callable[[int], None] | None = None,
 ) -> tuple[Counts, int]:
     """Count as `count_batches` does; return the number of dropped rows instead of warning about them."""

@@ -19,6 +19,7 @@ from tanbark.schema import Encoder, Schema
 from tanbark.schema.encode.columns import Codes
 from tanbark.schema.encode.growth import code_positions, positions
 from tanbark.schema.read.class_column import MAX_TOTAL_WEIGHT
+from tanbark.shared_docs import insert_shared_docs
 
 MAX_INCREMENTAL_ROWS = 1000
 """Up to this many rows, adding rows to an existing table is faster than counting them into a new one."""
@@ -26,6 +27,7 @@ ROUNDING = 1e-9
 """Tolerance for rounding errors in sums of weights, relative to the weight of each class."""
 
 
+@insert_shared_docs
 @dataclass(frozen=True, eq=False)
 class Counts(Immutable):
     """Frequencies of classes, attribute values and pairs of attribute values.
@@ -97,10 +99,7 @@ class Counts(Immutable):
 
         Parameters
         ----------
-        schema : Schema
-            The schema that encoded the rows.
-        codes : ndarray of shape (n_attributes, n_rows)
-            Output of ``schema.encode``.
+        {encoded_rows}
         y : ndarray of shape (n_rows,)
             Class of each row, as an index into ``schema.classes``. Leave out rows without a class.
         weights : ndarray of shape (n_rows,), default=None
@@ -145,12 +144,7 @@ class Counts(Immutable):
         schema : Schema, default=None
             With a schema, the rows are read once. Without, one or more earlier passes learn the same schema as from
             the whole table in memory.
-        encoder : Encoder, default=None
-            Settings for learning the schema; None uses ``Encoder()``.
-        ignore : sequence of str, default=()
-            Columns to leave out of the learned schema.
-        order : {1, 2}, default=2
-            1 counts single values, 2 also counts pairs of values.
+        {counting_options}
         n_jobs : int, default=None
             Number of threads, as in scikit-learn.
         progress : callable, default=None

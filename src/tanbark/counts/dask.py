@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tanbark.counts.accumulator import check_memory, check_order
-from tanbark.counts.batch_counting import check_columns, check_schema_arguments, count_and_drop
+from tanbark.counts.batch_counting import check_columns, check_row_count, check_schema_arguments, count_and_drop
 from tanbark.counts.counts import Counts
 from tanbark.schema import Encoder, Schema
-from tanbark.schema.read.class_column import warn_of_dropped
 from tanbark.schema.survey.schema_survey import Survey
+from tanbark.shared_docs import insert_shared_docs
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,6 +22,7 @@ FAN_IN = 8
 """Number of results that one task merges, and thus the most that a worker holds at once."""
 
 
+@insert_shared_docs
 def count(
     df: Any,
     target: str,
@@ -42,20 +43,7 @@ def count(
     df : dask.dataframe.DataFrame
         The data. Every pass computes them again, so they must be the same each time; persist them if they are
         expensive to compute.
-    target : str
-        Name of the class column. Rows without a class are dropped with a warning.
-    schema : Schema, default=None
-        The columns to count and the classes. None learns the schema from the data.
-    encoder : Encoder, default=None
-        Settings for learning the schema; None uses ``Encoder()``.
-    ignore : sequence of str, default=()
-        Columns to leave out of the learned schema.
-    order : {1, 2}, default=2
-        1 counts single values, 2 also counts pairs of values.
-
-    Returns
-    -------
-    counts : Counts
+    {data_frame_counting}
 
     Examples
     --------
@@ -85,10 +73,7 @@ def count(
     counts, dropped = _reduce_partitions(
         df[[*schema.names, target]], _count_partition, _add, schema, target, order, declared
     )
-    if survey is None:
-        warn_of_dropped(dropped)
-    else:
-        survey.check_row_count(int(counts.class_counts.sum()) + dropped)
+    check_row_count(counts, dropped, survey)
     return counts
 
 

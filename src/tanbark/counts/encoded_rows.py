@@ -11,18 +11,17 @@ from numpy.typing import NDArray
 from tanbark.counts.family_counts import MAX_CELL_KEYS
 from tanbark.schema import Schema
 from tanbark.schema.encode.columns import Codes
+from tanbark.shared_docs import insert_shared_docs
 
 
+@insert_shared_docs
 @dataclass(frozen=True, eq=False)
 class Rows:
     """Encoded rows, for learners that need more than counts of pairs.
 
     Parameters
     ----------
-    schema : Schema
-        The schema that encoded the rows.
-    codes : ndarray of shape (n_attributes, n_rows)
-        Output of ``schema.encode``.
+    {encoded_rows}
     classes : ndarray of shape (n_rows,)
         Class of each row, as an index into ``schema.classes``.
     weights : ndarray of shape (n_rows,), default=None

@@ -17,6 +17,7 @@ from tanbark.kernels.count.configurations import family_keys
 from tanbark.kernels.runtime.threads import run, thread_count
 from tanbark.schema import Schema
 from tanbark.schema.encode.columns import Codes
+from tanbark.shared_docs import insert_shared_docs
 
 if TYPE_CHECKING:
     from tanbark.counts.encoded_rows import Rows
@@ -29,6 +30,7 @@ MAX_CELL_KEYS = 2**62
 """Cells are numbered by 64-bit integers; a family with this many cells or more is refused."""
 
 
+@insert_shared_docs
 @dataclass(frozen=True, eq=False)
 class FamilyCounts:
     """Joint counts of the class and some attributes.
@@ -53,14 +55,7 @@ class FamilyCounts:
     def dense(self) -> NDArray[Any]:
         """Return the counts as a dense array.
 
-        Returns
-        -------
-        table : ndarray of shape `shape`
-
-        Raises
-        ------
-        ValueError
-            If the table is too large.
+        {dense_table}
         """
         cells = math.prod(self.shape)
         if cells > MAX_DENSE_CELLS:
@@ -72,6 +67,7 @@ class FamilyCounts:
         return table.reshape(self.shape)
 
 
+@insert_shared_docs
 def count_family(
     schema: Schema,
     codes: Codes,
@@ -84,10 +80,7 @@ def count_family(
 
     Parameters
     ----------
-    schema : Schema
-        The schema that encoded the rows.
-    codes : ndarray of shape (n_attributes, n_rows)
-        Output of ``schema.encode``.
+    {encoded_rows}
     y : ndarray of shape (n_rows,)
         Class of each row, as an index into ``schema.classes``.
     columns : sequence of int
@@ -149,17 +142,7 @@ class TreeCounts(Counts):
     pairs: Mapping[tuple[int, int], Array]
 
     def pair(self, u: int, v: int) -> Array:
-        """Return the counts of the pairs of values of two attributes that share an edge.
-
-        Parameters
-        ----------
-        u, v : int
-            Indices of the attributes.
-
-        Returns
-        -------
-        counts : ndarray of shape (n_classes, arity of u, arity of v)
-        """
+        """Return the counts of the pairs of values of two attributes that share an edge; see `Counts.pair`."""
         return self.pairs[u, v] if u < v else self.pairs[v, u].transpose(0, 2, 1)
 
 

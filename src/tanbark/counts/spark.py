@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts.accumulator import check_memory, check_order
-from tanbark.counts.batch_counting import check_columns, check_schema_arguments, count_and_drop
+from tanbark.counts.batch_counting import check_columns, check_row_count, check_schema_arguments, count_and_drop
 from tanbark.counts.counts import Counts
 from tanbark.schema import Encoder, Schema
-from tanbark.schema.read.class_column import warn_of_dropped
 from tanbark.schema.survey.schema_survey import Survey
+from tanbark.shared_docs import insert_shared_docs
 from tanbark.sources.arrow_streams import merge_small_batches
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ def from_cells(schema: Schema, order: int, keys: Integers, counts: Integers) -> 
     return Counts(schema, cells[:classes], table)
 
 
+@insert_shared_docs
 def count(
     df: Any,
     target: str,
@@ -81,20 +82,7 @@ def count(
     ----------
     df : pyspark.sql.DataFrame
         The data. Every pass reads them again, so they must be the same each time.
-    target : str
-        Name of the class column. Rows without a class are dropped with a warning.
-    schema : Schema, default=None
-        The columns to count and the classes. None learns the schema from the data.
-    encoder : Encoder, default=None
-        Settings for learning the schema; None uses ``Encoder()``.
-    ignore : sequence of str, default=()
-        Columns to leave out of the learned schema.
-    order : {1, 2}, default=2
-        1 counts single values, 2 also counts pairs of values.
-
-    Returns
-    -------
-    counts : Counts
+    {data_frame_counting}
 
     Examples
     --------
@@ -123,10 +111,7 @@ def count(
     keys, counts = (sums.column(i).to_numpy() for i in range(2))
     counted = keys != DROPPED
     dropped, result = int(counts[~counted].sum()), from_cells(schema, order, keys[counted], counts[counted])
-    if survey is None:
-        warn_of_dropped(dropped)
-    else:
-        survey.check_row_count(int(result.class_counts.sum()) + dropped)
+    check_row_count(result, dropped, survey)
     return result
 
 

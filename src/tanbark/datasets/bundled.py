@@ -8,6 +8,7 @@ from functools import partial
 
 from tanbark.datasets.dataset import Dataset
 from tanbark.datasets.generated import balance_scale, led7, lenses, monks, mux6, three_of_9, tic_tac_toe, waveform21
+from tanbark.shared_docs import insert_shared_docs
 
 
 class UnknownDatasetError(ValueError, KeyError):
@@ -111,6 +112,7 @@ NAMES: Mapping[str, Callable[[], Dataset]] = {
 """The bundled datasets: a mapping from each name to the function that loads it."""
 
 
+@insert_shared_docs
 def load(name: str) -> Dataset:
     """Return a bundled dataset by name, with the default arguments of its function.
 
@@ -119,14 +121,7 @@ def load(name: str) -> Dataset:
     name : str
         A key of `NAMES`.
 
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    UnknownDatasetError
-        If there is no bundled dataset of this name.
+    {dataset_or_unknown}
 
     Examples
     --------

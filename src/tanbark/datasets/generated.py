@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tanbark.datasets.dataset import Dataset
+from tanbark.shared_docs import insert_shared_docs
 
 _SQUARES = tuple(
     f"{row}_{column}_square" for row in ("top", "middle", "bottom") for column in ("left", "middle", "right")
@@ -207,6 +208,7 @@ def lenses() -> Dataset:
     return _all_combinations("lenses", attributes, fitted, source)
 
 
+@insert_shared_docs
 def led7(n: int = 3200, noise: float = 0.1, random_state: int = 0) -> Dataset:
     """Return readings of a faulty LED display: seven binary segments; the class is the digit from 0 to 9.
 
@@ -219,17 +221,7 @@ def led7(n: int = 3200, noise: float = 0.1, random_state: int = 0) -> Dataset:
         The number of rows.
     noise : float, default=0.1
         The probability that a segment is inverted.
-    random_state : int, default=0
-        The random seed.
-
-    Returns
-    -------
-    Dataset
-
-    References
-    ----------
-    L. Breiman, J. H. Friedman, R. A. Olshen and C. J. Stone (1984). Classification and Regression Trees. Wadsworth,
-    pp. 43-49.
+    {seed_of_cart_example}
 
     Examples
     --------
@@ -248,6 +240,7 @@ def led7(n: int = 3200, noise: float = 0.1, random_state: int = 0) -> Dataset:
     )
 
 
+@insert_shared_docs
 def waveform21(n: int = 5000, random_state: int = 0) -> Dataset:
     """Return noisy waveforms: 21 numeric attributes, three equally likely classes.
 
@@ -263,17 +256,7 @@ def waveform21(n: int = 5000, random_state: int = 0) -> Dataset:
     ----------
     n : int, default=5000
         The number of rows.
-    random_state : int, default=0
-        The random seed.
-
-    Returns
-    -------
-    Dataset
-
-    References
-    ----------
-    L. Breiman, J. H. Friedman, R. A. Olshen and C. J. Stone (1984). Classification and Regression Trees. Wadsworth,
-    pp. 49-55.
+    {seed_of_cart_example}
 
     Examples
     --------

@@ -14,6 +14,7 @@ from urllib.request import Request, urlopen
 
 from tanbark.datasets.bundled import UnknownDatasetError
 from tanbark.datasets.dataset import Dataset
+from tanbark.shared_docs import insert_shared_docs
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,6 +24,7 @@ _NOT_FOUND_CODES = (404, 412)  # OpenML returns 412 for unknown datasets
 _CITATION = "Vanschoren et al. (2013), OpenML: networked science in machine learning, SIGKDD Explorations 15, 49-60"
 
 
+@insert_shared_docs
 def fetch_openml(
     name: str,
     version: int | str = "active",
@@ -50,14 +52,7 @@ def fetch_openml(
     url : str, default="https://www.openml.org"
         The address of the OpenML server.
 
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    UnknownDatasetError
-        If OpenML has no such dataset.
+    {dataset_or_unknown}
     ConnectionError
         If the server cannot be reached.
     ValueError

@@ -22,6 +22,7 @@ from tanbark.network.tree_inference import Tree
 from tanbark.schema import Category, Number, Schema
 from tanbark.schema.encode.columns import Codes
 from tanbark.schema.read.raw_columns import is_missing
+from tanbark.shared_docs import insert_shared_docs
 
 if TYPE_CHECKING:
     import networkx
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
+@insert_shared_docs
 @dataclass(frozen=True, eq=False, repr=False)
 class Network(Immutable):
     """Bayesian network over the attributes and the class.
@@ -127,10 +129,7 @@ class Network(Immutable):
     def table(self, name: str) -> Array:
         """Return the conditional probabilities of a node.
 
-        Parameters
-        ----------
-        name : str
-            Name of the node.
+        {node_name}
 
         Returns
         -------
@@ -148,10 +147,7 @@ class Network(Immutable):
 
         Given its Markov blanket, a node is independent of all other nodes.
 
-        Parameters
-        ----------
-        name : str
-            Name of the node.
+        {node_name}
 
         Returns
         -------
@@ -240,17 +236,9 @@ class Network(Immutable):
     def log_joint(self, codes: Codes, n_jobs: int | None = None, *, max_table: int = MAX_TABLE, seed: int = 0) -> Array:
         """Return ``log P(row, class)`` of encoded rows, with missing values marginalised.
 
-        Parameters
-        ----------
-        codes : ndarray of shape (n_attributes, n_rows)
-            Output of ``schema.encode``.
-        n_jobs : int, default=None
-            Number of threads, as in scikit-learn.
-        max_table : int, default=2**20
-            Maximum number of cells of a table in exact inference; beyond it, missing values are sampled and a
-            `DrawnValuesWarning` is issued.
-        seed : int, default=0
-            Seed of the samples.
+        A `DrawnValuesWarning` is issued if missing values are sampled.
+
+        {inference_options}
 
         Returns
         -------
@@ -277,16 +265,7 @@ class Network(Immutable):
     ) -> Array:
         """Return the standard errors of the posterior probabilities of the classes.
 
-        Parameters
-        ----------
-        codes : ndarray of shape (n_attributes, n_rows)
-            Output of ``schema.encode``.
-        n_jobs : int, default=None
-            Number of threads, as in scikit-learn.
-        max_table : int, default=2**20
-            Maximum number of cells of a table in exact inference.
-        seed : int, default=0
-            Seed of the samples.
+        {inference_options}
         log_factors : ndarray of shape (n_classes,) or float, default=0.0
             Logarithms of factors by which the joint probabilities of the classes are multiplied.
 
@@ -307,16 +286,9 @@ class Network(Immutable):
     def evidence(self, codes: Codes, n_jobs: int | None = None, *, max_table: int = MAX_TABLE, seed: int = 0) -> Array:
         """Return the contribution of each attribute to the log joint.
 
-        Parameters
-        ----------
-        codes : ndarray of shape (n_attributes, n_rows)
-            Output of ``schema.encode``.
-        n_jobs : int, default=None
-            Number of threads, as in scikit-learn.
-        max_table : int, default=2**20
-            Maximum number of cells of a table in exact inference.
-        seed : int, default=0
-            Seed of the samples.
+        A `DrawnValuesWarning` is issued if missing values are sampled.
+
+        {inference_options}
 
         Returns
         -------

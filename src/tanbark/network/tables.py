@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 
 from tanbark.counts.family_counts import MAX_CELL_KEYS, MAX_DENSE_CELLS
 from tanbark.immutable import Immutable
+from tanbark.shared_docs import insert_shared_docs
 
 Array = NDArray[np.float64]
 
 
+@insert_shared_docs
 @dataclass(frozen=True, eq=False)
 class SparseTable(Immutable):
     """Sparse log probabilities of a node, stored only for observed configurations of its attribute parents.
@@ -77,14 +79,7 @@ class SparseTable(Immutable):
     def dense(self) -> Array:
         """Return the table as a dense array.
 
-        Returns
-        -------
-        table : ndarray of shape `shape`
-
-        Raises
-        ------
-        ValueError
-            If the table is too large.
+        {dense_table}
         """
         cells = math.prod(self.shape)
         if cells > MAX_DENSE_CELLS:

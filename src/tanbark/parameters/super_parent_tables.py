@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 
 from tanbark.counts import Counts
 from tanbark.parameters.tree_tables import attribute_table, class_table, conditional, shares
+from tanbark.shared_docs import insert_shared_docs
 
 Array = NDArray[np.float64]
 
 
+@insert_shared_docs
 @dataclass(frozen=True, eq=False)
 class Smoothing:
     """Pseudo-counts that an estimator adds to the counts of all super-parent networks.
@@ -44,13 +46,7 @@ class Smoothing:
     def of(cls, counts: Counts, parameters: str, ess: float) -> Smoothing:
         """Return the pseudo-counts of an estimator for given counts.
 
-        Parameters
-        ----------
-        counts : Counts
-        parameters : {"ml", "softened", "dirichlet", "laplace", "m"}
-            The estimator; a key of `PARAMETERS`.
-        ess : float
-            Equivalent sample size.
+        {counts_and_estimator}
 
         Returns
         -------
@@ -115,16 +111,11 @@ def children_tables(counts: Counts, smoothing: Smoothing) -> Array:
     return seen
 
 
+@insert_shared_docs
 def value_tables(counts: Counts, parameters: str, ess: float) -> tuple[Array, Array]:
     """Estimate the class prior and the class-conditional distributions of all attributes.
 
-    Parameters
-    ----------
-    counts : Counts
-    parameters : {"ml", "softened", "dirichlet", "laplace", "m"}
-        The estimator; a key of `PARAMETERS`.
-    ess : float
-        Equivalent sample size.
+    {counts_and_estimator}
 
     Returns
     -------
@@ -137,18 +128,13 @@ def value_tables(counts: Counts, parameters: str, ess: float) -> tuple[Array, Ar
     return class_table(counts, parameters, ess), np.concatenate(tables)
 
 
+@insert_shared_docs
 def joint_value_tables(counts: Counts, parameters: str, ess: float, log_prior: Array | None = None) -> Array:
     """Estimate the joint distribution of the class and each attribute.
 
     The rows of a class in which an attribute is missing are distributed over its values as the other rows of the class.
 
-    Parameters
-    ----------
-    counts : Counts
-    parameters : {"ml", "softened", "dirichlet", "laplace", "m"}
-        The estimator; a key of `PARAMETERS`.
-    ess : float
-        Equivalent sample size.
+    {counts_and_estimator}
     log_prior : ndarray of shape (n_classes,), default=None
         A given ``log P(class)``, which replaces the estimated one.
 

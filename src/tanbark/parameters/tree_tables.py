@@ -31,6 +31,7 @@ from tanbark.kernels.count.table_estimates import (
     smooth_margins,
     tree_log_tables,
 )
+from tanbark.shared_docs import insert_shared_docs
 
 Array = NDArray[np.float64]
 
@@ -58,15 +59,6 @@ def maximum_likelihood(overall: Array, _ess: float, _cells: int) -> Array:
     """Return zero pseudo-counts: the estimates are relative frequencies.
 
     Eq 2 of Cerquides and Lopez de Mantaras (2003).
-
-    Parameters
-    ----------
-    overall : ndarray of shape (n_values,)
-        Counts of the child's values over all configurations of its parents.
-
-    Returns
-    -------
-    pseudo_counts : ndarray of shape (n_values,)
     """
     return np.zeros(overall.shape[-1])
 
@@ -75,17 +67,6 @@ def softened(overall: Array, ess: float, _cells: int) -> Array:
     """Return `ess` pseudo-counts under each configuration, distributed as the child's relative frequencies.
 
     Eq 3 of Cerquides and Lopez de Mantaras (2003) with ``N0 = ess``; Friedman et al. (1997).
-
-    Parameters
-    ----------
-    overall : ndarray of shape (n_values,)
-        Counts of the child's values over all configurations of its parents.
-    ess : float
-        Equivalent sample size.
-
-    Returns
-    -------
-    pseudo_counts : ndarray of shape (n_values,)
     """
     return ess * shares(overall)
 
@@ -94,35 +75,12 @@ def dirichlet(overall: Array, ess: float, cells: int) -> Array:
     """Return `ess` pseudo-counts in total, distributed uniformly over the cells of the family.
 
     The estimate is the posterior mean under a Dirichlet prior (BDeu); eq 4 of Cerquides and Lopez de Mantaras (2003).
-
-    Parameters
-    ----------
-    overall : ndarray of shape (n_values,)
-        Counts of the child's values over all configurations of its parents.
-    ess : float
-        Equivalent sample size.
-    cells : int
-        Number of cells of the family.
-
-    Returns
-    -------
-    pseudo_counts : ndarray of shape (n_values,)
     """
     return np.full(overall.shape[-1], ess / cells)
 
 
 def laplace(overall: Array, _ess: float, _cells: int) -> Array:
-    """Return one pseudo-count for every cell.
-
-    Parameters
-    ----------
-    overall : ndarray of shape (n_values,)
-        Counts of the child's values over all configurations of its parents.
-
-    Returns
-    -------
-    pseudo_counts : ndarray of shape (n_values,)
-    """
+    """Return one pseudo-count for every cell."""
     return np.ones(overall.shape[-1])
 
 
@@ -130,17 +88,6 @@ def m_estimate(overall: Array, ess: float, _cells: int) -> Array:
     """Return `ess` pseudo-counts under each configuration, distributed uniformly over the child's values.
 
     The m-estimate of Mitchell (1997).
-
-    Parameters
-    ----------
-    overall : ndarray of shape (n_values,)
-        Counts of the child's values over all configurations of its parents.
-    ess : float
-        Equivalent sample size.
-
-    Returns
-    -------
-    pseudo_counts : ndarray of shape (n_values,)
     """
     return np.full(overall.shape[-1], ess / overall.shape[-1])
 
@@ -152,7 +99,9 @@ PARAMETERS: dict[str, Callable[[Array, float, int], Array]] = {
     "laplace": laplace,
     "m": m_estimate,
 }
-"""The estimators by name. Each returns the pseudo-counts of the child's values, from ``(overall, ess, cells)``."""
+"""The estimators by name. Each returns the pseudo-counts of the child's values, of shape (n_values,), from `overall`,
+the counts of the child's values over all configurations of its parents, `ess`, the equivalent sample size, and `cells`,
+the number of cells of the family."""
 
 
 def conditional(parameters: str, seen: Array, overall: Array, ess: float, cells: int) -> Array:
@@ -331,16 +280,11 @@ def attribute_table(counts: Counts, u: int, parent: int, parameters: str, ess: f
     return table if parent >= 0 else table[0]
 
 
+@insert_shared_docs
 def class_table(counts: Counts, parameters: str, ess: float) -> Array:
     """Estimate the log table of a class without parents.
 
-    Parameters
-    ----------
-    counts : Counts
-    parameters : {"ml", "softened", "dirichlet", "laplace", "m"}
-        The estimator; a key of `PARAMETERS`.
-    ess : float
-        Equivalent sample size.
+    {counts_and_estimator}
 
     Returns
     -------

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts import Rows
+from tanbark.shared_docs import insert_shared_docs
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -49,6 +50,7 @@ class Nodes:
         return [float(r) for r in self.arity]
 
 
+@insert_shared_docs
 @dataclass(frozen=True, eq=False)
 class Cases(Nodes):
     """Distinct rows with their weights, the class as the last node.
@@ -127,10 +129,7 @@ class Cases(Nodes):
 
         Parameters
         ----------
-        node : int
-            The node.
-        parents : sequence of int
-            Its parents.
+        {node_and_parents}
 
         Returns
         -------

@@ -137,13 +137,6 @@ class ConditionalGains(Gains):
     kinds of changes need no counting: families that do not involve the class before or after change the penalty only,
     and a change whose additional penalty exceeds the gain of predicting every class with certainty has a gain of minus
     infinity.
-
-    Parameters
-    ----------
-    cases : Cases
-    score : Conditional
-    n_jobs : int, optional
-        Number of threads, as in scikit-learn.
     """
 
     def __init__(self, cases: Cases, score: Conditional, n_jobs: int | None = None) -> None:
@@ -256,20 +249,7 @@ class Conditional(Score):
         """
 
     def total(self, cases: Cases, structure: Structure) -> float:
-        """Return the score of a structure.
-
-        Parameters
-        ----------
-        cases : Cases
-            The data.
-        structure : Structure
-            The parents of each node.
-
-        Returns
-        -------
-        float
-            The score in nats; greater is better.
-        """
+        """Return the score of a structure; see `Score.total`."""
         rows = ClassRows.of(cases)
         families = list(enumerate(structure.parents))
         likelihood, _ = rows.conditional_likelihood([rows.factor(node, above, self.ess) for node, above in families])
@@ -277,20 +257,7 @@ class Conditional(Score):
         return likelihood - self.penalty(float(rows.weights.sum())) * parameters
 
     def gains(self, cases: Cases, n_jobs: int | None = None) -> Gains:
-        """Return an object that computes the gains of single-edge changes.
-
-        Parameters
-        ----------
-        cases : Cases
-            The data.
-        n_jobs : int, optional
-            Number of threads, as in scikit-learn.
-
-        Returns
-        -------
-        Gains
-            The gains; call its `move_to` first.
-        """
+        """Return an object that computes the gains of single-edge changes; see `Score.gains`."""
         return ConditionalGains(cases, self, n_jobs)
 
 

@@ -21,6 +21,7 @@ from tanbark.network import Structure
 from tanbark.scores.cases import Array, Cases
 from tanbark.scores.gains import DecomposableGains, FamilyScores, Gains
 from tanbark.scores.score import Score
+from tanbark.shared_docs import insert_shared_docs
 
 
 class SetFunction(NamedTuple):
@@ -90,6 +91,7 @@ class FamilyRule(NamedTuple):
     weight: float = 0.0
 
 
+@insert_shared_docs
 class Decomposable(Score):
     """Base class of scores that are sums over families: a change of one node's parents changes one term.
 
@@ -179,10 +181,7 @@ class Decomposable(Score):
         ----------
         cases : Cases
             The data.
-        node : int
-            The node.
-        parents : sequence of int
-            Its parents.
+        {node_and_parents}
 
         Returns
         -------
@@ -192,37 +191,11 @@ class Decomposable(Score):
         return self.family(cases.table(node, parents), cases.configurations(parents))
 
     def total(self, cases: Cases, structure: Structure) -> float:
-        """Return the score of a structure, the sum of the scores of its families.
-
-        Parameters
-        ----------
-        cases : Cases
-            The data.
-        structure : Structure
-            The parents of each node.
-
-        Returns
-        -------
-        float
-            The score in nats; greater is better.
-        """
+        """Return the score of a structure, the sum of the scores of its families; see `Score.total`."""
         return math.fsum(self.local(cases, node, parents) for node, parents in enumerate(structure.parents))
 
     def gains(self, cases: Cases, n_jobs: int | None = None) -> Gains:
-        """Return an object that computes the gains of single-edge changes.
-
-        Parameters
-        ----------
-        cases : Cases
-            The data.
-        n_jobs : int, optional
-            Number of threads, as in scikit-learn.
-
-        Returns
-        -------
-        Gains
-            The gains; call its `move_to` first.
-        """
+        """Return an object that computes the gains of single-edge changes; see `Score.gains`."""
         return DecomposableGains(FamilyScores(cases, self, n_jobs))
 
 
@@ -260,36 +233,16 @@ class DirichletScore(Decomposable):
         """
 
     def family(self, table: Array, configurations: float) -> float:
-        """Return the log marginal likelihood of a family's table.
+        """Return the log marginal likelihood of a family's table; see `Decomposable.family`.
 
         It is the sum over the observed rows of ``log G(a r) / G(a r + N) + sum over cells of log G(a + N) / G(a)``.
-
-        Parameters
-        ----------
-        table : array of shape (observed configurations, values)
-            The weight of the cases with each value of the node under each observed configuration of its parents.
-        configurations : float
-            The number of configurations that the parents can have, observed or not.
-
-        Returns
-        -------
-        float
-            The score in nats.
         """
         return float(table_evidence(table, self.prior(configurations, len(table), table.shape[1])))
 
     def magnitude(self, cases: Cases) -> float:
-        """Return an upper bound of the absolute value of set functions and family scores.
+        """Return an upper bound of the absolute value of set functions and family scores; see `Decomposable.magnitude`.
 
-        Parameters
-        ----------
-        cases : Cases
-            The data.
-
-        Returns
-        -------
-        float
-            The bound for prior weights between ``ess / (number of cells)`` and the larger of `ess` and the arity.
+        It holds for prior weights between ``ess / (number of cells)`` and the larger of `ess` and the arity.
         """
         weight, widest = float(cases.weights.sum()) + 2.0, float(cases.arity.max())
         log_least = min(math.log(self.ess), 0.0) - float(np.log(cases.arity).sum())
@@ -305,33 +258,12 @@ class PenalisedLikelihood(Decomposable):
 
     @abstractmethod
     def penalty(self, weight: float) -> float:
-        """Return the penalty of one free parameter.
-
-        Parameters
-        ----------
-        weight : float
-            Total weight of the cases.
-
-        Returns
-        -------
-        float
-            The penalty in nats.
-        """
+        """Return the penalty of one free parameter; see `Decomposable.penalty`."""
 
     def family(self, table: Array, configurations: float) -> float:
-        """Return ``sum of N log(N / N of the row) - penalty (values - 1) configurations``.
+        """Return the penalised log likelihood of a family's table; see `Decomposable.family`.
 
-        Parameters
-        ----------
-        table : array of shape (observed configurations, values)
-            The weight of the cases with each value of the node under each observed configuration of its parents.
-        configurations : float
-            The number of configurations that the parents can have, observed or not.
-
-        Returns
-        -------
-        float
-            The score in nats.
+        It is ``sum of N log(N / N of the row) - penalty (values - 1) configurations``.
         """
         rows = table.sum(axis=1)
         fit = float(xlogy(table, table).sum() - xlogy(rows, rows).sum())

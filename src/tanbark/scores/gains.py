@@ -18,6 +18,7 @@ from tanbark.counts.family_counts import MAX_CELL_KEYS
 from tanbark.kernels.count.configurations import joint_counts
 from tanbark.kernels.runtime.threads import run, thread_count
 from tanbark.scores.cases import Cases
+from tanbark.shared_docs import insert_shared_docs
 
 if TYPE_CHECKING:
     from tanbark.scores.decomposable import Decomposable
@@ -36,13 +37,6 @@ class FamilyScores:
     """The scores of nodes given their parents, each computed once.
 
     A family with more cells than can be numbered has a score of minus infinity.
-
-    Parameters
-    ----------
-    cases : Cases
-    score : Decomposable
-    n_jobs : int, optional
-        Number of threads, as in scikit-learn.
     """
 
     def __init__(self, cases: Cases, score: Decomposable, n_jobs: int | None = None) -> None:
@@ -103,6 +97,7 @@ def _numbered_with_values(cases: Cases, node: int, parents: Sequence[int]) -> tu
     return numbers * values + cases.codes[node], int(observed.sum()) * values
 
 
+@insert_shared_docs
 class Gains(ABC):
     """The score of a current structure, and the gain of each single-edge change.
 
@@ -147,30 +142,14 @@ class Gains(ABC):
     def toggle_gains(self, asked: Flags) -> Matrix:
         """Return the gain of adding each missing edge and of removing each present one.
 
-        Parameters
-        ----------
-        asked : array of shape (nodes, nodes)
-            The edges whose gains are needed.
-
-        Returns
-        -------
-        array of shape (nodes, nodes)
-            The gains; those that were not asked for may be NaN.
+        {edge_gains}
         """
 
     @abstractmethod
     def reversal_gains(self, asked: Flags) -> Matrix:
         """Return the gain of reversing each edge.
 
-        Parameters
-        ----------
-        asked : array of shape (nodes, nodes)
-            The edges whose gains are needed.
-
-        Returns
-        -------
-        array of shape (nodes, nodes)
-            The gains; those that were not asked for may be NaN.
+        {edge_gains}
         """
 
 

@@ -96,6 +96,13 @@ class DuckFiles(FileSource):
         return [present(f"c{place[name]}", rows.types[place[name]], tokens) for name in names]
 
 
+def raised_by_arrow(error: BaseException) -> bool:
+    """Return whether Arrow raised an error; its input errors, unlike those of the operating system, have no number."""
+    import pyarrow as pa
+
+    return isinstance(error, pa.ArrowException) or (isinstance(error, OSError) and error.errno is None)
+
+
 class FileErrors:
     """Context manager that converts errors of DuckDB and Arrow to SourceError."""
 
@@ -106,11 +113,9 @@ class FileErrors:
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         import duckdb
-        import pyarrow as pa
 
         # Errors after the first rows are raised by Arrow.
-        through_arrow = isinstance(error, pa.ArrowException) or (isinstance(error, OSError) and error.errno is None)
-        if error is None or not (through_arrow or isinstance(error, duckdb.Error)):
+        if error is None or not (raised_by_arrow(error) or isinstance(error, duckdb.Error)):
             return
         if isinstance(error, duckdb.InterruptException) or "INTERRUPT" in str(error):
             return

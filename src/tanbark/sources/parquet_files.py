@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tanbark.sources.duckdb_rows import Rows, connect, first_line
-from tanbark.sources.file_source import FileErrors, FileSource
+from tanbark.sources.file_source import FileErrors, FileSource, raised_by_arrow
 from tanbark.sources.source import SourceError, batch_rows, check_names
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class ParquetFiles(FileSource):
         """Schema and number of rows of each file."""
         footers = []
         for path in self.paths:
-            with _ParquetErrors(path), _opened(path) as file:
+            with _parquet_errors(path), _opened(path) as file:
                 footers.append((file.schema_arrow, file.metadata.num_rows))
         return footers
 
@@ -65,7 +66,7 @@ class ParquetFiles(FileSource):
         wanted = pa.schema([self.schema.field(name) for name in names])
         texts = [field.name for field in wanted if pa.types.is_dictionary(field.type)]
         for path in self.paths:
-            with _ParquetErrors(path), _opened(path, texts) as file:
+            with _parquet_errors(path), _opened(path, texts) as file:
                 for groups in _row_groups(file.metadata):
                     for batch in file.iter_batches(2 * batch_rows(len(names)), groups, names):
                         arrays = [_as(batch.column(field.name), field, path) for field in wanted]
@@ -89,25 +90,20 @@ class _ParquetFilesErrors(FileErrors):
     def diagnose(self) -> None:
         """Raise SourceError if a file is damaged."""
         for path in self.source.paths:
-            with _ParquetErrors(path), _opened(path) as file:
+            with _parquet_errors(path), _opened(path) as file:
                 for _ in file.iter_batches():
                     pass
 
 
-class _ParquetErrors:
-    """Context manager that converts errors of reading one Parquet file to SourceError."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        import pyarrow as pa
-
-        broken = isinstance(error, pa.ArrowException) or (isinstance(error, OSError) and error.errno is None)
-        if error is not None and broken:
-            raise SourceError(f"{self.path} is not a valid Parquet file: {first_line(error)}") from error
+@contextmanager
+def _parquet_errors(path: Path) -> Iterator[None]:
+    """Convert errors of reading one Parquet file to SourceError."""
+    try:
+        yield
+    except Exception as error:
+        if not raised_by_arrow(error):
+            raise
+        raise SourceError(f"{path} is not a valid Parquet file: {first_line(error)}") from error
 
 
 def _opened(path: Path, texts: Sequence[str] = ()) -> Any:
