@@ -1,6 +1,7 @@
 """Parts of docstrings that several functions or classes share.
 
 A line such as ``{n_jobs}`` in a docstring stands for the text in `_SHARED`; `insert_shared_docs` inserts it.
+A text may contain such lines too.
 """
 
 from __future__ import annotations
@@ -72,14 +73,166 @@ _SHARED = {
             The counts that the model was learned from.
         schema_ : Schema
             The columns with their levels or cut points.
+        {columns_seen}
+        """,
+    "network": """
+        network_ : Network
+            The learned network.
+        """,
+    # Classifiers: parameters and attributes
+    "ess_1": """
+        ess : float, default=1.0
+            Equivalent sample size of the Dirichlet prior; also N0 of "softened" and m of "m".
+        """,
+    "ess_10": """
+        ess : float, default=10.0
+            Equivalent sample size of the Dirichlet prior; also N0 of "softened" and m of "m".
+        """,
+    "family_parameters": """
+        parameters : {"dirichlet", "ml", "softened", "laplace", "m"}, default="dirichlet"
+            The estimator of the probability tables: see `tanbark.parameters.tree_tables`. A table is estimated from the
+            rows without missing values in its family, except for Dirichlet parameters given the class and at most one
+            attribute, which are estimated as in `TAN`.
+        """,
+    "prior_encoder_n_jobs": """
+        {class_prior}
+        {encoder}
+        {n_jobs}
+        """,
+    "prior_encoder_n_jobs_seed": """
+        {prior_encoder_n_jobs}
+        {random_state}
+        """,
+    "tree_parameters": """
+        {parameters}
+        {ess_10}
+        {prior_encoder_n_jobs}
+        """,
+    "search_parameters": """
+        criterion : {"bdeu", "bds", "bic", "aic", "k2", "cmdl"}, default="bdeu"
+            The score to maximise: see `tanbark.scores`. "cmdl" is not a sum over families and is always searched
+            greedily.
+        {family_parameters}
+        ess : float, default=1.0
+            Equivalent sample size of the criterion and of the Dirichlet prior; also N0 of "softened" and m of "m".
+        {max_parents}
+        {search_options}
+        {verbose}
+        {prior_encoder_n_jobs}
+        {search_random_state}
+        """,
+    "searched_network": """
+        {network}
+        log_score_ : float
+            The score of the structure in nats; higher is better. Missing values count as a level. After an exact search
+            no structure has a higher score.
+        search_ : {"exact", "greedy"}
+            The search that was used.
+        {fitted}
+        """,
+    "columns_seen": """
         n_features_in_ : int
             The number of columns.
         feature_names_in_ : array of str
             The names of the columns, if they have any.
         """,
-    "network": """
-        network_ : Network
-            The learned network.
+    # Classifiers: the Parameters and Returns sections of methods
+    "params_to_self": """
+        Parameters
+        ----------
+        **params : dict
+
+        Returns
+        -------
+        self
+        """,
+    "table": """
+        X : array, data frame or Arrow table of shape (rows, attributes)
+        """,
+    "rows_to_self": """
+        Parameters
+        ----------
+        {table}
+        y : array or series of shape (rows,)
+        sample_weight : array of shape (rows,), default=None
+            A weight of three counts the row three times; a weight of zero leaves it out.
+
+        Returns
+        -------
+        self
+        """,
+    "chunk_to_self": """
+        Parameters
+        ----------
+        {table}
+        y : array or series of shape (rows,)
+        classes : array, default=None
+            All classes that may occur.
+        sample_weight : array of shape (rows,), default=None
+
+        Returns
+        -------
+        self
+        """,
+    "table_to_classes": """
+        Parameters
+        ----------
+        {table}
+
+        Returns
+        -------
+        classes : array of shape (rows,)
+        """,
+    "table_to_probabilities": """
+        Parameters
+        ----------
+        {table}
+
+        Returns
+        -------
+        probabilities : array of shape (rows, classes)
+            In the order of `classes_`.
+        """,
+    "table_to_log_probabilities": """
+        Parameters
+        ----------
+        {table}
+
+        Returns
+        -------
+        log_probabilities : array of shape (rows, classes)
+            In the order of `classes_`.
+        """,
+    "table_to_standard_error": """
+        Parameters
+        ----------
+        {table}
+
+        Returns
+        -------
+        standard_error : array of shape (rows, classes)
+        """,
+    "table_to_evidence": """
+        Parameters
+        ----------
+        {table}
+
+        Returns
+        -------
+        weights : array of shape (rows, 1 + attributes, classes)
+            The prior comes first.
+        """,
+    "number_to_sample": """
+        Parameters
+        ----------
+        n : int, default=1
+            The number of rows.
+        random_state : int, Generator or None, default=0
+
+        Returns
+        -------
+        X : array of shape (n, attributes)
+        y : array of shape (n,)
         """,
 }
 
@@ -95,7 +248,7 @@ def completed(docstring: str) -> str:
     """
 
     def text(found: re.Match[str]) -> str:
-        lines = inspect.cleandoc(_SHARED[found["name"]]).splitlines()
+        lines = completed(inspect.cleandoc(_SHARED[found["name"]])).splitlines()
         return "\n".join(f"{found['indent']}{line}".rstrip() for line in lines)
 
     return _PLACEHOLDER.sub(text, docstring)

@@ -69,8 +69,7 @@ class AdditiveBN(CountsClassifier):
     parameters : {"dirichlet", "ml", "softened", "laplace", "m"}, default="dirichlet"
         The estimator of the probability tables: see `tanbark.parameters.tree_tables`. Classifiers in a list have their
         own.
-    ess : float, default=10.0
-        Equivalent sample size of the Dirichlet prior; also N0 of "softened" and m of "m".
+    {ess_10}
     max_members : int, default=None
         The maximum number of super-parents in the pool: those with the highest ``I(X_i; Y)`` are taken, as in the
         paper. None pools all: an attribute that alone carries no information may be the best super-parent, and useless
@@ -292,14 +291,7 @@ class AdditiveBN(CountsClassifier):
         The weights are centred over the classes. Their sum over the middle axis gives `predict_proba` by softmax. They
         are the members' weights of evidence, combined with the weights of the pool.
 
-        Parameters
-        ----------
-        X : array, data frame or Arrow table of shape (rows, attributes)
-
-        Returns
-        -------
-        weights : array of shape (rows, 1 + attributes, classes)
-            The prior comes first.
+        {table_to_evidence}
         """
         model, codes = self._model_and_codes(X)
         weights = model.evidence(codes, self.n_jobs)

@@ -28,11 +28,8 @@ class AODE(CountsClassifier):
     parameters : {"dirichlet", "ml", "softened", "laplace", "m"}, default="dirichlet"
         The estimator of the probability tables: see `tanbark.parameters.tree_tables`. ``P(class, x_i)`` is estimated as
         one table.
-    ess : float, default=10.0
-        Equivalent sample size of the Dirichlet prior; also N0 of "softened" and m of "m".
-    {class_prior}
-    {encoder}
-    {n_jobs}
+    {ess_10}
+    {prior_encoder_n_jobs}
 
     Attributes
     ----------

@@ -49,9 +49,7 @@ class AveragedTAN(CountsClassifier):
     prior : Counts, default=None
         Rows that an expert imagines, or that were counted elsewhere: their counts are added to the prior of `ess` rows,
         whose hyperparameters then satisfy eq 10-12 by construction.
-    {class_prior}
-    {encoder}
-    {n_jobs}
+    {prior_encoder_n_jobs}
     random_state : int, RandomState or None, default=0
         The seed of the trees that are sampled for rows with many missing values. They are sampled once, so that the
         answer for a row does not change.
@@ -195,13 +193,7 @@ class AveragedTAN(CountsClassifier):
     def standard_error(self, X: Any) -> Array:
         """Return the standard error of `predict_proba`, which is zero except for rows with many missing values.
 
-        Parameters
-        ----------
-        X : array, data frame or Arrow table of shape (rows, attributes)
-
-        Returns
-        -------
-        standard_error : array of shape (rows, classes)
+        {table_to_standard_error}
         """
         model, codes = self._model_and_codes(X)
         assert isinstance(model, TreeAverage)
@@ -210,16 +202,7 @@ class AveragedTAN(CountsClassifier):
     def sample(self, n: int = 1, random_state: Any = 0) -> tuple[NDArray[Any], NDArray[Any]]:
         """Sample rows from the average distribution.
 
-        Parameters
-        ----------
-        n : int, default=1
-            The number of rows.
-        random_state : int, Generator or None, default=0
-
-        Returns
-        -------
-        X : array of shape (n, attributes)
-        y : array of shape (n,)
+        {number_to_sample}
         """
         check_is_fitted(self)
         model = self.model_

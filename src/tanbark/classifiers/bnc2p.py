@@ -32,10 +32,7 @@ class BNC2P(NetworkClassifier):
         for Dirichlet parameters given the class and at most one attribute, which are estimated as in `TAN`.
     ess : float, default=1.0
         Equivalent sample size of the Dirichlet prior, also in the search; also N0 of "softened" and m of "m".
-    {class_prior}
-    {encoder}
-    {n_jobs}
-    {random_state}
+    {prior_encoder_n_jobs_seed}
 
     Attributes
     ----------

@@ -31,16 +31,9 @@ class K2(NetworkClassifier):
         attributes in descending order of their mutual information with it.
     max_parents : int, default=4
         The maximum number of parents of the class or an attribute.
-    parameters : {"dirichlet", "ml", "softened", "laplace", "m"}, default="dirichlet"
-        The estimator of the probability tables: see `tanbark.parameters.tree_tables`. A table is estimated from the
-        rows without missing values in its family, except for Dirichlet parameters given the class and at most one
-        attribute, which are estimated as in `TAN`.
-    ess : float, default=1.0
-        Equivalent sample size of the Dirichlet prior; also N0 of "softened" and m of "m".
-    {class_prior}
-    {encoder}
-    {n_jobs}
-    {random_state}
+    {family_parameters}
+    {ess_1}
+    {prior_encoder_n_jobs_seed}
 
     Attributes
     ----------

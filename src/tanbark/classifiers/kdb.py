@@ -31,12 +31,8 @@ class KDB(NetworkClassifier):
         The estimator of the probability tables: see `tanbark.parameters.tree_tables`. A table is estimated from the
         rows without missing values in its family, except for Dirichlet parameters with at most one attribute as parent,
         which are estimated as in `TAN`.
-    ess : float, default=10.0
-        Equivalent sample size of the Dirichlet prior; also N0 of "softened" and m of "m".
-    {class_prior}
-    {encoder}
-    {n_jobs}
-    {random_state}
+    {ess_10}
+    {prior_encoder_n_jobs_seed}
 
     Attributes
     ----------

@@ -28,12 +28,7 @@ class SuperParent(NetworkClassifier):
     ----------
     parent : str or int, default=None
         The name or the position of the super-parent; None chooses it.
-    {parameters}
-    ess : float, default=10.0
-        Equivalent sample size of the Dirichlet prior; also N0 of "softened" and m of "m".
-    {class_prior}
-    {encoder}
-    {n_jobs}
+    {tree_parameters}
 
     Attributes
     ----------

@@ -112,13 +112,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``encoder__...`` creates an `Encoder` if there is none.
 
-        Parameters
-        ----------
-        **params : dict
-
-        Returns
-        -------
-        self
+        {params_to_self}
         """
         super().set_params(**with_encoder(self, params))
         return self
@@ -150,16 +144,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from a table and its classes.
 
-        Parameters
-        ----------
-        X : array, data frame or Arrow table of shape (rows, attributes)
-        y : array or series of shape (rows,)
-        sample_weight : array of shape (rows,), default=None
-            A weight of three counts the row three times; a weight of zero leaves it out.
-
-        Returns
-        -------
-        self
+        {rows_to_self}
         """
         with raising_interrupts():
             self.validate_parameters()
@@ -175,17 +160,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         `encoder` does not change. Labels beyond `max_levels` share one further level; the levels seen first are kept.
         A chunk without rows changes nothing.
 
-        Parameters
-        ----------
-        X : array, data frame or Arrow table of shape (rows, attributes)
-        y : array or series of shape (rows,)
-        classes : array, default=None
-            All classes that may occur.
-        sample_weight : array of shape (rows,), default=None
-
-        Returns
-        -------
-        self
+        {chunk_to_self}
         """
         with raising_interrupts():
             self.validate_parameters()
@@ -456,14 +431,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def predict_proba(self, X: Any) -> Array:
         """Return the posterior probability of each class; rows that are impossible in every class get the prior.
 
-        Parameters
-        ----------
-        X : array, data frame or Arrow table of shape (rows, attributes)
-
-        Returns
-        -------
-        probabilities : array of shape (rows, classes)
-            In the order of `classes_`.
+        {table_to_probabilities}
         """
         model, codes = self._model_and_codes(X)
         return model.posterior(codes, self.n_jobs)
@@ -471,14 +439,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def predict_log_proba(self, X: Any) -> Array:
         """Return the log posterior probability of each class, accurate also where the probability underflows.
 
-        Parameters
-        ----------
-        X : array, data frame or Arrow table of shape (rows, attributes)
-
-        Returns
-        -------
-        log_probabilities : array of shape (rows, classes)
-            In the order of `classes_`.
+        {table_to_log_probabilities}
         """
         model, codes = self._model_and_codes(X)
         return model.log_posterior(codes, self.n_jobs)
@@ -486,13 +447,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row.
 
-        Parameters
-        ----------
-        X : array, data frame or Arrow table of shape (rows, attributes)
-
-        Returns
-        -------
-        classes : array of shape (rows,)
+        {table_to_classes}
         """
         model, codes = self._model_and_codes(X)
         best = model.posterior(codes, self.n_jobs).argmax(axis=1)

@@ -104,14 +104,7 @@ class NetworkClassifier(CountsClassifier):
         The weights are centred over the classes. Their sum over the middle axis gives `predict_proba` by softmax. Two
         attributes share equally what they say together, and a missing attribute has no weight of its own.
 
-        Parameters
-        ----------
-        X : array, data frame or Arrow table of shape (rows, attributes)
-
-        Returns
-        -------
-        weights : array of shape (rows, 1 + attributes, classes)
-            The prior comes first.
+        {table_to_evidence}
         """
         model, codes = self._model_and_codes(X)
         assert isinstance(model, NetworkModel)
@@ -123,13 +116,7 @@ class NetworkClassifier(CountsClassifier):
 
         It is zero except for rows with too many missing values to marginalise exactly.
 
-        Parameters
-        ----------
-        X : array, data frame or Arrow table of shape (rows, attributes)
-
-        Returns
-        -------
-        standard_error : array of shape (rows, classes)
+        {table_to_standard_error}
         """
         model, codes = self._model_and_codes(X)
         assert isinstance(model, NetworkModel)
@@ -139,16 +126,7 @@ class NetworkClassifier(CountsClassifier):
     def sample(self, n: int = 1, random_state: Any = 0) -> tuple[NDArray[Any], NDArray[Any]]:
         """Sample rows from the learned distribution.
 
-        Parameters
-        ----------
-        n : int, default=1
-            The number of rows.
-        random_state : int, Generator or None, default=0
-
-        Returns
-        -------
-        X : array of shape (n, attributes)
-        y : array of shape (n,)
+        {number_to_sample}
         """
         check_is_fitted(self)
         return self.network_.sample(n, random_state)
