@@ -174,53 +174,46 @@ _SHARED = {
         -------
         self
         """,
-    "table_to_classes": """
+    "table_section": """
         Parameters
         ----------
         {table}
 
         Returns
         -------
+        """,
+    "table_to_classes": """
+        {table_section}
         classes : array of shape (rows,)
         """,
     "table_to_probabilities": """
-        Parameters
-        ----------
-        {table}
-
-        Returns
-        -------
+        {table_section}
         probabilities : array of shape (rows, classes)
             In the order of `classes_`.
         """,
     "table_to_log_probabilities": """
-        Parameters
-        ----------
-        {table}
-
-        Returns
-        -------
+        {table_section}
         log_probabilities : array of shape (rows, classes)
             In the order of `classes_`.
         """,
     "table_to_standard_error": """
-        Parameters
-        ----------
-        {table}
-
-        Returns
-        -------
+        {table_section}
         standard_error : array of shape (rows, classes)
         """,
     "table_to_evidence": """
+        {table_section}
+        weights : array of shape (rows, 1 + attributes, classes)
+            The prior comes first.
+        """,
+    "model_to_self": """
         Parameters
         ----------
-        {table}
+        model : Model
+            A model of the type that this classifier learns.
 
         Returns
         -------
-        weights : array of shape (rows, 1 + attributes, classes)
-            The prior comes first.
+        self
         """,
     "number_to_sample": """
         Parameters

@@ -153,9 +153,7 @@ class AdditiveBN(CountsClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def validate_parameters(self) -> None:
-        """Raise an error that names the first invalid parameter."""
-        super().validate_parameters()
+    def _check_own_parameters(self) -> None:
         check_choice("parameters", self.parameters, PARAMETERS)
         check_choice("link", self.link, ("log", "linear"))
         if self.max_members is not None:

@@ -82,9 +82,7 @@ class AODE(CountsClassifier):
         self.encoder = encoder
         self.n_jobs = n_jobs
 
-    def validate_parameters(self) -> None:
-        """Raise an error that names the first invalid parameter."""
-        super().validate_parameters()
+    def _check_own_parameters(self) -> None:
         check_choice("parameters", self.parameters, PARAMETERS)
         least = self.min_frequency
         if isinstance(least, bool) or not isinstance(least, Real) or not 0 <= least <= 1e100:

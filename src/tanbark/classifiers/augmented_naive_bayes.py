@@ -91,9 +91,7 @@ class AugmentedNaiveBayes(NetworkClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def validate_parameters(self) -> None:
-        """Raise an error that names the first invalid parameter."""
-        super().validate_parameters()
+    def _check_own_parameters(self) -> None:
         validate_search(self)
 
     def why_rows_needed(self) -> str | None:

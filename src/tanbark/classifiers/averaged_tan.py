@@ -122,9 +122,7 @@ class AveragedTAN(CountsClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def validate_parameters(self) -> None:
-        """Raise an error that names the first invalid parameter."""
-        super().validate_parameters()
+    def _check_own_parameters(self) -> None:
         squeeze = self.stubbornness
         if squeeze is not None and (
             isinstance(squeeze, bool) or not isinstance(squeeze, Real) or not 0 < squeeze <= 1e100

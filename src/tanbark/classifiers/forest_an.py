@@ -73,9 +73,7 @@ class ForestAN(NetworkClassifier):
         self.encoder = encoder
         self.n_jobs = n_jobs
 
-    def validate_parameters(self) -> None:
-        """Raise an error that names the first invalid parameter."""
-        super().validate_parameters()
+    def _check_own_parameters(self) -> None:
         check_choice("criterion", self.criterion, EDGE_GAINS)
 
     @property

@@ -83,9 +83,7 @@ class KDB(NetworkClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def validate_parameters(self) -> None:
-        """Raise an error that names the first invalid parameter."""
-        super().validate_parameters()
+    def _check_own_parameters(self) -> None:
         check_number("k", self.k, 0)
 
     def why_rows_needed(self) -> str | None:

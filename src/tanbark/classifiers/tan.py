@@ -106,9 +106,7 @@ class TAN(NetworkClassifier):
         self.encoder = encoder
         self.n_jobs = n_jobs
 
-    def validate_parameters(self) -> None:
-        """Raise an error that names the first invalid parameter."""
-        super().validate_parameters()
+    def _check_own_parameters(self) -> None:
         check_choice("criterion", self.criterion, EDGE_WEIGHTS)
         check_choice("restructure", self.restructure, ("always", "aco"))
         if self.restructure == "aco" and self.criterion not in SYMMETRIC_CRITERIA:

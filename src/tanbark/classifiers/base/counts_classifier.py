@@ -55,9 +55,9 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     """A classifier that learns a model from counts, and from rows if counts of pairs do not suffice.
 
     A subclass declares the type of its model (`model_type`) and the order of the counts it needs (`count_order`), and
-    implements `_learn`. It overrides `why_rows_needed` if counts do not suffice. Everything that was learned is in
-    `model_`, which is replaced as a whole: a method that reads it once gives consistent answers, even while another
-    thread fits the classifier.
+    implements `_learn`. It overrides `why_rows_needed` if counts do not suffice, and `_check_own_parameters` if it has
+    parameters of its own. Everything that was learned is in `model_`, which is replaced as a whole: a method that reads
+    it once gives consistent answers, even while another thread fits the classifier.
     """
 
     model_type: ClassVar[type[Model]]
@@ -100,11 +100,19 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def validate_parameters(self) -> None:
         """Raise an error that names the first invalid parameter."""
+        self._check_common_parameters()
+        self._check_own_parameters()
+
+    def _check_common_parameters(self) -> None:
+        """Raise an error if a parameter that all classifiers have is invalid."""
         ess = self.ess
         if isinstance(ess, bool) or not isinstance(ess, Real) or not MIN_ESS <= ess <= MAX_ESS:
             raise ValueError(f"ess must be a positive number (from {MIN_ESS} to {MAX_ESS}), got {ess!r}")
         check_encoder(self.encoder)
         check_jobs(self.n_jobs)
+
+    def _check_own_parameters(self) -> None:
+        """Raise an error if a parameter that only this classifier has is invalid."""
 
     def _check_schema(self, schema: Schema) -> None:
         """Raise an error if a parameter does not fit the columns or the class."""
@@ -246,14 +254,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def set_model(self, model: Model) -> Self:
         """Become fitted with a model, such as one that was read from a file.
 
-        Parameters
-        ----------
-        model : Model
-            A model of the type that this classifier learns.
-
-        Returns
-        -------
-        self
+        {model_to_self}
         """
         if not isinstance(model, self.model_type):
             raise TypeError(f"model must be a {self.model_type.__name__}, got {type(model).__name__!r}")

@@ -60,23 +60,16 @@ class NetworkClassifier(CountsClassifier):
         given = self._given_log_prior(len(counts.schema.classes))
         return NetworkModel.with_prior(counts, network, given, seed, findings)
 
-    def validate_parameters(self) -> None:
-        """Raise an error that names the first invalid parameter."""
+    def _check_common_parameters(self) -> None:
         check_choice("parameters", self.parameters, PARAMETERS)
-        super().validate_parameters()
+        super()._check_common_parameters()
         if hasattr(self, "random_state"):
             check_seed(self.random_state)
 
     def set_model(self, model: Model) -> NetworkClassifier:
         """Become fitted with a model, such as one that was read from a file.
 
-        Parameters
-        ----------
-        model : NetworkModel
-
-        Returns
-        -------
-        self
+        {model_to_self}
         """
         if isinstance(model, NetworkModel):
             if hasattr(self, "random_state") and model.seed is None:
