@@ -227,6 +227,23 @@ _SHARED = {
         X : array of shape (n, attributes)
         y : array of shape (n,)
         """,
+    # Schemas
+    "n_jobs_to_codes": """
+        n_jobs : int, default=None
+            Number of threads. None uses one thread, -1 all processors.
+
+        Returns
+        -------
+        codes : ndarray of shape (n_features, n_samples)
+            The codes, with one row per column of the table.
+        """,
+    "read_table_to_codes": """
+        Parameters
+        ----------
+        table : Table
+            A table that has been read.
+        {n_jobs_to_codes}
+        """,
 }
 
 _METHOD_TYPES = (FunctionType, property, cached_property, classmethod, staticmethod)
