@@ -137,6 +137,7 @@ _SHARED = {
             The names of the columns, if they have any.
         """,
     # Classifiers: the Parameters and Returns sections of methods
+    # A text whose name ends in "_to" ends with the heading of Returns; the returned value follows it.
     "params_to_self": """
         Parameters
         ----------
@@ -174,7 +175,7 @@ _SHARED = {
         -------
         self
         """,
-    "table_section": """
+    "table_to": """
         Parameters
         ----------
         {table}
@@ -183,25 +184,25 @@ _SHARED = {
         -------
         """,
     "table_to_classes": """
-        {table_section}
+        {table_to}
         classes : array of shape (rows,)
         """,
     "table_to_probabilities": """
-        {table_section}
+        {table_to}
         probabilities : array of shape (rows, classes)
             In the order of `classes_`.
         """,
     "table_to_log_probabilities": """
-        {table_section}
+        {table_to}
         log_probabilities : array of shape (rows, classes)
             In the order of `classes_`.
         """,
     "table_to_standard_error": """
-        {table_section}
+        {table_to}
         standard_error : array of shape (rows, classes)
         """,
     "table_to_evidence": """
-        {table_section}
+        {table_to}
         weights : array of shape (rows, 1 + attributes, classes)
             The prior comes first.
         """,
@@ -215,15 +216,18 @@ _SHARED = {
         -------
         self
         """,
-    "number_to_sample": """
+    "sample_to": """
         Parameters
         ----------
         n : int, default=1
-            The number of rows.
+            The size of the sample.
         random_state : int, Generator or None, default=0
 
         Returns
         -------
+        """,
+    "sample_to_rows": """
+        {sample_to}
         X : array of shape (n, attributes)
         y : array of shape (n,)
         """,

@@ -200,7 +200,7 @@ class AveragedTAN(CountsClassifier):
     def sample(self, n: int = 1, random_state: Any = 0) -> tuple[NDArray[Any], NDArray[Any]]:
         """Sample rows from the average distribution.
 
-        {number_to_sample}
+        {sample_to_rows}
         """
         check_is_fitted(self)
         model = self.model_
@@ -263,14 +263,7 @@ class AveragedTAN(CountsClassifier):
     def sample_trees(self, n: int = 1, random_state: Any = 0) -> list[Any]:
         """Sample trees exactly from the posterior.
 
-        Parameters
-        ----------
-        n : int, default=1
-            The number of trees.
-        random_state : int, Generator or None, default=0
-
-        Returns
-        -------
+        {sample_to}
         trees : list of Network
             With `multinet` a list of tuples, with one Network for each class.
         """

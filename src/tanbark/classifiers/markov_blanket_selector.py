@@ -121,12 +121,7 @@ class MarkovBlanketSelector(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> Any:
         """Return the columns of the blanket.
 
-        Parameters
-        ----------
-        X : array, data frame or Arrow table of shape (rows, columns)
-
-        Returns
-        -------
+        {table_to}
         X : frame or array
             A frame if `X` is one, otherwise an array.
         """

@@ -35,15 +35,9 @@ DEFAULT_MEMORY_ROWS = 10_000
 class PrequentialScores:
     """How well a model predicted rows before it learned them.
 
-    Parameters
-    ----------
-    losses : array of shape (rows,)
-        The negative log probability of each row's class, in nats. A class that the model had never seen, or had ruled
-        out, has the probability ``1 / (1 + rows_before)``.
-    correct : array of bool of shape (rows,)
-        Whether the class was the most probable one.
-    new_class : array of bool of shape (rows,)
-        Whether the model had never seen the class.
+    `losses` are the negative log probabilities of the rows' classes, in nats. A class that the model had never seen, or
+    had ruled out, has the probability ``1 / (1 + rows_before)``. `correct` marks the rows whose class was the most
+    probable one, and `new_class` those whose class the model had never seen.
     """
 
     losses: Array

@@ -84,12 +84,7 @@ class TableVectorizer(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the table as numbers.
 
-        Parameters
-        ----------
-        X : array, data frame or Arrow table of shape (rows, attributes)
-
-        Returns
-        -------
+        {table_to}
         array of shape (rows, output columns)
         """
         check_is_fitted(self)

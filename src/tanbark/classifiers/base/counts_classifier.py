@@ -387,12 +387,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def encode(self, X: Any) -> Codes:
         """Return the codes of a table under the schema of the model.
 
-        Parameters
-        ----------
-        X : array, data frame or Arrow table of shape (rows, attributes)
-
-        Returns
-        -------
+        {table_to}
         codes : array of unsigned int of shape (attributes, rows)
         """
         return self._model_and_codes(X)[1]
@@ -401,12 +396,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def predict_joint_log_proba(self, X: Any) -> Array:
         """Return ``log P(row, class)``, with missing and unseen values marginalised.
 
-        Parameters
-        ----------
-        X : array, data frame or Arrow table of shape (rows, attributes)
-
-        Returns
-        -------
+        {table_to}
         log_joint : array of shape (rows, classes)
         """
         model, codes = self._model_and_codes(X)
@@ -416,12 +406,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def score_samples(self, X: Any) -> Array:
         """Return ``log P(row)`` over the levels and intervals of the schema, -inf for impossible rows.
 
-        Parameters
-        ----------
-        X : array, data frame or Arrow table of shape (rows, attributes)
-
-        Returns
-        -------
+        {table_to}
         log_probability : array of shape (rows,)
         """
         joint = self.predict_joint_log_proba(X)

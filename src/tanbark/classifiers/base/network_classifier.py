@@ -119,7 +119,7 @@ class NetworkClassifier(CountsClassifier):
     def sample(self, n: int = 1, random_state: Any = 0) -> tuple[NDArray[Any], NDArray[Any]]:
         """Sample rows from the learned distribution.
 
-        {number_to_sample}
+        {sample_to_rows}
         """
         check_is_fitted(self)
         return self.network_.sample(n, random_state)
