@@ -30,7 +30,7 @@ from tanbark.classifiers.base.validation import (
 from tanbark.counts import Counts, Rows
 from tanbark.memory import check_free_memory
 from tanbark.messages import warn
-from tanbark.models.network_model import log_prior_ratio
+from tanbark.models.network_model import prior_and_ratio
 from tanbark.models.pool import Classifiers, Pool, normalise_joints
 from tanbark.parameters import PARAMETERS, class_table, estimated_networks
 from tanbark.progress import Progress, progress_bar
@@ -209,7 +209,7 @@ class AdditiveBN(CountsClassifier):
         assert rows is not None
         rows, seed = rows.distinct, seed_of(self.random_state)
         learned = class_table(counts, self.parameters, float(self.ess))
-        given = self._given_log_prior(len(learned))
+        log_prior, ratio = prior_and_ratio(self._given_log_prior(len(learned)), learned)
         with progress_bar(self.verbose) as progress:
             members, scores, prior = self._evaluated_members(counts, rows, learned, seed, progress)
             normalise_joints(scores, prior, self.n_jobs)
@@ -231,8 +231,8 @@ class AdditiveBN(CountsClassifier):
             weights,
             self.link == "linear",
             learned,
-            learned if given is None else given,
-            np.zeros_like(learned) if given is None else log_prior_ratio(given, learned),
+            log_prior,
+            ratio,
             seed,
             best.gap,
             best.value * float(rows.each.sum()),
