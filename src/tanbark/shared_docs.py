@@ -73,14 +73,180 @@ _SHARED = {
             The counts that the model was learned from.
         schema_ : Schema
             The columns with their levels or cut points.
+        {columns_seen}
+        """,
+    "network": """
+        network_ : Network
+            The learned network.
+        """,
+    # Classifiers: parameters and attributes
+    "ess_1": """
+        ess : float, default=1.0
+            Equivalent sample size of the Dirichlet prior; also N0 of "softened" and m of "m".
+        """,
+    "ess_10": """
+        ess : float, default=10.0
+            Equivalent sample size of the Dirichlet prior; also N0 of "softened" and m of "m".
+        """,
+    "family_parameters": """
+        parameters : {"dirichlet", "ml", "softened", "laplace", "m"}, default="dirichlet"
+            The estimator of the probability tables: see `tanbark.parameters.tree_tables`. A table is estimated from the
+            rows without missing values in its family, except for Dirichlet parameters given the class and at most one
+            attribute, which are estimated as in `TAN`.
+        """,
+    "prior_encoder_n_jobs": """
+        {class_prior}
+        {encoder}
+        {n_jobs}
+        """,
+    "prior_encoder_n_jobs_seed": """
+        {prior_encoder_n_jobs}
+        {random_state}
+        """,
+    "tree_parameters": """
+        {parameters}
+        {ess_10}
+        {prior_encoder_n_jobs}
+        """,
+    "search_parameters": """
+        criterion : {"bdeu", "bds", "bic", "aic", "k2", "cmdl"}, default="bdeu"
+            The score to maximise: see `tanbark.scores`. "cmdl" is not a sum over families and is always searched
+            greedily.
+        {family_parameters}
+        ess : float, default=1.0
+            Equivalent sample size of the criterion and of the Dirichlet prior; also N0 of "softened" and m of "m".
+        {max_parents}
+        {search_options}
+        {verbose}
+        {prior_encoder_n_jobs}
+        {search_random_state}
+        """,
+    "searched_network": """
+        {network}
+        log_score_ : float
+            The score of the structure in nats; higher is better. Missing values count as a level. After an exact search
+            no structure has a higher score.
+        search_ : {"exact", "greedy"}
+            The search that was used.
+        {fitted}
+        """,
+    "columns_seen": """
         n_features_in_ : int
             The number of columns.
         feature_names_in_ : array of str
             The names of the columns, if they have any.
         """,
-    "network": """
-        network_ : Network
-            The learned network.
+    # Classifiers: the Parameters and Returns sections of methods
+    # A text whose name ends in "_to" ends with the heading of Returns; the returned value follows it.
+    "params_to_self": """
+        Parameters
+        ----------
+        **params : dict
+
+        Returns
+        -------
+        self
+        """,
+    "table": """
+        X : array, data frame or Arrow table of shape (rows, attributes)
+        """,
+    "rows_to_self": """
+        Parameters
+        ----------
+        {table}
+        y : array or series of shape (rows,)
+        sample_weight : array of shape (rows,), default=None
+            A weight of three counts the row three times; a weight of zero leaves it out.
+
+        Returns
+        -------
+        self
+        """,
+    "chunk_to_self": """
+        Parameters
+        ----------
+        {table}
+        y : array or series of shape (rows,)
+        classes : array, default=None
+            All classes that may occur.
+        sample_weight : array of shape (rows,), default=None
+
+        Returns
+        -------
+        self
+        """,
+    "table_to": """
+        Parameters
+        ----------
+        {table}
+
+        Returns
+        -------
+        """,
+    "table_to_classes": """
+        {table_to}
+        classes : array of shape (rows,)
+        """,
+    "table_to_probabilities": """
+        {table_to}
+        probabilities : array of shape (rows, classes)
+            In the order of `classes_`.
+        """,
+    "table_to_log_probabilities": """
+        {table_to}
+        log_probabilities : array of shape (rows, classes)
+            In the order of `classes_`.
+        """,
+    "table_to_standard_error": """
+        {table_to}
+        standard_error : array of shape (rows, classes)
+        """,
+    "table_to_evidence": """
+        {table_to}
+        weights : array of shape (rows, 1 + attributes, classes)
+            The prior comes first.
+        """,
+    "model_to_self": """
+        Parameters
+        ----------
+        model : Model
+            A model of the type that this classifier learns.
+
+        Returns
+        -------
+        self
+        """,
+    "sample_to": """
+        Parameters
+        ----------
+        n : int, default=1
+            The size of the sample.
+        random_state : int, Generator or None, default=0
+
+        Returns
+        -------
+        """,
+    "sample_to_rows": """
+        {sample_to}
+        X : array of shape (n, attributes)
+        y : array of shape (n,)
+        """,
+    # Schemas
+    "n_jobs_to_codes": """
+        n_jobs : int, default=None
+            Number of threads. None uses one thread, -1 all processors.
+
+        Returns
+        -------
+        codes : ndarray of shape (n_features, n_samples)
+            The codes, with one row per column of the table.
+        """,
+    "read_table_to_codes": """
+        Parameters
+        ----------
+        table : Table
+            A table that has been read.
+        {n_jobs_to_codes}
         """,
     # Counts
     "encoded_rows": """

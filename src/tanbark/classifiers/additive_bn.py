@@ -30,7 +30,7 @@ from tanbark.classifiers.base.validation import (
 from tanbark.counts import Counts, Rows
 from tanbark.memory import check_free_memory
 from tanbark.messages import warn
-from tanbark.models.network_model import log_prior_ratio
+from tanbark.models.network_model import prior_and_ratio
 from tanbark.models.pool import Classifiers, Pool, normalise_joints
 from tanbark.parameters import PARAMETERS, class_table, estimated_networks
 from tanbark.progress import Progress, progress_bar
@@ -69,8 +69,7 @@ class AdditiveBN(CountsClassifier):
     parameters : {"dirichlet", "ml", "softened", "laplace", "m"}, default="dirichlet"
         The estimator of the probability tables: see `tanbark.parameters.tree_tables`. Classifiers in a list have their
         own.
-    ess : float, default=10.0
-        Equivalent sample size of the Dirichlet prior; also N0 of "softened" and m of "m".
+    {ess_10}
     max_members : int, default=None
         The maximum number of super-parents in the pool: those with the highest ``I(X_i; Y)`` are taken, as in the
         paper. None pools all: an attribute that alone carries no information may be the best super-parent, and useless
@@ -154,9 +153,7 @@ class AdditiveBN(CountsClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def validate_parameters(self) -> None:
-        """Raise an error that names the first invalid parameter."""
-        super().validate_parameters()
+    def _check_own_parameters(self) -> None:
         check_choice("parameters", self.parameters, PARAMETERS)
         check_choice("link", self.link, ("log", "linear"))
         if self.max_members is not None:
@@ -212,7 +209,7 @@ class AdditiveBN(CountsClassifier):
         assert rows is not None
         rows, seed = rows.distinct, seed_of(self.random_state)
         learned = class_table(counts, self.parameters, float(self.ess))
-        given = self._given_log_prior(len(learned))
+        log_prior, ratio = prior_and_ratio(self._given_log_prior(len(learned)), learned)
         with progress_bar(self.verbose) as progress:
             members, scores, prior = self._evaluated_members(counts, rows, learned, seed, progress)
             normalise_joints(scores, prior, self.n_jobs)
@@ -234,8 +231,8 @@ class AdditiveBN(CountsClassifier):
             weights,
             self.link == "linear",
             learned,
-            learned if given is None else given,
-            np.zeros_like(learned) if given is None else log_prior_ratio(given, learned),
+            log_prior,
+            ratio,
             seed,
             best.gap,
             best.value * float(rows.each.sum()),
@@ -292,14 +289,7 @@ class AdditiveBN(CountsClassifier):
         The weights are centred over the classes. Their sum over the middle axis gives `predict_proba` by softmax. They
         are the members' weights of evidence, combined with the weights of the pool.
 
-        Parameters
-        ----------
-        X : array, data frame or Arrow table of shape (rows, attributes)
-
-        Returns
-        -------
-        weights : array of shape (rows, 1 + attributes, classes)
-            The prior comes first.
+        {table_to_evidence}
         """
         model, codes = self._model_and_codes(X)
         weights = model.evidence(codes, self.n_jobs)

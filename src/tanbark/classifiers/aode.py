@@ -28,11 +28,8 @@ class AODE(CountsClassifier):
     parameters : {"dirichlet", "ml", "softened", "laplace", "m"}, default="dirichlet"
         The estimator of the probability tables: see `tanbark.parameters.tree_tables`. ``P(class, x_i)`` is estimated as
         one table.
-    ess : float, default=10.0
-        Equivalent sample size of the Dirichlet prior; also N0 of "softened" and m of "m".
-    {class_prior}
-    {encoder}
-    {n_jobs}
+    {ess_10}
+    {prior_encoder_n_jobs}
 
     Attributes
     ----------
@@ -85,9 +82,7 @@ class AODE(CountsClassifier):
         self.encoder = encoder
         self.n_jobs = n_jobs
 
-    def validate_parameters(self) -> None:
-        """Raise an error that names the first invalid parameter."""
-        super().validate_parameters()
+    def _check_own_parameters(self) -> None:
         check_choice("parameters", self.parameters, PARAMETERS)
         least = self.min_frequency
         if isinstance(least, bool) or not isinstance(least, Real) or not 0 <= least <= 1e100:

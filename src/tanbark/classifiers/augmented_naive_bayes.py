@@ -30,31 +30,11 @@ class AugmentedNaiveBayes(NetworkClassifier):
     search : {"auto", "exact", "greedy"}, default="auto"
         "exact" finds the structure of maximum score; "greedy" climbs to one that no single change of an edge improves.
         "auto" is exact up to 20 nodes, not counting the class, and greedy with a warning beyond.
-    criterion : {"bdeu", "bds", "bic", "aic", "k2", "cmdl"}, default="bdeu"
-        The score to maximise: see `tanbark.scores`. "cmdl" is not a sum over families and is always searched greedily.
-    parameters : {"dirichlet", "ml", "softened", "laplace", "m"}, default="dirichlet"
-        The estimator of the probability tables: see `tanbark.parameters.tree_tables`. A table is estimated from the
-        rows without missing values in its family, except for Dirichlet parameters given the class and at most one
-        attribute, which are estimated as in `TAN`.
-    ess : float, default=1.0
-        Equivalent sample size of the criterion and of the Dirichlet prior; also N0 of "softened" and m of "m".
-    {max_parents}
-    {search_options}
-    {verbose}
-    {class_prior}
-    {encoder}
-    {n_jobs}
-    {search_random_state}
+    {search_parameters}
 
     Attributes
     ----------
-    {network}
-    log_score_ : float
-        The score of the structure in nats; higher is better. Missing values count as a level. After an exact search no
-        structure has a higher score.
-    search_ : {"exact", "greedy"}
-        The search that was used.
-    {fitted}
+    {searched_network}
 
     References
     ----------
@@ -111,9 +91,7 @@ class AugmentedNaiveBayes(NetworkClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def validate_parameters(self) -> None:
-        """Raise an error that names the first invalid parameter."""
-        super().validate_parameters()
+    def _check_own_parameters(self) -> None:
         validate_search(self)
 
     def why_rows_needed(self) -> str | None:

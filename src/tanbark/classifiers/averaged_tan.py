@@ -49,9 +49,7 @@ class AveragedTAN(CountsClassifier):
     prior : Counts, default=None
         Rows that an expert imagines, or that were counted elsewhere: their counts are added to the prior of `ess` rows,
         whose hyperparameters then satisfy eq 10-12 by construction.
-    {class_prior}
-    {encoder}
-    {n_jobs}
+    {prior_encoder_n_jobs}
     random_state : int, RandomState or None, default=0
         The seed of the trees that are sampled for rows with many missing values. They are sampled once, so that the
         answer for a row does not change.
@@ -124,9 +122,7 @@ class AveragedTAN(CountsClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def validate_parameters(self) -> None:
-        """Raise an error that names the first invalid parameter."""
-        super().validate_parameters()
+    def _check_own_parameters(self) -> None:
         squeeze = self.stubbornness
         if squeeze is not None and (
             isinstance(squeeze, bool) or not isinstance(squeeze, Real) or not 0 < squeeze <= 1e100
@@ -195,13 +191,7 @@ class AveragedTAN(CountsClassifier):
     def standard_error(self, X: Any) -> Array:
         """Return the standard error of `predict_proba`, which is zero except for rows with many missing values.
 
-        Parameters
-        ----------
-        X : array, data frame or Arrow table of shape (rows, attributes)
-
-        Returns
-        -------
-        standard_error : array of shape (rows, classes)
+        {table_to_standard_error}
         """
         model, codes = self._model_and_codes(X)
         assert isinstance(model, TreeAverage)
@@ -210,16 +200,7 @@ class AveragedTAN(CountsClassifier):
     def sample(self, n: int = 1, random_state: Any = 0) -> tuple[NDArray[Any], NDArray[Any]]:
         """Sample rows from the average distribution.
 
-        Parameters
-        ----------
-        n : int, default=1
-            The number of rows.
-        random_state : int, Generator or None, default=0
-
-        Returns
-        -------
-        X : array of shape (n, attributes)
-        y : array of shape (n,)
+        {sample_to_rows}
         """
         check_is_fitted(self)
         model = self.model_
@@ -282,14 +263,7 @@ class AveragedTAN(CountsClassifier):
     def sample_trees(self, n: int = 1, random_state: Any = 0) -> list[Any]:
         """Sample trees exactly from the posterior.
 
-        Parameters
-        ----------
-        n : int, default=1
-            The number of trees.
-        random_state : int, Generator or None, default=0
-
-        Returns
-        -------
+        {sample_to}
         trees : list of Network
             With `multinet` a list of tuples, with one Network for each class.
         """

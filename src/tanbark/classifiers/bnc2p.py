@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from tanbark.classifiers.base.network_classifier import NetworkClassifier
-from tanbark.classifiers.base.structure_search import why_search_needs_rows
+from tanbark.classifiers.base.structure_search import scored_network, why_search_needs_rows
 from tanbark.counts import Counts, Rows
 from tanbark.models import Findings
 from tanbark.network import Network
-from tanbark.parameters import estimated_networks
 from tanbark.schema import Encoder, Schema
 from tanbark.scores import Cases, ConditionalLogLikelihood
 from tanbark.structure import Restrictions, hill_climb
@@ -32,10 +31,7 @@ class BNC2P(NetworkClassifier):
         for Dirichlet parameters given the class and at most one attribute, which are estimated as in `TAN`.
     ess : float, default=1.0
         Equivalent sample size of the Dirichlet prior, also in the search; also N0 of "softened" and m of "m".
-    {class_prior}
-    {encoder}
-    {n_jobs}
-    {random_state}
+    {prior_encoder_n_jobs_seed}
 
     Attributes
     ----------
@@ -98,5 +94,4 @@ class BNC2P(NetworkClassifier):
         cases, score = Cases.of(rows), ConditionalLogLikelihood(float(self.ess))
         restrictions = Restrictions.of((*counts.schema.names, counts.schema.class_name), max_parents=MAX_PARENTS)
         structure = hill_climb(cases, score, restrictions, tabu=0, n_jobs=self.n_jobs)
-        network = estimated_networks(counts, rows, [structure], self.parameters, float(self.ess), self.n_jobs)[0]
-        return network, Findings(log_score=score.total(cases, structure))
+        return scored_network(self, counts, rows, structure, score.total(cases, structure))

@@ -23,7 +23,7 @@ from tanbark.classifiers.boosting import (
 from tanbark.classifiers.tan import tan_network
 from tanbark.counts import Counts, Rows, count_tree
 from tanbark.kernels.average.pooling import LOG_TIE_TOLERANCE
-from tanbark.models.network_model import log_prior_ratio
+from tanbark.models.network_model import prior_and_ratio
 from tanbark.models.votes import Votes, VoteTally
 from tanbark.network import Network, Structure
 from tanbark.parameters import PARAMETERS, class_table, tree_tables
@@ -204,7 +204,7 @@ class BoostedBN(CountsClassifier):
         # All rows may be learned without an error in fewer rounds than a part of them.
         temperatures = trial.temperatures or [default_temperature(len(counts.class_counts))] * len(rounds)
         learned = class_table(counts, self.parameters, float(self.ess))
-        given = self._given_log_prior(len(learned))
+        log_prior, ratio = prior_and_ratio(self._given_log_prior(len(learned)), learned)
         return Votes(
             counts,
             tuple(found.network for found in rounds),
@@ -212,8 +212,8 @@ class BoostedBN(CountsClassifier):
             np.array([found.error for found in rounds]),
             np.array(trial.losses),
             temperatures[len(rounds) - 1],
-            learned if given is None else given,
-            np.zeros_like(learned) if given is None else log_prior_ratio(given, learned),
+            log_prior,
+            ratio,
         )
 
     def _learner(self, parent: Sequence[int] | None) -> Learner:

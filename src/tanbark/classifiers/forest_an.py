@@ -26,12 +26,7 @@ class ForestAN(NetworkClassifier):
         The gain of an edge: its log Bayes factor under a BDeu prior of `ess` rows, or its gain in log likelihood (rows
         times conditional mutual information given the class) minus half the log of the number of rows for each
         parameter that the edge adds (MDL).
-    {parameters}
-    ess : float, default=10.0
-        Equivalent sample size of the Dirichlet prior; also N0 of "softened" and m of "m".
-    {class_prior}
-    {encoder}
-    {n_jobs}
+    {tree_parameters}
 
     Attributes
     ----------
@@ -78,9 +73,7 @@ class ForestAN(NetworkClassifier):
         self.encoder = encoder
         self.n_jobs = n_jobs
 
-    def validate_parameters(self) -> None:
-        """Raise an error that names the first invalid parameter."""
-        super().validate_parameters()
+    def _check_own_parameters(self) -> None:
         check_choice("criterion", self.criterion, EDGE_GAINS)
 
     @property

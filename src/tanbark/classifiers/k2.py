@@ -6,12 +6,11 @@ from collections.abc import Collection, Mapping, Sequence, Set
 from typing import Any
 
 from tanbark.classifiers.base.network_classifier import NetworkClassifier
-from tanbark.classifiers.base.structure_search import why_search_needs_rows
+from tanbark.classifiers.base.structure_search import scored_network, why_search_needs_rows
 from tanbark.classifiers.base.validation import check_number
 from tanbark.counts import Counts, Rows
 from tanbark.models import Findings
 from tanbark.network import Network
-from tanbark.parameters import estimated_networks
 from tanbark.schema import Encoder, Schema
 from tanbark.scores import Cases, K2Score
 from tanbark.structure import attributes_by_information, k2_search
@@ -31,16 +30,9 @@ class K2(NetworkClassifier):
         attributes in descending order of their mutual information with it.
     max_parents : int, default=4
         The maximum number of parents of the class or an attribute.
-    parameters : {"dirichlet", "ml", "softened", "laplace", "m"}, default="dirichlet"
-        The estimator of the probability tables: see `tanbark.parameters.tree_tables`. A table is estimated from the
-        rows without missing values in its family, except for Dirichlet parameters given the class and at most one
-        attribute, which are estimated as in `TAN`.
-    ess : float, default=1.0
-        Equivalent sample size of the Dirichlet prior; also N0 of "softened" and m of "m".
-    {class_prior}
-    {encoder}
-    {n_jobs}
-    {random_state}
+    {family_parameters}
+    {ess_1}
+    {prior_encoder_n_jobs_seed}
 
     Attributes
     ----------
@@ -93,9 +85,7 @@ class K2(NetworkClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def validate_parameters(self) -> None:
-        """Raise an error that names the first invalid parameter."""
-        super().validate_parameters()
+    def _check_own_parameters(self) -> None:
         check_number("max_parents", self.max_parents, 0)
         if self.order is None:
             return
@@ -130,8 +120,7 @@ class K2(NetworkClassifier):
         )
         score = K2Score()
         structure = k2_search(cases, score, _nodes(names, counts.schema), int(self.max_parents), self.n_jobs)
-        network = estimated_networks(counts, rows, [structure], self.parameters, float(self.ess), self.n_jobs)[0]
-        return network, Findings(log_score=score.total(cases, structure))
+        return scored_network(self, counts, rows, structure, score.total(cases, structure))
 
 
 def _nodes(order: Sequence[str], schema: Schema) -> list[int]:

@@ -31,12 +31,8 @@ class KDB(NetworkClassifier):
         The estimator of the probability tables: see `tanbark.parameters.tree_tables`. A table is estimated from the
         rows without missing values in its family, except for Dirichlet parameters with at most one attribute as parent,
         which are estimated as in `TAN`.
-    ess : float, default=10.0
-        Equivalent sample size of the Dirichlet prior; also N0 of "softened" and m of "m".
-    {class_prior}
-    {encoder}
-    {n_jobs}
-    {random_state}
+    {ess_10}
+    {prior_encoder_n_jobs_seed}
 
     Attributes
     ----------
@@ -87,9 +83,7 @@ class KDB(NetworkClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def validate_parameters(self) -> None:
-        """Raise an error that names the first invalid parameter."""
-        super().validate_parameters()
+    def _check_own_parameters(self) -> None:
         check_number("k", self.k, 0)
 
     def why_rows_needed(self) -> str | None:

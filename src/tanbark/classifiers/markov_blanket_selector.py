@@ -56,10 +56,7 @@ class MarkovBlanketSelector(TransformerMixin, BaseEstimator):
         The score of the network.
     search_ : {"exact", "greedy"}
         The search that was used.
-    n_features_in_ : int
-        The number of columns.
-    feature_names_in_ : array of str
-        The names of the columns, if they have any.
+    {columns_seen}
 
     References
     ----------
@@ -100,13 +97,7 @@ class MarkovBlanketSelector(TransformerMixin, BaseEstimator):
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``encoder__...`` creates an `Encoder` if there is none.
 
-        Parameters
-        ----------
-        **params : dict
-
-        Returns
-        -------
-        self
+        {params_to_self}
         """
         super().set_params(**with_encoder(self, params))
         return self
@@ -114,15 +105,7 @@ class MarkovBlanketSelector(TransformerMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the network from a table and its classes, and find the blanket.
 
-        Parameters
-        ----------
-        X : array, data frame or Arrow table of shape (rows, columns)
-        y : array or series of shape (rows,)
-        sample_weight : array of shape (rows,), default=None
-
-        Returns
-        -------
-        self
+        {rows_to_self}
         """
         network = BayesNet(**self.get_params(deep=False)).fit(X, y, sample_weight)
         blanket = network.network_.structure.markov_blanket(network.network_.structure.of_class)
@@ -138,12 +121,7 @@ class MarkovBlanketSelector(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> Any:
         """Return the columns of the blanket.
 
-        Parameters
-        ----------
-        X : array, data frame or Arrow table of shape (rows, columns)
-
-        Returns
-        -------
+        {table_to}
         X : frame or array
             A frame if `X` is one, otherwise an array.
         """

@@ -17,11 +17,8 @@ class NaiveBayes(NetworkClassifier):
     Parameters
     ----------
     {parameters}
-    ess : float, default=1.0
-        Equivalent sample size of the Dirichlet prior; also N0 of "softened" and m of "m".
-    {class_prior}
-    {encoder}
-    {n_jobs}
+    {ess_1}
+    {prior_encoder_n_jobs}
 
     Attributes
     ----------

@@ -16,19 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Entry:
-    """A registered classifier.
-
-    Parameters
-    ----------
-    name : str
-        Its name on the command line.
-    class_name : str
-        The name of its class in `tanbark`.
-    paper : str
-        Where it was published.
-    summary : str
-        A short description.
-    """
+    """A classifier: its name on the command line, its class in `tanbark`, its publication, and a short description."""
 
     name: str
     class_name: str

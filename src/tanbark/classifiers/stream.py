@@ -23,6 +23,7 @@ from tanbark.classifiers.base.validation import check_number, has_no_rows
 from tanbark.counts import Counts, Rows
 from tanbark.models import Model
 from tanbark.schema.encode.growth import codes_under_old_schema
+from tanbark.shared_docs import insert_shared_docs
 
 MIN_ROWS_PER_TEST = 100
 """At least this many rows are compared with those before: the mean loss of fewer is far from normal."""
@@ -34,15 +35,9 @@ DEFAULT_MEMORY_ROWS = 10_000
 class PrequentialScores:
     """How well a model predicted rows before it learned them.
 
-    Parameters
-    ----------
-    losses : array of shape (rows,)
-        The negative log probability of each row's class, in nats. A class that the model had never seen, or had ruled
-        out, has the probability ``1 / (1 + rows_before)``.
-    correct : array of bool of shape (rows,)
-        Whether the class was the most probable one.
-    new_class : array of bool of shape (rows,)
-        Whether the model had never seen the class.
+    `losses` are the negative log probabilities of the rows' classes, in nats. A class that the model had never seen, or
+    had ruled out, has the probability ``1 / (1 + rows_before)``. `correct` marks the rows whose class was the most
+    probable one, and `new_class` those whose class the model had never seen.
     """
 
     losses: Array
@@ -196,6 +191,7 @@ class DriftStatistic:
         return DriftStatistic(self.half_life, weight, self.mean + (mean - self.mean) * total / weight, squares)
 
 
+@insert_shared_docs
 class Stream(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """A classifier that learns from chunks of rows as they arrive, forgets old rows, and detects drift.
 
@@ -231,10 +227,7 @@ class Stream(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         before (over `window` or `half_life` rows, otherwise 10,000), in standard errors. NaN while there is nothing to
         compare with. Without drift it is approximately standard normal, with a longer tail the rarer errors are; a
         value above 6, or high values for several chunks, indicate drift.
-    n_features_in_ : int
-        The number of columns.
-    feature_names_in_ : array of str
-        The names of the columns, if they have any.
+    {columns_seen}
 
     Examples
     --------
@@ -262,15 +255,7 @@ class Stream(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, and learn from a table whose rows are in the order of their arrival.
 
-        Parameters
-        ----------
-        X : array, data frame or Arrow table of shape (rows, attributes)
-        y : array or series of shape (rows,)
-        sample_weight : array of shape (rows,), default=None
-
-        Returns
-        -------
-        self
+        {rows_to_self}
         """
         with raising_interrupts():
             self._check_parameters()
@@ -280,17 +265,7 @@ class Stream(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Predict a chunk of further rows, then learn it and forget old rows.
 
-        Parameters
-        ----------
-        X : array, data frame or Arrow table of shape (rows, attributes)
-        y : array or series of shape (rows,)
-        classes : array, default=None
-            All classes that may occur.
-        sample_weight : array of shape (rows,), default=None
-
-        Returns
-        -------
-        self
+        {chunk_to_self}
         """
         with raising_interrupts():
             self._check_parameters()
@@ -417,39 +392,21 @@ class Stream(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row.
 
-        Parameters
-        ----------
-        X : array, data frame or Arrow table of shape (rows, attributes)
-
-        Returns
-        -------
-        classes : array of shape (rows,)
+        {table_to_classes}
         """
         return self._fitted().predict(X)
 
     def predict_proba(self, X: Any) -> Array:
-        """Return the posterior probability of each class, in the order of `classes_`.
+        """Return the posterior probability of each class.
 
-        Parameters
-        ----------
-        X : array, data frame or Arrow table of shape (rows, attributes)
-
-        Returns
-        -------
-        probabilities : array of shape (rows, classes)
+        {table_to_probabilities}
         """
         return self._fitted().predict_proba(X)
 
     def predict_log_proba(self, X: Any) -> Array:
-        """Return the log posterior probability of each class, in the order of `classes_`.
+        """Return the log posterior probability of each class.
 
-        Parameters
-        ----------
-        X : array, data frame or Arrow table of shape (rows, attributes)
-
-        Returns
-        -------
-        log_probabilities : array of shape (rows, classes)
+        {table_to_log_probabilities}
         """
         return self._fitted().predict_log_proba(X)
 

@@ -28,12 +28,7 @@ class SuperParent(NetworkClassifier):
     ----------
     parent : str or int, default=None
         The name or the position of the super-parent; None chooses it.
-    {parameters}
-    ess : float, default=10.0
-        Equivalent sample size of the Dirichlet prior; also N0 of "softened" and m of "m".
-    {class_prior}
-    {encoder}
-    {n_jobs}
+    {tree_parameters}
 
     Attributes
     ----------
@@ -87,9 +82,7 @@ class SuperParent(NetworkClassifier):
         self.encoder = encoder
         self.n_jobs = n_jobs
 
-    def validate_parameters(self) -> None:
-        """Raise an error that names the first invalid parameter."""
-        super().validate_parameters()
+    def _check_own_parameters(self) -> None:
         if isinstance(self.parent, bool) or not isinstance(self.parent, str | int | np.integer | None):
             raise TypeError(f"parent must be the name or the position of a column, or None, got {self.parent!r}")
 

@@ -39,16 +39,13 @@ class TAN(NetworkClassifier):
     parameters : {"dirichlet", "ml", "softened", "laplace", "m"}, default="dirichlet"
         The estimator of the probability tables: see `tanbark.parameters.tree_tables`. "dirichlet" with ``ess=10`` is
         the TAN+MS of Cerquides and Lopez de Mantaras (eq 4).
-    ess : float, default=10.0
-        Equivalent sample size of the Dirichlet prior; also N0 of "softened" and m of "m".
+    {ess_10}
     restructure : {"always", "aco"}, default="always"
         What `partial_fit` does with the tree. "always" learns it again at every call, so that it is the tree of all
         rows so far. "aco" (arcs in correct order, Roure 2002) keeps the arcs up to the first that is no longer the best
         of the former tree's arcs at its step, and learns the rest again. It computes fewer weights, and may miss the
         best tree. "aco" is not available under "acll", whose edges have a direction.
-    {class_prior}
-    {encoder}
-    {n_jobs}
+    {prior_encoder_n_jobs}
 
     Attributes
     ----------
@@ -109,9 +106,7 @@ class TAN(NetworkClassifier):
         self.encoder = encoder
         self.n_jobs = n_jobs
 
-    def validate_parameters(self) -> None:
-        """Raise an error that names the first invalid parameter."""
-        super().validate_parameters()
+    def _check_own_parameters(self) -> None:
         check_choice("criterion", self.criterion, EDGE_WEIGHTS)
         check_choice("restructure", self.restructure, ("always", "aco"))
         if self.restructure == "aco" and self.criterion not in SYMMETRIC_CRITERIA:

@@ -12,8 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from tanbark.classifiers.base.validation import check_encoder, read_known_table, read_new_table, with_encoder
 from tanbark.schema import Category, Encoder, Schema
 from tanbark.schema.read.class_column import read_target, usable_rows
+from tanbark.shared_docs import insert_shared_docs
 
 
+@insert_shared_docs
 class TableVectorizer(TransformerMixin, BaseEstimator):
     """Convert a table to numbers: numeric columns unchanged, categories one-hot encoded.
 
@@ -49,13 +51,7 @@ class TableVectorizer(TransformerMixin, BaseEstimator):
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``encoder__...`` creates an `Encoder` if there is none.
 
-        Parameters
-        ----------
-        **params : dict
-
-        Returns
-        -------
-        self
+        {params_to_self}
         """
         super().set_params(**with_encoder(self, params))
         return self
@@ -88,12 +84,7 @@ class TableVectorizer(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the table as numbers.
 
-        Parameters
-        ----------
-        X : array, data frame or Arrow table of shape (rows, attributes)
-
-        Returns
-        -------
+        {table_to}
         array of shape (rows, output columns)
         """
         check_is_fitted(self)

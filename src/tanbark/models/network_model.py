@@ -90,12 +90,10 @@ class NetworkModel(Model):
     ) -> NetworkModel:
         """Return the model of a network under the given log class prior, or under the learned one if it is None."""
         learned = network.class_log_prior
-        prior, ratio = learned, np.zeros_like(learned)
-        if given is not None and network.structure.parents[-1]:
-            prior, ratio = given, log_prior_ratio(given, learned)
-        elif given is not None:
+        prior, ratio = prior_and_ratio(given, learned)
+        if given is not None and not network.structure.parents[-1]:
             network = Network(network.schema, network.structure, (*network.log_tables[:-1], given))
-            prior = given
+            ratio = np.zeros_like(learned)
         return cls(counts, network, prior, ratio, seed, findings)
 
     @property
@@ -163,9 +161,14 @@ class NetworkModel(Model):
         return cls(counts, network, prior, ratio, seed, _stored_findings(counts, stored))
 
 
-def log_prior_ratio(given: Array, learned: Array) -> Array:
-    """Return the log ratio of two class priors; a class without a learned prior is not divided by it."""
-    return given - np.where(np.isneginf(learned), 0.0, learned)
+def prior_and_ratio(given: Array | None, learned: Array) -> tuple[Array, Array]:
+    """Return the log class prior to use, and its log ratio to the learned one.
+
+    A class without a learned prior is not divided by it.
+    """
+    if given is None:
+        return learned, np.zeros_like(learned)
+    return given, given - np.where(np.isneginf(learned), 0.0, learned)
 
 
 def _stored_findings(counts: Counts, stored: StoredModel) -> Findings:

@@ -55,8 +55,6 @@ class TreeAverage(Model):
 
     Parameters
     ----------
-    counts : Counts
-    class_log_prior : array of shape (classes,)
     values, ratios : arrays
         As returned by `tanbark.parameters.pair_ratios`.
     posteriors : tuple of TreePosterior

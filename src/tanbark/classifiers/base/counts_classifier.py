@@ -55,9 +55,9 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     """A classifier that learns a model from counts, and from rows if counts of pairs do not suffice.
 
     A subclass declares the type of its model (`model_type`) and the order of the counts it needs (`count_order`), and
-    implements `_learn`. It overrides `why_rows_needed` if counts do not suffice. Everything that was learned is in
-    `model_`, which is replaced as a whole: a method that reads it once gives consistent answers, even while another
-    thread fits the classifier.
+    implements `_learn`. It overrides `why_rows_needed` if counts do not suffice, and `_check_own_parameters` if it has
+    parameters of its own. Everything that was learned is in `model_`, which is replaced as a whole: a method that reads
+    it once gives consistent answers, even while another thread fits the classifier.
     """
 
     model_type: ClassVar[type[Model]]
@@ -100,11 +100,19 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def validate_parameters(self) -> None:
         """Raise an error that names the first invalid parameter."""
+        self._check_common_parameters()
+        self._check_own_parameters()
+
+    def _check_common_parameters(self) -> None:
+        """Raise an error if a parameter that all classifiers have is invalid."""
         ess = self.ess
         if isinstance(ess, bool) or not isinstance(ess, Real) or not MIN_ESS <= ess <= MAX_ESS:
             raise ValueError(f"ess must be a positive number (from {MIN_ESS} to {MAX_ESS}), got {ess!r}")
         check_encoder(self.encoder)
         check_jobs(self.n_jobs)
+
+    def _check_own_parameters(self) -> None:
+        """Raise an error if a parameter that only this classifier has is invalid."""
 
     def _check_schema(self, schema: Schema) -> None:
         """Raise an error if a parameter does not fit the columns or the class."""
@@ -112,13 +120,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``encoder__...`` creates an `Encoder` if there is none.
 
-        Parameters
-        ----------
-        **params : dict
-
-        Returns
-        -------
-        self
+        {params_to_self}
         """
         super().set_params(**with_encoder(self, params))
         return self
@@ -150,16 +152,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from a table and its classes.
 
-        Parameters
-        ----------
-        X : array, data frame or Arrow table of shape (rows, attributes)
-        y : array or series of shape (rows,)
-        sample_weight : array of shape (rows,), default=None
-            A weight of three counts the row three times; a weight of zero leaves it out.
-
-        Returns
-        -------
-        self
+        {rows_to_self}
         """
         with raising_interrupts():
             self.validate_parameters()
@@ -175,17 +168,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         `encoder` does not change. Labels beyond `max_levels` share one further level; the levels seen first are kept.
         A chunk without rows changes nothing.
 
-        Parameters
-        ----------
-        X : array, data frame or Arrow table of shape (rows, attributes)
-        y : array or series of shape (rows,)
-        classes : array, default=None
-            All classes that may occur.
-        sample_weight : array of shape (rows,), default=None
-
-        Returns
-        -------
-        self
+        {chunk_to_self}
         """
         with raising_interrupts():
             self.validate_parameters()
@@ -271,14 +254,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def set_model(self, model: Model) -> Self:
         """Become fitted with a model, such as one that was read from a file.
 
-        Parameters
-        ----------
-        model : Model
-            A model of the type that this classifier learns.
-
-        Returns
-        -------
-        self
+        {model_to_self}
         """
         if not isinstance(model, self.model_type):
             raise TypeError(f"model must be a {self.model_type.__name__}, got {type(model).__name__!r}")
@@ -411,12 +387,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def encode(self, X: Any) -> Codes:
         """Return the codes of a table under the schema of the model.
 
-        Parameters
-        ----------
-        X : array, data frame or Arrow table of shape (rows, attributes)
-
-        Returns
-        -------
+        {table_to}
         codes : array of unsigned int of shape (attributes, rows)
         """
         return self._model_and_codes(X)[1]
@@ -425,12 +396,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def predict_joint_log_proba(self, X: Any) -> Array:
         """Return ``log P(row, class)``, with missing and unseen values marginalised.
 
-        Parameters
-        ----------
-        X : array, data frame or Arrow table of shape (rows, attributes)
-
-        Returns
-        -------
+        {table_to}
         log_joint : array of shape (rows, classes)
         """
         model, codes = self._model_and_codes(X)
@@ -440,12 +406,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def score_samples(self, X: Any) -> Array:
         """Return ``log P(row)`` over the levels and intervals of the schema, -inf for impossible rows.
 
-        Parameters
-        ----------
-        X : array, data frame or Arrow table of shape (rows, attributes)
-
-        Returns
-        -------
+        {table_to}
         log_probability : array of shape (rows,)
         """
         joint = self.predict_joint_log_proba(X)
@@ -456,14 +417,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def predict_proba(self, X: Any) -> Array:
         """Return the posterior probability of each class; rows that are impossible in every class get the prior.
 
-        Parameters
-        ----------
-        X : array, data frame or Arrow table of shape (rows, attributes)
-
-        Returns
-        -------
-        probabilities : array of shape (rows, classes)
-            In the order of `classes_`.
+        {table_to_probabilities}
         """
         model, codes = self._model_and_codes(X)
         return model.posterior(codes, self.n_jobs)
@@ -471,14 +425,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def predict_log_proba(self, X: Any) -> Array:
         """Return the log posterior probability of each class, accurate also where the probability underflows.
 
-        Parameters
-        ----------
-        X : array, data frame or Arrow table of shape (rows, attributes)
-
-        Returns
-        -------
-        log_probabilities : array of shape (rows, classes)
-            In the order of `classes_`.
+        {table_to_log_probabilities}
         """
         model, codes = self._model_and_codes(X)
         return model.log_posterior(codes, self.n_jobs)
@@ -486,13 +433,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row.
 
-        Parameters
-        ----------
-        X : array, data frame or Arrow table of shape (rows, attributes)
-
-        Returns
-        -------
-        classes : array of shape (rows,)
+        {table_to_classes}
         """
         model, codes = self._model_and_codes(X)
         best = model.posterior(codes, self.n_jobs).argmax(axis=1)

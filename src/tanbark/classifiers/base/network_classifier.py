@@ -60,23 +60,16 @@ class NetworkClassifier(CountsClassifier):
         given = self._given_log_prior(len(counts.schema.classes))
         return NetworkModel.with_prior(counts, network, given, seed, findings)
 
-    def validate_parameters(self) -> None:
-        """Raise an error that names the first invalid parameter."""
+    def _check_common_parameters(self) -> None:
         check_choice("parameters", self.parameters, PARAMETERS)
-        super().validate_parameters()
+        super()._check_common_parameters()
         if hasattr(self, "random_state"):
             check_seed(self.random_state)
 
     def set_model(self, model: Model) -> NetworkClassifier:
         """Become fitted with a model, such as one that was read from a file.
 
-        Parameters
-        ----------
-        model : NetworkModel
-
-        Returns
-        -------
-        self
+        {model_to_self}
         """
         if isinstance(model, NetworkModel):
             if hasattr(self, "random_state") and model.seed is None:
@@ -104,14 +97,7 @@ class NetworkClassifier(CountsClassifier):
         The weights are centred over the classes. Their sum over the middle axis gives `predict_proba` by softmax. Two
         attributes share equally what they say together, and a missing attribute has no weight of its own.
 
-        Parameters
-        ----------
-        X : array, data frame or Arrow table of shape (rows, attributes)
-
-        Returns
-        -------
-        weights : array of shape (rows, 1 + attributes, classes)
-            The prior comes first.
+        {table_to_evidence}
         """
         model, codes = self._model_and_codes(X)
         assert isinstance(model, NetworkModel)
@@ -123,13 +109,7 @@ class NetworkClassifier(CountsClassifier):
 
         It is zero except for rows with too many missing values to marginalise exactly.
 
-        Parameters
-        ----------
-        X : array, data frame or Arrow table of shape (rows, attributes)
-
-        Returns
-        -------
-        standard_error : array of shape (rows, classes)
+        {table_to_standard_error}
         """
         model, codes = self._model_and_codes(X)
         assert isinstance(model, NetworkModel)
@@ -139,16 +119,7 @@ class NetworkClassifier(CountsClassifier):
     def sample(self, n: int = 1, random_state: Any = 0) -> tuple[NDArray[Any], NDArray[Any]]:
         """Sample rows from the learned distribution.
 
-        Parameters
-        ----------
-        n : int, default=1
-            The number of rows.
-        random_state : int, Generator or None, default=0
-
-        Returns
-        -------
-        X : array of shape (n, attributes)
-        y : array of shape (n,)
+        {sample_to_rows}
         """
         check_is_fitted(self)
         return self.network_.sample(n, random_state)

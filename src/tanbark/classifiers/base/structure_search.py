@@ -12,7 +12,7 @@ from tanbark.classifiers.base.validation import check_choice, check_flag, check_
 from tanbark.counts import Counts, Rows
 from tanbark.counts.family_counts import MAX_CELL_KEYS
 from tanbark.models import Findings
-from tanbark.network import Network
+from tanbark.network import Network, Structure
 from tanbark.parameters import estimated_networks
 from tanbark.progress import progress_bar
 from tanbark.schema import Schema
@@ -75,10 +75,16 @@ def search_network(classifier: Any, counts: Counts, rows: Rows, class_above_all:
             n_jobs=classifier.n_jobs,
             progress=progress,
         )
-    findings = Findings(log_score=score.total(cases, structure), search=search)
+    return scored_network(classifier, counts, rows, structure, score.total(cases, structure), search)
+
+
+def scored_network(
+    classifier: Any, counts: Counts, rows: Rows, structure: Structure, log_score: float, search: str | None = None
+) -> tuple[Network, Findings]:
+    """Return the network of a structure, with the score of the structure and the search that found it."""
     ess = float(classifier.ess)
     network = estimated_networks(counts, rows, [structure], classifier.parameters, ess, classifier.n_jobs)[0]
-    return network, findings
+    return network, Findings(log_score=log_score, search=search)
 
 
 def why_search_needs_rows(classifier: Any) -> str:

@@ -27,6 +27,7 @@ from tanbark.schema.encode.columns import (
 from tanbark.schema.read.class_column import read_target
 from tanbark.schema.read.raw_columns import RawColumn
 from tanbark.schema.read.table_reader import Table, read_table
+from tanbark.shared_docs import insert_shared_docs
 
 MAX_CODES = 65_535
 """Maximum number of codes of a column; one value of uint16 is reserved for missing values."""
@@ -34,6 +35,7 @@ MAX_CLASS_LABEL_BYTES = 2**28
 """Maximum size of the array of classes of a schema that is read from a file."""
 
 
+@insert_shared_docs
 @dataclass(frozen=True)
 class Schema(Immutable):
     """The columns of a table and the classes to predict.
@@ -171,13 +173,7 @@ class Schema(Immutable):
         ----------
         X : array-like, data frame or Arrow table of shape (n_samples, n_features)
             The table. Its columns must be those of the schema, in the same order.
-        n_jobs : int, default=None
-            Number of threads. None uses one thread, -1 all processors.
-
-        Returns
-        -------
-        codes : ndarray of shape (n_features, n_samples)
-            The codes, with one row per column of the table.
+        {n_jobs_to_codes}
 
         Raises
         ------
@@ -221,17 +217,7 @@ class Schema(Immutable):
     def encode_table(self, table: Table, n_jobs: int | None = None) -> Codes:
         """Return the codes of a table that has already been read; its columns are taken in order.
 
-        Parameters
-        ----------
-        table : Table
-            A table that has been read.
-        n_jobs : int, default=None
-            Number of threads. None uses one thread, -1 all processors.
-
-        Returns
-        -------
-        codes : ndarray of shape (n_features, n_samples)
-            The codes, with one row per column of the table.
+        {read_table_to_codes}
 
         Raises
         ------
@@ -248,17 +234,7 @@ class Schema(Immutable):
     def encode_columns(self, table: Table, n_jobs: int | None = None) -> tuple[Codes, list[bool]]:
         """Return the codes of a table that has already been read, and for each column whether it has unseen labels.
 
-        Parameters
-        ----------
-        table : Table
-            A table that has been read.
-        n_jobs : int, default=None
-            Number of threads. None uses one thread, -1 all processors.
-
-        Returns
-        -------
-        codes : ndarray of shape (n_features, n_samples)
-            The codes, with one row per column of the table.
+        {read_table_to_codes}
         unseen : list of bool
             Whether each column has labels that are not levels.
         """
