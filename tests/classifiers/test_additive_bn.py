@@ -460,3 +460,14 @@ def test_whether_it_explains_is_decided_by_what_was_learned(table):
     log = AdditiveBN(encoder=schema).fit(X, y).set_params(link="linear", weak=[AODE()])
     np.testing.assert_allclose(softmax(log.explain(X).sum(axis=1), axis=1), log.predict_proba(X), rtol=1e-9)
     assert not hasattr(AdditiveBN(weak=3), "explain")
+
+
+def test_members_that_are_fitted_again_do_not_change_the_pool(random_table):
+    schema, codes, y = random_table(0, 200, (2, 3, 2), 2)
+    X, labels = schema.decode(codes), np.array(schema.classes)[y]
+    given = NaiveBayes(encoder=schema).fit(X, labels)
+    pool = AdditiveBN(weak=[given, TAN(encoder=schema).fit(X, labels)], encoder=schema).fit(X, labels)
+    before = pool.predict_proba(X)
+    for member in (given, *pool.members_):
+        member.fit(X, labels[::-1])
+    np.testing.assert_array_equal(pool.predict_proba(X), before)

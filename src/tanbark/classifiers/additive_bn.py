@@ -201,7 +201,7 @@ class AdditiveBN(CountsClassifier):
     @property
     def members_(self) -> list[Any]:
         """The members: networks, or fitted classifiers."""
-        return list(self.model_.member_list)
+        return self.model_.member_list
 
     # Learning
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Protocol, Self
@@ -42,9 +43,15 @@ class FittedClassifier(Protocol):
 
 @dataclass(frozen=True)
 class Classifiers:
-    """Fitted classifiers over the same schema, as members of a pool."""
+    """Fitted classifiers over the same schema, as members of a pool.
+
+    They are copied, so that a classifier that is fitted again elsewhere does not change the pool.
+    """
 
     classifiers: tuple[FittedClassifier, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "classifiers", tuple(map(copy, self.classifiers)))
 
     def __len__(self) -> int:
         return len(self.classifiers)
@@ -117,15 +124,19 @@ class Pool(Model):
         """The networks of the members that have a weight."""
         if isinstance(self.voting, Classifiers):
             return tuple(network for model in self.voting.models for network in model.networks)
-        return tuple(self.member_list[m] for m in np.flatnonzero(self.weights).tolist())
+        members = self.member_list
+        return tuple(members[m] for m in np.flatnonzero(self.weights).tolist())
+
+    @property
+    def member_list(self) -> list[Any]:
+        """All members: networks, or copies of the fitted classifiers. With super-parents, a network per attribute."""
+        if isinstance(self.members, Classifiers):
+            return list(map(copy, self.members.classifiers))
+        return list(self.members.networks if isinstance(self.members, Networks) else self._super_parent_networks)
 
     @cached_property
-    def member_list(self) -> list[Any]:
-        """All members: networks, or fitted classifiers. With super-parents, the network of every attribute."""
-        if isinstance(self.members, Networks):
-            return list(self.members.networks)
-        if isinstance(self.members, Classifiers):
-            return list(self.members.classifiers)
+    def _super_parent_networks(self) -> list[Network]:
+        assert isinstance(self.members, SuperParents)
         attributes = range(len(self.schema.columns))
         return [self.members.network(self.schema, self.learned_log_prior, u) for u in attributes]
 

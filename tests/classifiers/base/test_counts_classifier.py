@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from tanbark import AODE, TAN, BayesNet, Counts, NaiveBayes, Stream
 from tanbark.classifiers.stream import PendingUpdate
@@ -81,3 +82,21 @@ def test_an_update_is_scored_as_a_stream_scores_a_chunk():
     assert update.rows_of_new_classes == 3
     update.apply()
     assert update.classifier.counts_ == stream.model_.counts_
+
+
+@pytest.mark.parametrize("name", ["classes_", "network_", "model_", "tree_edges_", "n_features_in_"])
+def test_an_attribute_of_an_unfitted_classifier_says_what_to_do(name):
+    assert not hasattr(TAN(), name)
+    with pytest.raises(
+        NotFittedError, match=f"this TAN is not fitted yet, so it has no attribute '{name}'; call fit first"
+    ):
+        getattr(TAN(), name)
+
+
+def test_other_missing_attributes_are_reported_as_usual(rows):
+    with pytest.raises(AttributeError, match="'TAN' object has no attribute 'colour'"):
+        _ = TAN().colour
+    with pytest.raises(AttributeError, match="'TAN' object has no attribute 'colour_'"):
+        _ = TAN().fit_encoded(rows).colour_
+    with pytest.raises(AttributeError, match="no joint distribution"):
+        _ = AODE().score_samples

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numba  # noqa: F401 (below many nested imports, its own import can take 0.1 s longer in Python 3.11)
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from tanbark.classifiers.base.validation import (
@@ -126,6 +127,16 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return self
 
     # Views of the model
+
+    if not TYPE_CHECKING:  # Otherwise mypy would accept any attribute.
+
+        def __getattr__(self, name: str) -> Any:
+            """Say that the classifier is not fitted, if that is why there is no such attribute."""
+            if name.endswith("_") and not name.startswith("_") and "model_" not in self.__dict__:
+                raise NotFittedError(
+                    f"this {type(self).__name__} is not fitted yet, so it has no attribute {name!r}; call fit first"
+                )
+            return object.__getattribute__(self, name)
 
     @property
     def counts_(self) -> Counts:
