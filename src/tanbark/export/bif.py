@@ -29,8 +29,10 @@ from tanbark.export.variables import (
     unescape,
 )
 from tanbark.network import Network
+from tanbark.shared_docs import insert_shared_docs
 
 
+@insert_shared_docs
 def bif(model: Any, path: PathLike | None = None) -> str:
     """Export a network to BIF.
 
@@ -40,26 +42,7 @@ def bif(model: Any, path: PathLike | None = None) -> str:
     names start with ``tanbark_`` store what BIF cannot express: the class, the types of labels and the cut points of
     numbers. Other readers ignore them.
 
-    Parameters
-    ----------
-    model : Network or classifier
-        A network, or a fitted classifier that consists of one network.
-    path : path-like, default=None
-        The file to write. If None, no file is written.
-
-    Returns
-    -------
-    str
-        The text of the file.
-
-    Raises
-    ------
-    ValueError
-        If the classifier is not a single network, or has too many probabilities.
-
-    See Also
-    --------
-    read_bif : Read a network from BIF.
+    {network_export}
 
     Examples
     --------
@@ -89,6 +72,7 @@ def bif(model: Any, path: PathLike | None = None) -> str:
     return write_text("\n".join([*lines, ""]), path)
 
 
+@insert_shared_docs
 def read_bif(source: PathLike | IO[Any], class_name: str | None = None) -> Network:
     """Read a network from a BIF file.
 
@@ -97,25 +81,7 @@ def read_bif(source: PathLike | IO[Any], class_name: str | None = None) -> Netwo
     0.01, because they were rounded, are normalised. Labels are strings and columns are categories, unless properties
     written by tanbark define other types.
 
-    Parameters
-    ----------
-    source : path-like or file object
-        The file.
-    class_name : str, default=None
-        The variable that is the class. If None, the variable that tanbark marked as the class.
-
-    Returns
-    -------
-    Network
-
-    Raises
-    ------
-    NetworkFileError
-        If the file does not describe a valid network. The message names the file and the line.
-
-    See Also
-    --------
-    bif : Export a network to BIF.
+    {network_file}
 
     Examples
     --------
