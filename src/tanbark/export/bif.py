@@ -10,21 +10,12 @@ from typing import IO, Any
 
 import numpy as np
 
-from tanbark.export.network_description import (
-    Description,
-    PathLike,
-    parse_number,
-    probability_tables,
-    read_network,
-    single_network,
-    write_text,
-)
+from tanbark.export.network_description import Description, PathLike, describe, parse_number, read_network, write_text
 from tanbark.export.variables import (
     NetworkFileError,
     Variable,
     bif_label,
     bif_name,
-    describe_schema,
     distinct_words,
     unescape,
 )
@@ -52,8 +43,7 @@ def bif(model: Any, path: PathLike | None = None) -> str:
     >>> print(bif(NaiveBayes(ess=3).fit(X, y)).splitlines()[2])
     variable x0 {
     """
-    network = single_network(model, "BIF")
-    variables, tables = describe_schema(network.schema), probability_tables(network)
+    network, variables, tables = describe(model, "BIF")
     names = distinct_words((v.name for v in variables), bif_name, str.lower)
     labels = [distinct_words(v.labels, bif_label) for v in variables]
     lines = ["network tanbark {", "}"]

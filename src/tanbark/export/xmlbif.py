@@ -10,16 +10,8 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
-from tanbark.export.network_description import (
-    Description,
-    PathLike,
-    parse_number,
-    probability_tables,
-    read_network,
-    single_network,
-    write_text,
-)
-from tanbark.export.variables import NetworkFileError, Variable, describe_schema, distinct_words, unescape, xml_text
+from tanbark.export.network_description import Description, PathLike, describe, parse_number, read_network, write_text
+from tanbark.export.variables import NetworkFileError, Variable, distinct_words, unescape, xml_text
 from tanbark.network import Network
 from tanbark.shared_docs import insert_shared_docs
 
@@ -43,8 +35,7 @@ def xmlbif(model: Any, path: PathLike | None = None) -> str:
     >>> print(xmlbif(model).splitlines()[6])
         <OUTCOME>pre-presbyopic</OUTCOME>
     """
-    network = single_network(model, "XMLBIF")
-    variables, tables = describe_schema(network.schema), probability_tables(network)
+    network, variables, tables = describe(model, "XMLBIF")
     names = [_xml_escape(name) for name in distinct_words((v.name for v in variables), xml_text)]
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<BIF VERSION="0.3">', "<NETWORK>", "  <NAME>tanbark</NAME>"]
     for name, variable in zip(names, variables, strict=True):
