@@ -150,15 +150,20 @@ def by_confidence(truth: Truth, log_probabilities: LogProbabilities) -> ByConfid
     )
 
 
-@insert_shared_docs
 def calibration_error(truth: Truth, log_probabilities: LogProbabilities) -> float:
     """Return the expected calibration error: the mean distance between accuracy and confidence.
 
     Confidence is the probability of the predicted class; rows are grouped by it into fifteen intervals of equal width.
 
-    {metric_parameters}
+    Parameters
+    ----------
+    truth : array of shape (rows,)
+        The true class of each row, as an index into the columns of `log_probabilities`.
+    log_probabilities : array of shape (rows, classes)
 
-    {float_result}
+    Returns
+    -------
+    float
 
     Examples
     --------
