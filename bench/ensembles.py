@@ -3,7 +3,6 @@
 python -m bench.ensembles [--data DIR] [--quick] writes bench/results/ensembles.md; without --data only the speed.
 """
 
-import argparse
 import json
 import subprocess
 import sys
@@ -23,7 +22,7 @@ from sklearn.ensemble import AdaBoostClassifier
 from sklearn.model_selection import StratifiedKFold
 
 from bench.__main__ import write
-from bench.tables import best, machine, random_tan, seconds
+from bench.tables import best, data_and_quick, machine, random_tan, seconds
 from tanbark import AODE, KDB, TAN, AdditiveBN, AveragedTAN, BoostedBN, ForestAN, NaiveBayes, SuperParent
 from tanbark.averaging import PoolLikelihood, SuperParents, best_pool
 from tanbark.counts import Rows
@@ -277,10 +276,7 @@ def tables(folder, quick):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, help="a folder of CSV files with the class in the last column")
-    parser.add_argument("--quick", action="store_true", help="smaller tables")
-    options = parser.parse_args()
+    options = data_and_quick(__doc__)
     size = 10 if options.quick else 1
     lines = ["# One-dependence classifiers and ensembles", "", *machine(HOW)]
     lines += ["## Speed", "", *one_dependence(1_000_000 // size, 100_000 // size)]

@@ -3,7 +3,6 @@
 python -m bench.greedy [--data DIR] [--quick] writes bench/results/greedy.md; without --data only hill climbing.
 """
 
-import argparse
 import json
 import subprocess
 import tempfile
@@ -14,7 +13,7 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 from bench.__main__ import write
-from bench.tables import best, machine, random_network, seconds
+from bench.tables import best, data_and_quick, machine, random_network, seconds
 from tanbark import BNC2P, K2, TAN, Encoder, NaiveBayes
 from tanbark.counts import Rows
 from tanbark.datasets import read_folder
@@ -93,10 +92,7 @@ def letters(folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, help="a folder of CSV files with the class in the last column")
-    parser.add_argument("--quick", action="store_true", help="smaller tables")
-    options = parser.parse_args()
+    options = data_and_quick(__doc__)
     lines = ["# Greedy searches", "", *machine(HOW), "## Hill climbing", ""]
     lines += climbs(20_000, 14, 600)
     if not options.quick:

@@ -1,5 +1,6 @@
 """Utilities of the benchmarks: random tables, timing and formatting."""
 
+import argparse
 import datetime
 import os
 import platform
@@ -34,6 +35,14 @@ def random_network(rows, attributes, levels=4, max_parents=3, seed=0):
         point = rng.random(rows)
         table[:, node] = np.minimum((point[:, None] > cumulative[at]).sum(axis=1), levels - 1)
     return table[:, :-1], table[:, -1]
+
+
+def data_and_quick(description):
+    """Parse the options --data and --quick."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--data", type=Path, help="a folder of CSV files with the class in the last column")
+    parser.add_argument("--quick", action="store_true", help="smaller tables")
+    return parser.parse_args()
 
 
 def best(call, repeat=3):

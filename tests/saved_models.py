@@ -1,7 +1,13 @@
-"""A table with something of everything, to save models of."""
+"""A table with something of everything, to save models of, and model files that are damaged."""
+
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import pytest
+
+import tanbark
+from tanbark.files import ModelFileError
 
 
 def table(rows=80, seed=0):
@@ -16,3 +22,13 @@ def table(rows=80, seed=0):
     )
     frame = frame.mask(rng.random(frame.shape) < 0.1)
     return frame, rng.integers(0, 3, rows)
+
+
+def assert_damaged_if_changed(model, name, change, path, monkeypatch):
+    """Check that a file is reported as damaged if one array of the model is changed before it is saved."""
+    stored = model.model_.to_arrays()
+    changed = stored.arrays | {name: np.ascontiguousarray(change(stored.arrays[name]))}
+    monkeypatch.setattr(type(model.model_), "to_arrays", lambda self: replace(stored, arrays=changed))
+    tanbark.save(model, path)
+    with pytest.raises(ModelFileError, match="is damaged"):
+        tanbark.load(path)

@@ -5,6 +5,7 @@ import json
 import resource
 import sys
 import time
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -29,6 +30,15 @@ def absent(peer, why):
     """Report that the peer is not installed and exit with code 3."""
     print(f"{peer} is not installed: {why}", file=sys.stderr)
     sys.exit(3)
+
+
+@contextmanager
+def importing(peer):
+    """Report that the peer is not installed if an import in this context fails."""
+    try:
+        yield
+    except ImportError as error:
+        absent(peer, error)
 
 
 def best(function, repeat):

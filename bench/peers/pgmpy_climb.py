@@ -5,18 +5,16 @@ import logging
 import warnings
 from importlib.metadata import version
 
-from common import absent, arguments, best, load
+from common import arguments, best, importing, load
 
 
 def main():
     options = arguments()
     warnings.simplefilter("ignore")
-    try:
+    with importing("pgmpy"):
         import pandas as pd
         from pgmpy.causal_discovery import HillClimbSearch
         from pgmpy.structure_score import BDeu
-    except ImportError as error:
-        absent("pgmpy", error)
     logging.getLogger("pgmpy").setLevel(logging.ERROR)
     X, y, _ = load(options.data)
     frame = pd.DataFrame(X).assign(y=y)

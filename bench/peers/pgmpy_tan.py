@@ -4,7 +4,7 @@ import logging
 import warnings
 from importlib.metadata import version
 
-from common import absent, arguments, best, load, report
+from common import arguments, best, importing, load, report
 
 
 def main():
@@ -16,13 +16,11 @@ def main():
         ),
     )
     warnings.simplefilter("ignore")
-    try:
+    with importing("pgmpy"):
         import pandas as pd
         from pgmpy.estimators import TreeSearch
         from pgmpy.models import DiscreteBayesianNetwork
         from pgmpy.parameter_estimator import DiscreteBayesianEstimator
-    except ImportError as error:
-        absent("pgmpy", error)
     logging.getLogger("pgmpy").setLevel(logging.ERROR)
     X, y, X_test = load(options.data)
     names = [f"x{i}" for i in range(X.shape[1])]

@@ -4,17 +4,15 @@ import json
 import warnings
 from importlib.metadata import version
 
-from common import absent, arguments, best, load
+from common import arguments, best, importing, load
 
 
 def main():
     options = arguments()
     warnings.simplefilter("ignore")
-    try:
+    with importing("pomegranate"):
         import numpy as np
         from pomegranate.bayesian_network import BayesianNetwork
-    except ImportError as error:
-        absent("pomegranate", error)
     X, y, _ = load(options.data)
     table = np.column_stack([X, y])
 

@@ -1,15 +1,13 @@
 """Time pyAgrum's TAN: python pyagrum_tan.py --data FILE.npz --repeat N."""
 
-from common import absent, arguments, best, load, report
+from common import arguments, best, importing, load, report
 
 
 def main():
     options = arguments()
-    try:
+    with importing("pyAgrum (with scikit-learn and pandas)"):
         import pyagrum
         from pyagrum.skbn import createBNClassifier
-    except ImportError as error:
-        absent("pyAgrum (with scikit-learn and pandas)", error)
     X, y, X_test = load(options.data)
 
     def fit():

@@ -1,16 +1,14 @@
 """Time scikit-learn's CategoricalNB, the naive Bayes baseline: python sklearn_nb.py --data FILE.npz --repeat N."""
 
 import numpy as np
-from common import absent, arguments, best, load, report
+from common import arguments, best, importing, load, report
 
 
 def main():
     options = arguments()
-    try:
+    with importing("scikit-learn"):
         import sklearn
         from sklearn.naive_bayes import CategoricalNB
-    except ImportError as error:
-        absent("scikit-learn", error)
     X, y, X_test = load(options.data)
     levels = np.maximum(X.max(0), X_test.max(0)) + 1
     fit_seconds, model = best(lambda: CategoricalNB(min_categories=levels).fit(X, y), options.repeat)

@@ -71,16 +71,7 @@ def save(model: CountsClassifier, path: str | os.PathLike[str]) -> None:
 
 
 def to_bytes(model: CountsClassifier) -> bytes:
-    """Return the content of the file of a fitted classifier.
-
-    Parameters
-    ----------
-    model : classifier
-
-    Returns
-    -------
-    content : bytes
-    """
+    """Return the content of the file of a fitted classifier."""
     from safetensors.numpy import save as packed
 
     _registered(model)

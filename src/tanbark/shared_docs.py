@@ -353,6 +353,99 @@ _SHARED = {
         L. Breiman, J. H. Friedman, R. A. Olshen and C. J. Stone (1984). Classification and Regression Trees. Wadsworth,
         pp. 43-49 (LED display) and 49-55 (waveforms).
         """,
+    # Evaluation.
+    "metric_parameters": """
+        Parameters
+        ----------
+        truth : array of shape (rows,)
+            The true class of each row, as an index into the columns of `log_probabilities`.
+        log_probabilities : array of shape (rows, classes)
+        """,
+    "float_result": """
+        Returns
+        -------
+        float
+        """,
+    "metric_parameter": """
+        Parameters
+        ----------
+        metric : str
+            One of `tanbark.evaluate.METRICS`.
+        """,
+    "ranking_metric": """
+        metric : str, default="log_loss"
+            One of `tanbark.evaluate.METRICS`.
+        """,
+    "compared_models": """
+        models : mapping of str to classifier, or sequence of str
+            Classifiers of tanbark or scikit-learn, which are cloned, or names from `candidate_names`.
+        X : array, data frame or Arrow table of shape (rows, attributes)
+        y : array or series of shape (rows,)
+        """,
+    "folds_and_repeats": """
+        folds : int, default=10
+            Number of folds.
+        repeats : int, default=1
+            How many times the cross-validation is repeated with other folds.
+        """,
+    "results_to_svg": """
+        Parameters
+        ----------
+        results : mapping of str to CrossValidation
+
+        Returns
+        -------
+        str
+            An SVG element.
+        """,
+    # Export.
+    "output_path": """
+        path : path-like, default=None
+            The file to write. If None, no file is written.
+        """,
+    "network_export": """
+        Parameters
+        ----------
+        model : Network or classifier
+            A network, or a fitted classifier that consists of one network.
+        path : path-like, default=None
+            The file to write. If None, no file is written.
+
+        Returns
+        -------
+        str
+            The text of the file.
+
+        Raises
+        ------
+        ValueError
+            If the classifier is not a single network, or has too many probabilities.
+
+        See Also
+        --------
+        read_bif, read_xmlbif : Read a network from a file.
+        """,
+    "network_file": """
+        Parameters
+        ----------
+        source : path-like or file object
+            The file.
+        class_name : str, default=None
+            The variable that is the class. If None, the variable that tanbark marked as the class.
+
+        Returns
+        -------
+        Network
+
+        Raises
+        ------
+        NetworkFileError
+            If the file does not describe a valid network. The message names the file and the line.
+
+        See Also
+        --------
+        bif, xmlbif : Export a network.
+        """,
 }
 
 _METHOD_TYPES = (FunctionType, property, cached_property, classmethod, staticmethod)

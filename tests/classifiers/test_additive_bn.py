@@ -1,7 +1,6 @@
 """AdditiveBN: what is pooled, with which weights, and what follows."""
 
 import re
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,11 +10,11 @@ from scipy.special import log_softmax, softmax
 from sklearn.base import clone
 
 import tanbark
+from saved_models import assert_damaged_if_changed
 from tanbark import AODE, KDB, TAN, AdditiveBN, AveragedTAN, BoostedBN, Counts, NaiveBayes, SuperParent
 from tanbark.averaging import SuperParents, cross_validated_log_joints
 from tanbark.counts import Rows
 from tanbark.datasets import tic_tac_toe
-from tanbark.files import ModelFileError
 from tanbark.progress import listening
 
 WEAK = ["superparent", "naive-bayes", "tan", "kdb"]
@@ -427,13 +426,7 @@ def test_settings_changed_after_learning_change_nothing_until_it_learns_again(ta
 def test_a_file_whose_arrays_do_not_fit_is_damaged(table, tmp_path, monkeypatch, name, change):
     schema, X, y = table
     model = AdditiveBN(encoder=schema).fit(X, y)
-    stored = model.model_.to_arrays()
-    arrays = stored.arrays
-    changed = arrays | {name: np.ascontiguousarray(change(arrays[name]))}
-    monkeypatch.setattr(type(model.model_), "to_arrays", lambda self: replace(stored, arrays=changed))
-    tanbark.save(model, tmp_path / "m")
-    with pytest.raises(ModelFileError, match="is damaged"):
-        tanbark.load(tmp_path / "m")
+    assert_damaged_if_changed(model, name, change, tmp_path / "m", monkeypatch)
 
 
 def test_a_row_impossible_to_a_given_classifier_gets_that_classifiers_prior():

@@ -2,7 +2,6 @@
 
 import math
 import re
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -12,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.ensemble import AdaBoostClassifier
 
 import tanbark
+from saved_models import assert_damaged_if_changed
 from tanbark import TAN, BoostedBN, Category, NaiveBayes, Schema
 from tanbark.datasets import tic_tac_toe
 from tanbark.progress import listening
@@ -317,10 +317,4 @@ def test_rows_that_all_weigh_nothing_are_refused():
 def test_a_file_whose_votes_do_not_fit_is_damaged(tmp_path, monkeypatch, name, change):
     X, y = np.random.default_rng(0).integers(0, 3, (60, 3)), np.arange(60) % 2
     model = BoostedBN(patience=None, n_estimators=3).fit(X, y)
-    stored = model.model_.to_arrays()
-    arrays = stored.arrays
-    changed = arrays | {name: np.ascontiguousarray(change(arrays[name]))}
-    monkeypatch.setattr(type(model.model_), "to_arrays", lambda self: replace(stored, arrays=changed))
-    tanbark.save(model, tmp_path / "m")
-    with pytest.raises(tanbark.files.ModelFileError, match="is damaged"):
-        tanbark.load(tmp_path / "m")
+    assert_damaged_if_changed(model, name, change, tmp_path / "m", monkeypatch)

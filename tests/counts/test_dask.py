@@ -2,9 +2,6 @@
 
 import itertools
 import logging
-import os
-import signal
-import threading
 import time
 import warnings
 
@@ -13,6 +10,7 @@ import pandas as pd
 import psutil
 import pytest
 
+from counts.killer import Killer
 from tanbark import TAN, Category, Counts, Encoder, Number, Schema
 from tanbark.counts import dask as module
 from tanbark.schema.survey.column_survey import MAX_DISTINCT_NUMBERS
@@ -212,22 +210,9 @@ def test_a_killed_worker_does_not_change_the_counts(table, tmp_path, caplog):
         time.sleep(0.2)
         return table.iloc[ends[0] : ends[1]]
 
-    def begun():
-        return [int(path.name.split("-")[0]) for path in tmp_path.iterdir()]
-
-    killed = []
-
-    def kill():
-        """Kill a worker that has finished tasks and is running another."""
-        until = time.monotonic() + 60
-        while time.monotonic() < until and not killed:
-            killed.extend(pid for pid in set(begun()) if begun().count(pid) == 3)
-            time.sleep(0.01)
-        os.kill(killed[0], signal.SIGKILL)
-
     parts = 16
     df = dd.from_map(slowly, list(itertools.pairwise(np.linspace(0, len(table), parts + 1, dtype=int))), meta=table[:0])
-    killer = threading.Thread(target=kill)
+    killer = Killer(tmp_path, 3)
     with caplog.at_level(logging.INFO, logger="distributed"):
         killer.start()
         counts = module.count(df, "y", schema=SCHEMA)
@@ -236,6 +221,6 @@ def test_a_killed_worker_does_not_change_the_counts(table, tmp_path, caplog):
         while "signal 9" not in caplog.text and time.monotonic() < until:
             time.sleep(0.05)
     assert counts == on_one_machine(table)
-    assert len(begun()) > parts
-    assert not psutil.pid_exists(killed[0])
-    assert f"Worker process {killed[0]} was killed by signal 9" in caplog.text
+    assert len(killer.begun()) > parts
+    assert not psutil.pid_exists(killer.killed[0])
+    assert f"Worker process {killer.killed[0]} was killed by signal 9" in caplog.text

@@ -3,10 +3,7 @@
 import os
 import re
 import shutil
-import signal
 import sys
-import threading
-import time
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +11,7 @@ import psutil
 import pyarrow as pa
 import pytest
 
+from counts.killer import Killer
 from tanbark import TAN, Category, Counts, Encoder, Number, Schema
 from tanbark.counts import spark as module
 from tanbark.schema.survey.column_survey import MAX_DISTINCT_NUMBERS
@@ -229,29 +227,15 @@ def test_a_killed_executor_does_not_change_the_counts(cluster, table, tmp_path):
         time.sleep(0.5)
         yield from batches
 
-    def begun():
-        return [int(path.name.split("-")[0]) for path in tmp_path.iterdir()]
-
-    killed = []
-
-    def kill():
-        """Kill an executor that has finished a task and is running another."""
-        until = time.monotonic() + 60
-        while time.monotonic() < until and not killed:
-            killed.extend(pid for pid in set(begun()) if begun().count(pid) == 2)
-            time.sleep(0.02)
-        assert psutil.Process(killed[0]).name().startswith("java")
-        os.kill(killed[0], signal.SIGKILL)
-
     parts = 8
     df = session.createDataFrame(table).repartition(parts).toDF("a", "d", "extra", "y", "b")
     slow = df.mapInArrow(slowly, df.schema).toDF(*table.column_names)
-    killer = threading.Thread(target=kill)
+    killer = Killer(tmp_path, 2, "java")
     killer.start()
     counts = module.count(slow, "y", schema=SCHEMA)
     killer.join()
     assert counts == on_one_machine(table)
-    assert len(begun()) > parts
-    assert not psutil.pid_exists(killed[0])
+    assert len(killer.begun()) > parts
+    assert not psutil.pid_exists(killer.killed[0])
     # 137 is the exit code of a process killed by signal 9.
     assert re.search(r"Lost executor \d+ on \S+ Command exited with code 137", log.read_text())

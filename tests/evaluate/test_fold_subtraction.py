@@ -9,24 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from tanbark import (
-    AODE,
-    KDB,
-    TAN,
-    AdditiveBN,
-    AveragedTAN,
-    BayesNet,
-    BoostedBN,
-    Category,
-    Encoder,
-    NaiveBayes,
-    Number,
-    Schema,
-    SuperParent,
-)
+from tanbark import AODE, KDB, TAN, AdditiveBN, AveragedTAN, BayesNet, BoostedBN, NaiveBayes, SuperParent
 from tanbark.classifiers.registry import REGISTRY
 from tanbark.evaluate import METRICS, cross_validate
 from tanbark.evaluate.folds import Split, stratified_folds, stratified_share
+from tanbark.schema import Category, Encoder, Number, Schema
 
 WORDS = np.array(["low", "mid", "high", "top"], object)
 

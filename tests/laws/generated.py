@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tanbark import Encoder
@@ -21,6 +21,12 @@ tried = settings(
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )
+
+
+def law(test):
+    """Let hypothesis draw the data on which a law is tried."""
+    return tried(given(data=st.data())(test))
+
 
 MAX_JOINT_CELLS = 1_500_000
 """Of a table of counts: what hypothesis tries hundreds of times must be small."""

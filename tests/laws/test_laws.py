@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp, softmax
 
 import tanbark
-from laws.generated import CHOICES, NOT_DRAWN, encoders, settings_of, tables, tables_without_ties, tried
+from laws.generated import CHOICES, NOT_DRAWN, encoders, law, settings_of, tables, tables_without_ties, tried
 from tanbark import Counts, Number
 from tanbark.classifiers import REGISTRY
 
@@ -57,8 +57,7 @@ def assert_same(one, other):
 
 
 @every
-@tried
-@given(data=st.data())
+@law
 def test_probabilities_are_finite_and_sum_to_one(classifier, data):
     table = data.draw(tables(least_rows=1))
     model = fitted(classifier, data.draw(settings_of(classifier)), table, encoder=data.draw(encoders()))
@@ -73,8 +72,7 @@ def test_probabilities_are_finite_and_sum_to_one(classifier, data):
 
 
 @every
-@tried
-@given(data=st.data())
+@law
 def test_no_rows_are_refused_and_change_nothing(classifier, data):
     table = data.draw(tables(least_rows=1, most_rows=40))
     model = fitted(classifier, data.draw(settings_of(classifier)), table)
@@ -87,8 +85,7 @@ def test_no_rows_are_refused_and_change_nothing(classifier, data):
 
 
 @every
-@tried
-@given(data=st.data())
+@law
 def test_the_order_of_rows_changes_nothing(classifier, data):
     table = data.draw(tables(least_rows=1, weights=("none", "whole")))
     settings = data.draw(settings_of(classifier)) | {"encoder": data.draw(encoders())}
@@ -99,8 +96,7 @@ def test_the_order_of_rows_changes_nothing(classifier, data):
 
 
 @every
-@tried
-@given(data=st.data())
+@law
 def test_a_whole_weight_is_a_repetition(classifier, data):
     table = data.draw(tables(least_rows=1, most_rows=200, weights=("whole",)))
     settings = data.draw(settings_of(classifier)) | {"encoder": data.draw(encoders())}
@@ -113,8 +109,7 @@ def test_a_whole_weight_is_a_repetition(classifier, data):
 
 
 @every
-@tried
-@given(data=st.data())
+@law
 def test_weights_times_a_whole_number_are_rows_that_often(classifier, data):
     table = data.draw(tables(least_rows=1, most_rows=100, weights=("whole", "real")))
     settings, times = data.draw(settings_of(classifier)), data.draw(st.sampled_from([2, 3, 7]))
@@ -127,8 +122,7 @@ def test_weights_times_a_whole_number_are_rows_that_often(classifier, data):
 
 
 @offering("partial_fit")
-@tried
-@given(data=st.data())
+@law
 def test_partial_fit_over_any_split_is_fit(classifier, data):
     table = data.draw(tables(least_rows=1, weights=("none", "whole")))
     settings = data.draw(settings_of(classifier))
@@ -145,8 +139,7 @@ def test_partial_fit_over_any_split_is_fit(classifier, data):
 
 
 @every
-@tried
-@given(data=st.data())
+@law
 def test_saving_and_loading_changes_no_bit(classifier, data):
     table = data.draw(tables(least_rows=1))
     model = fitted(classifier, data.draw(settings_of(classifier)), table, encoder=data.draw(encoders()))
@@ -159,8 +152,7 @@ def test_saving_and_loading_changes_no_bit(classifier, data):
 
 
 @offering("explain")
-@tried
-@given(data=st.data())
+@law
 def test_weights_of_evidence_add_up_to_the_answer(classifier, data):
     table = data.draw(tables(least_rows=1))
     model = fitted(classifier, data.draw(settings_of(classifier)), table)
@@ -175,8 +167,7 @@ def test_weights_of_evidence_add_up_to_the_answer(classifier, data):
 
 
 @offering("predict_joint_log_proba")
-@tried
-@given(data=st.data())
+@law
 def test_a_missing_value_is_the_sum_over_its_levels(classifier, data):
     table = data.draw(tables(least_rows=1, most_rows=120))
     model = fitted(classifier, data.draw(settings_of(classifier)), table)
@@ -194,8 +185,7 @@ def test_a_missing_value_is_the_sum_over_its_levels(classifier, data):
 
 
 @offering("predict_joint_log_proba")
-@tried
-@given(data=st.data())
+@law
 def test_the_joint_sums_to_one_over_all_rows(classifier, data):
     table = data.draw(tables(least_rows=1, most_columns=4))
     model = fitted(classifier, data.draw(settings_of(classifier)), table, encoder=FEW_VALUES)
@@ -222,8 +212,7 @@ def logsumexp_or_nothing(logs):
 
 
 @every
-@tried
-@given(data=st.data())
+@law
 def test_names_of_levels_and_classes_that_keep_their_order_change_no_bit(classifier, data):
     table = data.draw(tables(least_rows=1))
     settings = data.draw(settings_of(classifier))
@@ -247,8 +236,7 @@ def prefixed(column):
 
 
 @every_without_ties
-@tried
-@given(data=st.data())
+@law
 def test_names_of_levels_and_classes_in_another_order_are_only_names(classifier, data):
     table, settings = where_networks_that_tie_agree(
         data.draw(tables_without_ties()), data.draw(settings_of(classifier))
@@ -295,8 +283,7 @@ def mirrored(value):
 
 
 @every_without_ties
-@tried
-@given(data=st.data())
+@law
 def test_the_order_of_columns_changes_nothing_where_no_tie_is_broken(classifier, data):
     table, settings = where_networks_that_tie_agree(
         data.draw(tables_without_ties()), data.draw(settings_of(classifier))

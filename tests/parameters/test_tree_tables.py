@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from parameters.published_formulas import FORMULAS
 from tanbark import TAN, Counts, Encoder
 from tanbark.kernels.count.table_estimates import rake
 from tanbark.network import Network, Structure
@@ -14,17 +15,6 @@ from tanbark.structure import rooted_parents
 
 def pair_counts(codes, y, u, v, k, i, j):
     return int(((y == k) & (codes[u] == i) & (codes[v] == j)).sum())
-
-
-FORMULAS = {
-    # n: count of the cell, m: count of the parents' configuration, f: relative frequency of the child's value,
-    # r: arity of the child, q: number of configurations, s: ess
-    "ml": lambda n, m, _f, r, _q, _s: n / m if m else 1 / r,
-    "softened": lambda n, m, f, _r, _q, s: (n + s * f) / (m + s),
-    "dirichlet": lambda n, m, _f, r, q, s: (n + s / (r * q)) / (m + s / q),
-    "laplace": lambda n, m, _f, r, _q, _s: (n + 1) / (m + r),
-    "m": lambda n, m, _f, r, _q, s: (n + s / r) / (m + s),
-}
 
 
 @pytest.mark.parametrize("parameters", FORMULAS)

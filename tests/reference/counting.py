@@ -45,6 +45,14 @@ def random_structure(nodes, most_parents, rng):
     return parents
 
 
+def structures_to_score(data):
+    """Yield the name of each table of a folder whose structures are scored, the table, and random structures."""
+    for seed, name in enumerate(["car_evaluation", "nursery", "tic_tac_toe", "chess_kr_vs_kp"]):
+        table = Table(Path(data) / f"{name}.csv")
+        rng = np.random.default_rng(seed)
+        yield name, table, [random_structure(len(table.names), most_parents, rng) for most_parents in (1, 3, 4)]
+
+
 def conditional_mutual_information(table):
     """I(X_u; X_v | class) in nats from the relative frequencies, as a symmetric matrix."""
     n = len(table.attributes)

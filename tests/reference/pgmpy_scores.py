@@ -4,9 +4,8 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
-from counting import Table, random_structure, write_json
+from counting import structures_to_score, write_json
 from pgmpy.models import DiscreteBayesianNetwork
 from pgmpy.structure_score import AIC, BIC, K2, BDeu
 
@@ -24,8 +23,7 @@ def main(data, output=HERE):
         "by the formula of Cooper and Herskovits adds nothing",
         "sets": {},
     }
-    for seed, name in enumerate(["car_evaluation", "nursery", "tic_tac_toe", "chess_kr_vs_kp"]):
-        table = Table(Path(data) / f"{name}.csv")
+    for name, table, structures in structures_to_score(data):
         frame = pd.DataFrame(table.rows, columns=table.names, dtype=object)
         scores = {
             "BDeu, ess 1": BDeu(frame, equivalent_sample_size=1),
@@ -34,10 +32,8 @@ def main(data, output=HERE):
             "AIC": AIC(frame),
             "K2": K2(frame),
         }
-        rng = np.random.default_rng(seed)
         result["sets"][name] = []
-        for most_parents in (1, 3, 4):
-            parents = random_structure(len(table.names), most_parents, rng)
+        for parents in structures:
             network = DiscreteBayesianNetwork()
             network.add_nodes_from(table.names)
             network.add_edges_from((table.names[p], table.names[v]) for v, above in enumerate(parents) for p in above)

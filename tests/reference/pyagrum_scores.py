@@ -4,10 +4,9 @@ import math
 import sys
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pyagrum as gum
-from counting import Table, random_structure, write_json
+from counting import structures_to_score, write_json
 
 HERE = Path(__file__).parent
 
@@ -39,8 +38,7 @@ def main(data, output=HERE):
         "exact, and K2 is good to 8 digits. AIC is left out: a parameter costs one bit, where Akaike takes one nat",
         "sets": {},
     }
-    for seed, name in enumerate(["car_evaluation", "nursery", "tic_tac_toe", "chess_kr_vs_kp"]):
-        table = Table(Path(data) / f"{name}.csv")
+    for name, table, structures in structures_to_score(data):
         frame = pd.DataFrame(table.rows, columns=table.names, dtype=object)
         learners = {
             "BDeu, ess 1000000": learner(frame, "useScoreBDeu", 999_999.0),
@@ -48,10 +46,8 @@ def main(data, output=HERE):
             "log likelihood": learner(frame, "useScoreLog2Likelihood"),
             "K2": learner(frame, "useScoreK2"),
         }
-        rng = np.random.default_rng(seed)
         result["sets"][name] = []
-        for most_parents in (1, 3, 4):
-            parents = random_structure(len(table.names), most_parents, rng)
+        for parents in structures:
             figures = {what: total(one, table.names, parents) for what, one in learners.items()}
             result["sets"][name].append({"parents": parents, **figures})
     write_json(result, Path(output) / "pyagrum_scores.json")

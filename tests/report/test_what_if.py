@@ -318,19 +318,19 @@ def test_trees_use_logarithms_for_probabilities_near_underflow(opened):
 def test_messages_too_small_for_numbers_are_sent_as_logarithms(opened):
     # A star of which the middle is unknown: 200 leaves nearly exclude one of its values, and 200 the other.
     page = opened(AveragedTAN().fit(*table()))
-    found = page.execute_script(
-        "const n = 401; const arity = Array(n).fill(2);"
-        "const values = new Float64Array(2 * n).fill(0.5); const pairs = [];"
-        "for (let u = 1; u < n; u++) for (let v = 0; v < u; v++) {"
-        "  pairs.push(...(v ? [0.25, 0.25, 0.25, 0.25] : [0.4995, 0.0005, 0.0005, 0.4995]));"
-        "}"
-        "const star = Array.from({ length: n }, (_, u) => (u ? 0 : -1));"
-        "const model = new TreeAverage({ values, pairs: Float64Array.from(pairs), logPrior: [0],"
-        "  logWeights: [new Float64Array(n * n)], logTotals: [0], trees: [[star]], times: Float64Array.of(1),"
-        "  completions: 1 }, arity, 1);"
-        "const codes = star.map((_, u) => (u ? Number(u > 200) : -1));"
-        "return [model.trees[0][0].ask(codes), String(model.scores(codes)[0])];"
-    )
+    found = page.execute_script("""
+        const n = 401; const arity = Array(n).fill(2);
+        const values = new Float64Array(2 * n).fill(0.5); const pairs = [];
+        for (let u = 1; u < n; u++) for (let v = 0; v < u; v++) {
+          pairs.push(...(v ? [0.25, 0.25, 0.25, 0.25] : [0.4995, 0.0005, 0.0005, 0.4995]));
+        }
+        const star = Array.from({ length: n }, (_, u) => (u ? 0 : -1));
+        const model = new TreeAverage({ values, pairs: Float64Array.from(pairs), logPrior: [0],
+          logWeights: [new Float64Array(n * n)], logTotals: [0], trees: [[star]], times: Float64Array.of(1),
+          completions: 1 }, arity, 1);
+        const codes = star.map((_, u) => (u ? Number(u > 200) : -1));
+        return [model.trees[0][0].ask(codes), String(model.scores(codes)[0])];
+    """)
     assert not found[0]
     assert float(found[1]) == pytest.approx(200 * np.log(0.999) + 200 * np.log(0.001), rel=1e-12)
 

@@ -17,6 +17,7 @@ from tanbark.evaluate.metrics import HIGHER_IS_BETTER, METRICS
 from tanbark.evaluate.results import CrossValidation
 from tanbark.evaluate.significance import corrected_t, paired_t, wilcoxon
 from tanbark.progress import Progress
+from tanbark.shared_docs import insert_shared_docs
 
 TESTS = ("corrected", "paired", "wilcoxon")
 
@@ -40,6 +41,7 @@ class Rank:
     p_value: float
 
 
+@insert_shared_docs
 @dataclass(frozen=True, eq=False)
 class Comparison(Mapping[str, CrossValidation]):
     """The cross-validation of each classifier by name, and the errors of those that failed.
@@ -75,8 +77,7 @@ class Comparison(Mapping[str, CrossValidation]):
         ----------
         a, b : str
             The names of the classifiers.
-        metric : str, default="log_loss"
-            One of `tanbark.evaluate.METRICS`.
+        {ranking_metric}
         test : {"corrected", "paired", "wilcoxon"}, default="corrected"
             The corrected resampled t-test, the plain paired t-test, or Wilcoxon's signed-rank test.
 
@@ -101,8 +102,7 @@ class Comparison(Mapping[str, CrossValidation]):
 
         Parameters
         ----------
-        metric : str, default="log_loss"
-            One of `tanbark.evaluate.METRICS`.
+        {ranking_metric}
         test : {"corrected", "paired", "wilcoxon"}, default="corrected"
             See `p_value`.
 
@@ -138,6 +138,7 @@ class Comparison(Mapping[str, CrossValidation]):
     __repr__ = __str__
 
 
+@insert_shared_docs
 def compare(
     models: Mapping[str, Any] | Sequence[str],
     X: Any,
@@ -157,14 +158,8 @@ def compare(
 
     Parameters
     ----------
-    models : mapping of str to classifier, or sequence of str
-        Classifiers of tanbark or scikit-learn, which are cloned, or names from `candidate_names`.
-    X : array, data frame or Arrow table of shape (rows, attributes)
-    y : array or series of shape (rows,)
-    folds : int, default=10
-        Number of folds.
-    repeats : int, default=1
-        How many times the cross-validation is repeated with other folds.
+    {compared_models}
+    {folds_and_repeats}
     random_state : int, default=0
         Seed of the folds.
     n_jobs : int or None, default=None
@@ -208,6 +203,7 @@ def compare(
     return comparison
 
 
+@insert_shared_docs
 class LearningCurve(dict[float, Comparison]):
     """The Comparison for each share of the training rows."""
 
@@ -216,8 +212,7 @@ class LearningCurve(dict[float, Comparison]):
 
         Parameters
         ----------
-        metric : str, default="log_loss"
-            One of `tanbark.evaluate.METRICS`.
+        {ranking_metric}
         ax : matplotlib.axes.Axes, default=None
             The axes to plot on; None creates new ones.
 
@@ -232,6 +227,7 @@ class LearningCurve(dict[float, Comparison]):
         return ax
 
 
+@insert_shared_docs
 def learning_curve(
     models: Mapping[str, Any] | Sequence[str],
     X: Any,
@@ -250,16 +246,10 @@ def learning_curve(
 
     Parameters
     ----------
-    models : mapping of str to classifier, or sequence of str
-        Classifiers of tanbark or scikit-learn, which are cloned, or names from `candidate_names`.
-    X : array, data frame or Arrow table of shape (rows, attributes)
-    y : array or series of shape (rows,)
+    {compared_models}
     shares : sequence of float, default=(0.1, 0.5, 1.0)
         Proportions of the training rows, above 0 and at most 1.
-    folds : int, default=10
-        Number of folds.
-    repeats : int, default=1
-        How many times the cross-validation is repeated with other folds.
+    {folds_and_repeats}
     random_state : int, default=0
         Seed of the folds and of the shares.
     n_jobs : int or None, default=None

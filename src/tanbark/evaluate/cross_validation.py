@@ -41,6 +41,7 @@ from tanbark.progress import Progress, silent
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.read.class_column import read_target, usable_rows
 from tanbark.schema.read.table_reader import as_known_table, read_table
+from tanbark.shared_docs import insert_shared_docs
 
 Array = NDArray[np.float64]
 Note = tuple[type[Warning], str]
@@ -288,6 +289,7 @@ def check_share(share: Any) -> None:
         raise ValueError(f"share must be above 0 and at most 1, got {share!r}")
 
 
+@insert_shared_docs
 def cross_validate(
     model: Any,
     X: Any,
@@ -314,10 +316,7 @@ def cross_validate(
     X : array, data frame or Arrow table of shape (rows, attributes)
     y : array or series of shape (rows,)
         Rows without a class are dropped.
-    folds : int, default=10
-        Number of folds.
-    repeats : int, default=1
-        How many times the cross-validation is repeated with other folds.
+    {folds_and_repeats}
     share : float, default=1.0
         Proportion of the training rows of each class that the classifier is fitted to.
     random_state : int, default=0

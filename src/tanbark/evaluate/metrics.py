@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.shared_docs import insert_shared_docs
+
 Truth = NDArray[np.int64]
 LogProbabilities = NDArray[np.float64]
 Metric = Callable[[Truth, LogProbabilities], float]
@@ -21,18 +23,13 @@ N_CONFIDENCE_BINS = 15
 """Number of intervals of equal width into which calibration metrics sort confidences (Guo et al. 2017)."""
 
 
+@insert_shared_docs
 def error(truth: Truth, log_probabilities: LogProbabilities) -> float:
     """Return the proportion of misclassified rows; ties between classes go to the first.
 
-    Parameters
-    ----------
-    truth : array of shape (rows,)
-        The true class of each row, as an index into the columns of `log_probabilities`.
-    log_probabilities : array of shape (rows, classes)
+    {metric_parameters}
 
-    Returns
-    -------
-    float
+    {float_result}
 
     Examples
     --------
@@ -44,53 +41,38 @@ def error(truth: Truth, log_probabilities: LogProbabilities) -> float:
     return float((log_probabilities.argmax(axis=1) != truth).mean())
 
 
+@insert_shared_docs
 def log_score(truth: Truth, log_probabilities: LogProbabilities) -> float:
     """Return the negative log probability of the true classes in nats, summed over rows.
 
     This is LogScore, eq 30 of Cerquides and Lopez de Mantaras (2003).
 
-    Parameters
-    ----------
-    truth : array of shape (rows,)
-        The true class of each row, as an index into the columns of `log_probabilities`.
-    log_probabilities : array of shape (rows, classes)
+    {metric_parameters}
 
-    Returns
-    -------
-    float
+    {float_result}
     """
     given = log_probabilities[np.arange(len(truth)), truth]
     return float(-np.maximum(given, MIN_LOG_PROBABILITY).sum())
 
 
+@insert_shared_docs
 def log_loss(truth: Truth, log_probabilities: LogProbabilities) -> float:
     """Return the mean negative log probability of the true classes in nats.
 
-    Parameters
-    ----------
-    truth : array of shape (rows,)
-        The true class of each row, as an index into the columns of `log_probabilities`.
-    log_probabilities : array of shape (rows, classes)
+    {metric_parameters}
 
-    Returns
-    -------
-    float
+    {float_result}
     """
     return log_score(truth, log_probabilities) / len(truth)
 
 
+@insert_shared_docs
 def brier(truth: Truth, log_probabilities: LogProbabilities) -> float:
     """Return the Brier score: the mean squared distance between probabilities and true classes, from 0 to 2.
 
-    Parameters
-    ----------
-    truth : array of shape (rows,)
-        The true class of each row, as an index into the columns of `log_probabilities`.
-    log_probabilities : array of shape (rows, classes)
+    {metric_parameters}
 
-    Returns
-    -------
-    float
+    {float_result}
 
     Examples
     --------
@@ -103,20 +85,15 @@ def brier(truth: Truth, log_probabilities: LogProbabilities) -> float:
     return float((np.square(probabilities).sum(axis=1) - 2.0 * given + 1.0).mean())
 
 
+@insert_shared_docs
 def auc(truth: Truth, log_probabilities: LogProbabilities) -> float:
     """Return the area under the ROC curve; for more than two classes the mean over each class against the rest.
 
     Classes that no row or every row belongs to are left out. The result is NaN if no class remains.
 
-    Parameters
-    ----------
-    truth : array of shape (rows,)
-        The true class of each row, as an index into the columns of `log_probabilities`.
-    log_probabilities : array of shape (rows, classes)
+    {metric_parameters}
 
-    Returns
-    -------
-    float
+    {float_result}
 
     Examples
     --------
@@ -151,14 +128,11 @@ class ByConfidence:
     accuracy: NDArray[np.float64]
 
 
+@insert_shared_docs
 def by_confidence(truth: Truth, log_probabilities: LogProbabilities) -> ByConfidence:
     """Return accuracy and mean confidence in intervals of confidence.
 
-    Parameters
-    ----------
-    truth : array of shape (rows,)
-        The true class of each row, as an index into the columns of `log_probabilities`.
-    log_probabilities : array of shape (rows, classes)
+    {metric_parameters}
 
     Returns
     -------

@@ -12,6 +12,7 @@ from tanbark.drawing.html_page import COLOURS, INK, MARKERS, line_style, style, 
 from tanbark.evaluate.comparison import Comparison
 from tanbark.evaluate.metrics import N_CONFIDENCE_BINS, by_confidence, calibration_error
 from tanbark.evaluate.results import CrossValidation
+from tanbark.shared_docs import insert_shared_docs
 
 Array = NDArray[np.float64]
 
@@ -19,20 +20,14 @@ _FAINT = {"color": INK, "linewidth": 0.7, "alpha": 0.5}
 _DOT = {"markersize": 4.5}
 
 
+@insert_shared_docs
 def roc(results: Mapping[str, CrossValidation]) -> str:
     """Plot the ROC curves of classifiers over the rows of all folds.
 
     With two classes the second is the positive one; with more the curve is the mean over each class against the rest.
     The legend shows the mean area over folds.
 
-    Parameters
-    ----------
-    results : mapping of str to CrossValidation
-
-    Returns
-    -------
-    str
-        An SVG element.
+    {results_to_svg}
     """
     with style():
         figure, axes = _axes(4.2, 4.2)
@@ -79,6 +74,7 @@ def mean_curve(truth: NDArray[np.int64], log_probabilities: Array) -> tuple[Arra
     return np.r_[0.0, across], np.r_[0.0, up]
 
 
+@insert_shared_docs
 def reliability(results: Mapping[str, CrossValidation]) -> str:
     """Plot a reliability diagram: accuracy against confidence, over the rows of all folds.
 
@@ -86,14 +82,7 @@ def reliability(results: Mapping[str, CrossValidation]) -> str:
     markers stand for more rows, and a histogram below shows their distribution. Below the diagonal a classifier is
     overconfident.
 
-    Parameters
-    ----------
-    results : mapping of str to CrossValidation
-
-    Returns
-    -------
-    str
-        An SVG element.
+    {results_to_svg}
     """
     with style():
         figure, axes = _axes(4.2, 4.9)
@@ -125,6 +114,7 @@ def reliability(results: Mapping[str, CrossValidation]) -> str:
         return svg(figure, f"Reliability diagram, calibration errors: {errors}")
 
 
+@insert_shared_docs
 def learning_curve(curve: Mapping[float, Comparison], metric: str = "log_loss") -> str:
     """Plot a metric against the number of training rows, with standard errors.
 
@@ -132,8 +122,7 @@ def learning_curve(curve: Mapping[float, Comparison], metric: str = "log_loss") 
     ----------
     curve : mapping of float to Comparison
         Result of `tanbark.evaluate.learning_curve`.
-    metric : str, default="log_loss"
-        One of `tanbark.evaluate.METRICS`.
+    {ranking_metric}
 
     Returns
     -------

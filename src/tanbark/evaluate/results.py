@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tanbark.evaluate.folds import Places
 from tanbark.evaluate.metrics import METRICS
 from tanbark.evaluate.significance import standard_error
+from tanbark.shared_docs import insert_shared_docs
 
 Array = NDArray[np.float64]
 
@@ -41,6 +42,7 @@ class Fold:
     predict_seconds: float
 
 
+@insert_shared_docs
 @dataclass(frozen=True, eq=False)
 class CrossValidation:
     """Performance of a classifier on held-out rows, fold by fold.
@@ -66,10 +68,7 @@ class CrossValidation:
     def score(self, metric: str) -> Array:
         """Return a metric for each fold.
 
-        Parameters
-        ----------
-        metric : str
-            One of `tanbark.evaluate.METRICS`.
+        {metric_parameter}
 
         Returns
         -------
@@ -111,10 +110,7 @@ class CrossValidation:
     def mean(self, metric: str) -> float:
         """Return the mean of a metric over the folds in which it is defined.
 
-        Parameters
-        ----------
-        metric : str
-            One of `tanbark.evaluate.METRICS`.
+        {metric_parameter}
 
         Returns
         -------
@@ -129,10 +125,7 @@ class CrossValidation:
 
         The correction is that of Nadeau and Bengio (2003).
 
-        Parameters
-        ----------
-        metric : str
-            One of `tanbark.evaluate.METRICS`.
+        {metric_parameter}
 
         Returns
         -------

@@ -22,6 +22,7 @@ from tanbark.evaluate.recommendation import Recommendation, check_metric, check_
 from tanbark.progress import Progress, silent
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.read.table_reader import as_known_table
+from tanbark.shared_docs import insert_shared_docs
 
 CURVE_SHARES = (0.1, 0.5)
 """Shares of the training rows in the learning curve, in addition to all of them."""
@@ -68,6 +69,7 @@ class Selection:
     __repr__ = __str__
 
 
+@insert_shared_docs
 def select_model(
     X: Any,
     y: Any,
@@ -96,10 +98,7 @@ def select_model(
         The encoder of the classifiers that are not given as objects; None is ``Encoder()``.
     by : {"log_loss", "error", "brier", "auc"}, default="log_loss"
         The metric that ranks the classifiers.
-    folds : int, default=10
-        Number of folds.
-    repeats : int, default=1
-        How many times the cross-validation is repeated with other folds.
+    {folds_and_repeats}
     random_state : int, default=0
         Seed of the folds.
     n_jobs : int or None, default=None

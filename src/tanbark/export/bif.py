@@ -10,27 +10,20 @@ from typing import IO, Any
 
 import numpy as np
 
-from tanbark.export.network_description import (
-    Description,
-    PathLike,
-    parse_number,
-    probability_tables,
-    read_network,
-    single_network,
-    write_text,
-)
+from tanbark.export.network_description import Description, PathLike, describe, parse_number, read_network, write_text
 from tanbark.export.variables import (
     NetworkFileError,
     Variable,
     bif_label,
     bif_name,
-    describe_schema,
     distinct_words,
     unescape,
 )
 from tanbark.network import Network
+from tanbark.shared_docs import insert_shared_docs
 
 
+@insert_shared_docs
 def bif(model: Any, path: PathLike | None = None) -> str:
     """Export a network to BIF.
 
@@ -40,26 +33,7 @@ def bif(model: Any, path: PathLike | None = None) -> str:
     names start with ``tanbark_`` store what BIF cannot express: the class, the types of labels and the cut points of
     numbers. Other readers ignore them.
 
-    Parameters
-    ----------
-    model : Network or classifier
-        A network, or a fitted classifier that consists of one network.
-    path : path-like, default=None
-        The file to write. If None, no file is written.
-
-    Returns
-    -------
-    str
-        The text of the file.
-
-    Raises
-    ------
-    ValueError
-        If the classifier is not a single network, or has too many probabilities.
-
-    See Also
-    --------
-    read_bif : Read a network from BIF.
+    {network_export}
 
     Examples
     --------
@@ -69,8 +43,7 @@ def bif(model: Any, path: PathLike | None = None) -> str:
     >>> print(bif(NaiveBayes(ess=3).fit(X, y)).splitlines()[2])
     variable x0 {
     """
-    network = single_network(model, "BIF")
-    variables, tables = describe_schema(network.schema), probability_tables(network)
+    network, variables, tables = describe(model, "BIF")
     names = distinct_words((v.name for v in variables), bif_name, str.lower)
     labels = [distinct_words(v.labels, bif_label) for v in variables]
     lines = ["network tanbark {", "}"]
@@ -89,6 +62,7 @@ def bif(model: Any, path: PathLike | None = None) -> str:
     return write_text("\n".join([*lines, ""]), path)
 
 
+@insert_shared_docs
 def read_bif(source: PathLike | IO[Any], class_name: str | None = None) -> Network:
     """Read a network from a BIF file.
 
@@ -97,25 +71,7 @@ def read_bif(source: PathLike | IO[Any], class_name: str | None = None) -> Netwo
     0.01, because they were rounded, are normalised. Labels are strings and columns are categories, unless properties
     written by tanbark define other types.
 
-    Parameters
-    ----------
-    source : path-like or file object
-        The file.
-    class_name : str, default=None
-        The variable that is the class. If None, the variable that tanbark marked as the class.
-
-    Returns
-    -------
-    Network
-
-    Raises
-    ------
-    NetworkFileError
-        If the file does not describe a valid network. The message names the file and the line.
-
-    See Also
-    --------
-    bif : Export a network to BIF.
+    {network_file}
 
     Examples
     --------

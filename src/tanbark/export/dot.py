@@ -15,6 +15,7 @@ from tanbark.classifiers.averaged_tan import AveragedTAN
 from tanbark.export.network_description import PathLike, network_of_model, write_text
 from tanbark.network import Network
 from tanbark.network.edge_strengths import edge_strengths
+from tanbark.shared_docs import insert_shared_docs
 
 _MIN_PENWIDTH, _MAX_PENWIDTH = 0.75, 4.0
 _PALE = 'color="#c8c8c8"'
@@ -22,6 +23,7 @@ _UNPRINTABLE = re.compile("[\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _CONTROL = {code: chr(0x2400 + code) for code in range(32)}
 
 
+@insert_shared_docs
 def dot(model: Any, path: PathLike | None = None, threshold: float = 0.05) -> str:
     r"""Export the graph of a network to DOT.
 
@@ -37,15 +39,14 @@ def dot(model: Any, path: PathLike | None = None, threshold: float = 0.05) -> st
     ----------
     model : Network, AveragedTAN or classifier
         A network, a fitted `AveragedTAN`, or a fitted classifier that consists of one network.
-    path : path-like, default=None
-        The file to write. If None, no file is written.
+    {output_path}
     threshold : float, default=0.05
         The probability below which an edge of an `AveragedTAN` is omitted.
 
     Returns
     -------
     str
-        The text of the file.
+        The graph in the DOT language.
 
     Raises
     ------

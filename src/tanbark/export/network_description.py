@@ -23,7 +23,7 @@ from tanbark.classifiers.averaged_tan import AveragedTAN
 from tanbark.classifiers.base.counts_classifier import CountsClassifier
 from tanbark.classifiers.base.network_classifier import NetworkClassifier
 from tanbark.classifiers.boosted_bn import BoostedBN
-from tanbark.export.variables import NetworkFileError, Variable, find_class_name, make_schema
+from tanbark.export.variables import NetworkFileError, Variable, describe_schema, find_class_name, make_schema
 from tanbark.messages import first_repeated
 from tanbark.network import Network, SparseTable, Structure
 
@@ -180,6 +180,12 @@ def _exact_log(probability: Array) -> Array:
         for neighbour in (np.nextafter(log, -np.inf), np.nextafter(log, np.inf)):
             log = np.where((np.exp(log) != probability) & (np.exp(neighbour) == probability), neighbour, log)
     return log
+
+
+def describe(model: Any, form: str) -> tuple[Network, list[Variable], list[Array]]:
+    """Return the network of a model, its variables and its probability tables; see `single_network`."""
+    network = single_network(model, form)
+    return network, describe_schema(network.schema), probability_tables(network)
 
 
 def single_network(model: Any, form: str) -> Network:

@@ -21,6 +21,7 @@ from tanbark.export.network_description import PathLike, network_of_model
 from tanbark.export.onnx_graph import IR_VERSION, ML_OPSET, OPSET, Graph, aode_scores, network_scores, tree_scores
 from tanbark.schema import Category, Number, Schema
 from tanbark.schema.encode.columns import Column
+from tanbark.shared_docs import insert_shared_docs
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 OUTPUTS = ("label", "probabilities")
 
 
+@insert_shared_docs
 def onnx(model: Any, path: PathLike | None = None) -> ModelProto:
     """Export a classifier to ONNX.
 
@@ -49,8 +51,7 @@ def onnx(model: Any, path: PathLike | None = None) -> ModelProto:
     ----------
     model : Network, AODE or classifier
         A network, a fitted `AODE`, or a fitted classifier that consists of one network.
-    path : path-like, default=None
-        The file to write. If None, no file is written.
+    {output_path}
 
     Returns
     -------

@@ -10,19 +10,13 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
-from tanbark.export.network_description import (
-    Description,
-    PathLike,
-    parse_number,
-    probability_tables,
-    read_network,
-    single_network,
-    write_text,
-)
-from tanbark.export.variables import NetworkFileError, Variable, describe_schema, distinct_words, unescape, xml_text
+from tanbark.export.network_description import Description, PathLike, describe, parse_number, read_network, write_text
+from tanbark.export.variables import NetworkFileError, Variable, distinct_words, unescape, xml_text
 from tanbark.network import Network
+from tanbark.shared_docs import insert_shared_docs
 
 
+@insert_shared_docs
 def xmlbif(model: Any, path: PathLike | None = None) -> str:
     """Export a network to XMLBIF 0.3.
 
@@ -32,37 +26,16 @@ def xmlbif(model: Any, path: PathLike | None = None) -> str:
     Probabilities are written with all digits. Properties whose names start with ``tanbark_`` store what XMLBIF cannot
     express: the class, the types of labels and the cut points of numbers. Other readers ignore them.
 
-    Parameters
-    ----------
-    model : Network or classifier
-        A network, or a fitted classifier that consists of one network.
-    path : path-like, default=None
-        The file to write. If None, no file is written.
-
-    Returns
-    -------
-    str
-        The text of the file.
-
-    Raises
-    ------
-    ValueError
-        If the classifier is not a single network, or has too many probabilities.
-
-    See Also
-    --------
-    read_xmlbif : Read a network from XMLBIF.
+    {network_export}
 
     Examples
     --------
-    >>> from tanbark import NaiveBayes
-    >>> from tanbark.datasets import lenses
-    >>> X, y = lenses()
-    >>> print(xmlbif(NaiveBayes().fit(X, y)).splitlines()[6])
+    >>> import tanbark
+    >>> model = tanbark.NaiveBayes().fit(*tanbark.datasets.lenses())
+    >>> print(xmlbif(model).splitlines()[6])
         <OUTCOME>pre-presbyopic</OUTCOME>
     """
-    network = single_network(model, "XMLBIF")
-    variables, tables = describe_schema(network.schema), probability_tables(network)
+    network, variables, tables = describe(model, "XMLBIF")
     names = [_xml_escape(name) for name in distinct_words((v.name for v in variables), xml_text)]
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<BIF VERSION="0.3">', "<NETWORK>", "  <NAME>tanbark</NAME>"]
     for name, variable in zip(names, variables, strict=True):
@@ -85,6 +58,7 @@ def xmlbif(model: Any, path: PathLike | None = None) -> str:
     return write_text("\n".join([*lines, "</NETWORK>", "</BIF>", ""]), path)
 
 
+@insert_shared_docs
 def read_xmlbif(source: PathLike | IO[Any], class_name: str | None = None) -> Network:
     """Read a network from an XMLBIF file.
 
@@ -93,25 +67,7 @@ def read_xmlbif(source: PathLike | IO[Any], class_name: str | None = None) -> Ne
     written by tanbark define other types. Files that declare entities are refused, and nothing outside the file is
     read.
 
-    Parameters
-    ----------
-    source : path-like or file object
-        The file.
-    class_name : str, default=None
-        The variable that is the class. If None, the variable that tanbark marked as the class.
-
-    Returns
-    -------
-    Network
-
-    Raises
-    ------
-    NetworkFileError
-        If the file does not describe a valid network. The message names the file and the line.
-
-    See Also
-    --------
-    xmlbif : Export a network to XMLBIF.
+    {network_file}
     """
     return read_network(source, lambda content: _Reader().network(content, class_name))
 

@@ -26,64 +26,34 @@ Results = Mapping[str, Sequence[Done]]
 
 
 @dataclass(frozen=True)
-class PaperSet:
-    """A data set of a paper: the name of its file, without ``.csv``, and its name in the paper."""
-
-    file: str
-    name: str
-
-
-@dataclass(frozen=True)
 class Experiment:
-    """The experiment of a paper.
-
-    Parameters
-    ----------
-    name : str
-        The name of the module.
-    citation : str
-        The reference of the paper.
-    protocol : str
-        A description of the experiment as it is run here, in a few sentences.
-    sets : tuple of PaperSet
-        All data sets of the paper, whether or not their files are available.
-    quick_sets : tuple of str
-        The files of a quick run, which takes a minute or two.
-    parts, quick_parts : int
-        The number of cells of a data set: folds, or orders of rows.
-    work : callable
-        The function that runs a cell.
-    cost : callable
-        The time that a cell takes, in any unit, as a function of the numbers of rows and attributes.
-    report : callable
-        The function from the results to tables and drawings.
-    extra_cell : bool, default=False
-        Whether each data set has an additional cell after its parts.
-    adjusts : bool, default=False
-        Whether the report adjusts p-values by Hommel's procedure, which needs statsmodels.
-    """
+    """The experiment of a paper, named like its module."""
 
     name: str
     citation: str
     protocol: str
-    sets: tuple[PaperSet, ...]
+    """A description of the experiment as it is run here, in a few sentences."""
+    sets: Mapping[str, str]
+    """The names in the paper of all its data sets, by the names of their files, without ``.csv``, present or not."""
     quick_sets: tuple[str, ...]
-    parts: int
+    """The files of a quick run, which takes a minute or two."""
     quick_parts: int
     work: Work
+    """The function that runs a cell."""
     cost: Callable[[int, int], float]
+    """The time that a cell takes, in any unit, as a function of the numbers of rows and attributes."""
     report: Callable[[Results], list[Section | Drawing]]
+    parts: int = 10
+    """The number of cells of a data set: folds, or orders of rows; a quick run has `quick_parts`."""
     extra_cell: bool = False
+    """Whether each data set has an additional cell after its parts."""
     adjusts: bool = False
+    """Whether the report adjusts p-values by Hommel's procedure, which needs statsmodels."""
 
     def cells(self, file: str, quick: bool) -> list[Cell]:
         """Return the cells of a data set."""
         parts = self.quick_parts if quick else self.parts
         return [Cell(file, part, parts, quick) for part in range(parts + self.extra_cell)]
-
-    def called(self, file: str) -> str:
-        """Return the name of a data set in the paper."""
-        return next(known.name for known in self.sets if known.file == file)
 
 
 # Statistics of results

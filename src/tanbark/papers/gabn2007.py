@@ -42,7 +42,6 @@ from tanbark.evaluate.table_vectorizer import TableVectorizer
 from tanbark.papers.experiment import (
     Drawing,
     Experiment,
-    PaperSet,
     Results,
     Section,
     failure_reason,
@@ -53,7 +52,6 @@ from tanbark.papers.experiment_cells import Cell, Record, record_or_failure
 from tanbark.papers.samples import Sample, Sizes, labelled
 from tanbark.schema import Encoder
 
-FOLDS = 10
 QUICK_FOLDS = 5
 SIGNIFICANCE_LEVEL = 0.05
 PRUNING_FOLDS = 3
@@ -242,9 +240,8 @@ EXPERIMENT = Experiment(
         "available copy of the paper has lost its digits, and with them its data sets and figures; its claims are "
         "tested on tables of the UCI repository."
     ),
-    sets=tuple(PaperSet(file, file) for file in SETS),
+    sets={file: file for file in SETS},
     quick_sets=("balance_scale", "car_evaluation", "cleve", "glass", "iris", "monks_1", "tic_tac_toe", "wine"),
-    parts=FOLDS,
     quick_parts=QUICK_FOLDS,
     work=run,
     cost=lambda rows, attributes: 1.0 + rows * attributes**1.5 / 1e5,

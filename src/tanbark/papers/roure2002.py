@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from tanbark.classifiers.tan import TAN
 from tanbark.datasets import Dataset
 from tanbark.kernels.runtime.compiling import njit
-from tanbark.papers.experiment import AGREES, DIFFERS, Drawing, Experiment, PaperSet, Results, Section, agreement_count
+from tanbark.papers.experiment import AGREES, DIFFERS, Drawing, Experiment, Results, Section, agreement_count
 from tanbark.papers.experiment_cells import Cell, Record
 from tanbark.schema import Encoder, Schema
 
@@ -274,7 +274,7 @@ EXPERIMENT = Experiment(
         "differs in the fewest columns, in an order of dissimilar rows by the one that differs in the most. Numbers "
         "are discretised into five equal-frequency intervals."
     ),
-    sets=tuple(PaperSet(file, name) for file, name in SETS.items()),
+    sets=SETS,
     quick_sets=("nursery", "car_evaluation"),
     parts=len(ORDERS) * REPEATS,
     quick_parts=len(ORDERS) * QUICK_REPEATS,

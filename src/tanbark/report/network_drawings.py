@@ -23,29 +23,18 @@ MIN_EDGE_PROBABILITY = 0.1
 
 @dataclass(frozen=True)
 class Drawing:
-    """A drawing of one network of a classifier.
-
-    Parameters
-    ----------
-    title : str
-        The title; empty if the classifier has only one network.
-    caption : str
-        How to read the drawing.
-    svg : str
-    path : tuple of int
-        The indices of the members that lead from the classifier to the network.
-    parents : tuple of tuples of int
-        The parents of each node.
-    of_class : int, optional
-        The class to which the network applies, if each class has its own.
-    """
+    """A drawing of one network of a classifier."""
 
     title: str
+    """Empty if the classifier has only one network."""
     caption: str
+    """How to read the drawing."""
     svg: str
     path: tuple[int, ...]
+    """The indices of the members that lead from the classifier to the network."""
     parents: tuple[tuple[int, ...], ...]
     of_class: int | None = None
+    """The class to which the network applies, if each class has its own."""
 
 
 def drawings(model: Any, shades: Sequence[float], path: tuple[int, ...] = ()) -> list[Drawing]:

@@ -86,15 +86,7 @@ MAX_CONFUSION_CLASSES = 40
 
 @dataclass(frozen=True)
 class Performance:
-    """The performance of a classifier on rows.
-
-    Parameters
-    ----------
-    result : CrossValidation
-        The predictions and the true classes.
-    description : str
-        Which rows these are.
-    """
+    """The performance of a classifier on rows: predictions and true classes, and a description of the rows."""
 
     result: CrossValidation
     description: str

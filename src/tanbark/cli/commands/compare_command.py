@@ -28,6 +28,7 @@ from tanbark.cli.input.options import (
     Target,
     completer,
     model_names,
+    out_option,
 )
 from tanbark.cli.output.printed_text import (
     advice,
@@ -82,10 +83,7 @@ def compare(
             autocompletion=completer(lambda: (*_all_names(), "all")),
         ),
     ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="PAGE", help="The page to write.", show_default="DATA-comparison.html"),
-    ] = None,
+    output: Annotated[Path | None, out_option("PAGE", "The page to write.", "DATA-comparison.html")] = None,
     by: Annotated[
         str,
         typer.Option(

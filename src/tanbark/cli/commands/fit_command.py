@@ -27,6 +27,7 @@ from tanbark.cli.input.options import (
     Target,
     completer,
     model_names,
+    out_option,
 )
 from tanbark.cli.output.printed_text import (
     advice,
@@ -96,10 +97,7 @@ def fit(
             autocompletion=completer(model_names),
         ),
     ] = "tan",
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="MODEL", help="The model file to write.", show_default="DATA.tanbark"),
-    ] = None,
+    output: Annotated[Path | None, out_option("MODEL", "The model file to write.", "DATA.tanbark")] = None,
     database: Database = None,
     kind: From = None,
     ignore: Ignore = None,

@@ -8,17 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tanbark.cli.input.input_columns import attribute_inputs, class_input, files_read, open_source, read_inputs
-from tanbark.cli.input.options import Database, From, Json, Missing, ModelFile, TrueClass
-from tanbark.cli.terminal.console import (
-    CommandError,
-    ProgressLine,
-    check_writable,
-    print_json,
-    progress,
-    summary_console,
-)
+from tanbark.cli.input.options import Database, From, Json, Missing, ModelFile, TrueClass, out_option
+from tanbark.cli.terminal.console import CommandError, check_writable, print_json, progress, summary_console
 
 if TYPE_CHECKING:
+    from tanbark.cli.terminal.console import ProgressLine
     from tanbark.schema import Schema
     from tanbark.sources.duckdb_rows import Rows
 
@@ -29,10 +23,7 @@ def report(
         str | None,
         typer.Argument(metavar="[DATA]", help="Rows to evaluate the model on, preferably not its training rows."),
     ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="PAGE", help="The HTML file to write.", show_default="MODEL.html"),
-    ] = None,
+    output: Annotated[Path | None, out_option("PAGE", "The HTML file to write.", "MODEL.html")] = None,
     target: TrueClass = None,
     database: Database = None,
     kind: From = None,

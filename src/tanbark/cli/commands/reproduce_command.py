@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tanbark.cli.input.options import completer
+from tanbark.cli.input.options import completer, out_option
 from tanbark.cli.terminal.console import CommandError, err, error_text, listed, progress, summary_console, time_left
 from tanbark.papers import PAPERS
 
@@ -47,12 +47,8 @@ def reproduce(
     ] = False,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="DIR",
-            help="The folder for tables and finished cells; an interrupted run resumes from it.",
-            show_default="tanbark-PAPER",
+        out_option(
+            "DIR", "The folder for tables and finished cells; an interrupted run resumes from it.", "tanbark-PAPER"
         ),
     ] = None,
     jobs: Annotated[int, typer.Option(metavar="N", help="Number of processes, -1 for all cores.")] = -1,
@@ -99,7 +95,7 @@ def reproduce(
 
 def _selected_files(experiment: Experiment, only: list[str] | None, quick: bool) -> list[str]:
     """Return the files of the selected data sets. Raise CommandError if the paper does not use one of them."""
-    known = {one.file: one.name for one in experiment.sets}
+    known = experiment.sets
     if not only:
         return [file for file in known if not quick or file in experiment.quick_sets]
     by_name = {name.lower(): file for file, name in known.items()}
@@ -147,7 +143,7 @@ def _run(
                 else:
                     cost_run += costs[done.cell.file]
                 left = time_left(time.monotonic() - began, cost_run / max(total - cost_loaded, 1e-9))
-                detail = f"{n_done} of {len(cells)} cells: {experiment.called(done.cell.file)}{left}"
+                detail = f"{n_done} of {len(cells)} cells: {experiment.sets[done.cell.file]}{left}"
                 bar(experiment.name, cost_run + cost_loaded, total, detail)
 
             return run_cells(experiment.work, cells, data, folder, jobs, show)
@@ -174,8 +170,8 @@ def _paragraphs(
             "numbers of folds, orders and rows above apply to a full run only."
         )
     if absent:
-        paragraphs.append(f"Absent: {', '.join(experiment.called(file) for file in absent)}.")
-    paragraphs += [f"Failed: {experiment.called(file)} ({reason})." for file, reason in failed.items()]
+        paragraphs.append(f"Absent: {', '.join(experiment.sets[file] for file in absent)}.")
+    paragraphs += [f"Failed: {experiment.sets[file]} ({reason})." for file, reason in failed.items()]
     return paragraphs
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -39,6 +39,11 @@ def model_names() -> list[str]:
     from tanbark.classifiers.registry import REGISTRY
 
     return list(REGISTRY)
+
+
+def out_option(metavar: str, description: str, default: str) -> Any:
+    """Return the option ``--output``; `default` describes what is written without it."""
+    return typer.Option("--output", "-o", metavar=metavar, help=description, show_default=default)
 
 
 Quiet = Annotated[
