@@ -3,7 +3,6 @@
 import inspect
 import pkgutil
 import re
-from importlib import import_module
 
 import pytest
 
@@ -13,7 +12,7 @@ from tanbark.shared_docs import insert_shared_docs
 MODULES = sorted(
     module.name
     for module in pkgutil.walk_packages(tanbark.__path__, "tanbark.")
-    if module.name not in ("tanbark.__main__", "tanbark.shared_docs", "tanbark.river", "tanbark.counts.dask")
+    if module.name not in ("tanbark.__main__", "tanbark.shared_docs")
 )
 
 
@@ -27,7 +26,8 @@ def documented(module):
 
 @pytest.mark.parametrize("name", MODULES)
 def test_no_docstring_has_a_placeholder_left(name):
-    docstrings = [getattr(thing, "__doc__", None) for thing in documented(import_module(name))]
+    module = pytest.importorskip(name, exc_type=ImportError)
+    docstrings = [getattr(thing, "__doc__", None) for thing in documented(module)]
     left = [text for text in docstrings if isinstance(text, str) and re.search(r"^ *\{\w+\}$", text, re.MULTILINE)]
     assert left == []
 

@@ -6,6 +6,7 @@ import textwrap
 from pathlib import Path
 
 import tanbark
+from tanbark.shared_docs import completed
 
 PACKAGE = Path(tanbark.__file__).parent.parent
 
@@ -16,5 +17,5 @@ def block(name: str) -> str:
     function = getattr(resolved, "py_func", getattr(resolved, "fget", resolved))
     lines, first = inspect.getsourcelines(function)
     file = Path(inspect.getsourcefile(function)).relative_to(PACKAGE)
-    source = textwrap.dedent("".join(lines)).rstrip()
+    source = completed(textwrap.dedent("".join(lines)).rstrip().removeprefix("@insert_shared_docs\n"))
     return f'```python title="{file}, lines {first} to {first + len(lines) - 1}"\n{source}\n```'

@@ -230,7 +230,7 @@ def test_rows_that_lack_much_are_noted_where_trees_are_drawn(run, write, tmp_pat
     many = [*holes[:1], *rows * 20, *holes[1:]]
     write(pa.Table.from_pylist(many, schema=pa.Table.from_pylist(rows).schema), tmp_path / "h.csv")
     said = run("predict", "t.tanbark", "h.csv", "-o", "out.csv").stderr
-    assert "note: 3 rows have too many missing values for the exact average; trees were sampled" in said
+    assert "note: 3 rows have too many missing values for an exact answer; the probabilities are estimates" in said
     assert "note" not in run("predict", "t.tanbark", "t.csv", "-o", "out.csv").stderr
 
 

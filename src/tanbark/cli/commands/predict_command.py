@@ -89,8 +89,8 @@ def predict(
         console.print(note, style="yellow", soft_wrap=True)
     if tally.sampled:
         have = "row has" if tally.sampled == 1 else "rows have"
-        note = f"note: {tally.sampled:,} {have} too many missing values for the exact average; trees were sampled"
-        console.print(note, style="yellow", soft_wrap=True)
+        reason = f"{tally.sampled:,} {have} too many missing values for an exact answer"
+        console.print(f"note: {reason}; the probabilities are estimates", style="yellow", soft_wrap=True)
     if output is not None:
         console.print(f"{tally.rows:,} rows written to {output}", soft_wrap=True)
 
@@ -122,7 +122,7 @@ class Tally:
     unknown : int
         Rows with a class that the model does not know.
     sampled : int
-        Rows whose probabilities are averages over sampled trees, because too many values are missing.
+        Rows whose probabilities are estimated from samples, because too many values are missing.
     """
 
     rows: int = 0
