@@ -41,7 +41,7 @@ fuzz: .venv/.developer
 coverage: .venv/.developer
 	rm -f .coverage .coverage.*
 	$(BIN)/coverage run -m pytest -n 2 --dist loadfile --no-loadscope-reorder
-	NUMBA_DISABLE_JIT=1 LAW_EXAMPLES=2 $(BIN)/coverage run -m pytest -W default::RuntimeWarning -m 'not long and not compiled' tests/laws tests/parameters tests/scores tests/structure/trees/test_edge_weights.py tests/scores/test_gains.py tests/kernels/count/test_pairs.py tests/kernels/encode/test_number_kernels.py
+	NUMBA_DISABLE_JIT=1 LAW_EXAMPLES=2 $(BIN)/coverage run -m pytest -W default::RuntimeWarning -m 'not long and not compiled' tests/laws tests/parameters tests/scores tests/structure/trees/test_edge_weights.py tests/scores/test_gains.py tests/kernels/count/test_pairs.py tests/kernels/encode/test_number_columns.py
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --skip-covered --fail-under 95
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.immutable import read_only
-from tanbark.kernels.encode.number_kernels import bin_numbers, has_few_whole_numbers, occurring_values
+from tanbark.kernels.encode.number_columns import bin_numbers, has_few_whole_numbers, occurring_values
 from tanbark.schema.encode.columns import UNKNOWN, Category, Codes, Column, label_sort_key, plain, value_kind
 
 MAX_AUTO_LEVELS = 10

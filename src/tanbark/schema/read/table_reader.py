@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from tanbark.immutable import read_only
-from tanbark.kernels.encode.number_kernels import narrow_integers
+from tanbark.kernels.encode.number_columns import narrow_integers
 from tanbark.kernels.runtime.threads import run_over_rows
 from tanbark.schema.encode.columns import UNKNOWN, plain
 from tanbark.schema.read.raw_columns import (

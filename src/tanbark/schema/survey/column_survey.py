@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.kernels.encode.number_kernels import SIGN_BIT, float_keys
+from tanbark.kernels.encode.number_columns import SIGN_BIT, float_keys
 from tanbark.schema.encode.columns import UNKNOWN
 from tanbark.schema.read.raw_columns import Labels, Numbers, RawColumn, is_missing
 from tanbark.schema.read.table_reader import read_column, read_wide_integers

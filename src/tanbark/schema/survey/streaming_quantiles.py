@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.kernels.encode.number_kernels import count_within, gather_within, tally_keys
+from tanbark.kernels.encode.number_columns import count_within, gather_within, tally_keys
 
 Keys = NDArray[np.uint64]
 Integers = NDArray[np.int64]
@@ -17,7 +17,7 @@ NO_COUNTS: Integers = np.empty(0, np.int64)
 class ValueTable:
     """A hash table of at most `max_keys` distinct keys with their counts, at least 32 bytes per key.
 
-    A key encodes a number in 64 bits that sort like the number (see `tanbark.kernels.encode.number_kernels`).
+    A key encodes a number in 64 bits that sort like the number (see `tanbark.kernels.encode.number_columns`).
     """
 
     def __init__(self, max_keys: int) -> None:

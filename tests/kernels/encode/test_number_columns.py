@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tanbark.immutable import read_only
-from tanbark.kernels.encode.number_kernels import bin_numbers, has_few_whole_numbers, narrow_integers, occurring_values
+from tanbark.kernels.encode.number_columns import bin_numbers, has_few_whole_numbers, narrow_integers, occurring_values
 
 QUICK = settings(deadline=None, database=None, max_examples=60)
 numbers = st.one_of(st.just(math.nan), st.floats(-5, 5), st.integers(-5, 5).map(float))
