@@ -45,3 +45,12 @@ def test_frozen_arrays_are_equal_contiguous_and_read_only(array):
     with pytest.raises(ValueError, match="read-only"):
         fixed[0] = 1
     array[0] = 1
+
+
+def test_the_arrays_of_members_and_counts_are_read_only(random_table):
+    schema, codes, y = random_table(0, 100, (2, 3, 2), 2)
+    counts = tanbark.Counts.of(schema, codes, y)
+    members = tanbark.AdditiveBN(encoder=schema).fit(schema.decode(codes), np.array(schema.classes)[y]).model_.members
+    for array in (members.pairs, members.own, counts.values, counts.has_missing()):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1

@@ -33,9 +33,9 @@ def test_what_a_page_asks_for_can_be_made(kind, argument):
 
 
 def test_code_is_shown_as_it_stands_in_its_file():
-    shown = code.block("tanbark.kernels.trees.tree_growth.grow_tree").splitlines()
+    shown = code.block("tanbark.kernels.trees.information_trees.grow_tree").splitlines()
     first, last = map(int, re.search(r"lines (\d+) to (\d+)", shown[0]).groups())
-    file = Path(tanbark.__file__).parent / "kernels" / "trees" / "tree_growth.py"
+    file = Path(tanbark.__file__).parent / "kernels" / "trees" / "information_trees.py"
     assert shown[1:-1] == file.read_text().splitlines()[first - 1 : last]
     assert "def grow_tree" in shown[2]
 

@@ -19,10 +19,6 @@ _SHARED = {
         parameters : {"dirichlet", "ml", "softened", "laplace", "m"}, default="dirichlet"
             The estimator of the probability tables: see `tanbark.parameters.tree_tables`.
         """,
-    "class_prior": """
-        class_prior : array of shape (classes,), default=None
-            Class probabilities to use instead of the learned ones.
-        """,
     "encoder": """
         encoder : Encoder, Schema or None, default=None
             Converts the table to codes. None means ``Encoder()``; a Schema is used as it is.
@@ -39,28 +35,6 @@ _SHARED = {
     "verbose": """
         verbose : bool, default=False
             Whether to show progress on stderr.
-        """,
-    "max_parents": """
-        max_parents : int, default=None
-            The maximum number of parents of a node, including the class; None means no limit.
-        """,
-    "search_options": """
-        forbidden, required : lists of pairs (parent, child) of names, default=()
-            Edges that must not or must be included, by the names that `network_` uses: those of the columns, or x0, x1
-            and so on if they have none; for the class the name of `y`, or "class" if it has none.
-        max_memory : float, default=None
-            The maximum number of bytes that an exact search may use; None means most of the free memory. A search that
-            needs more is refused before it starts.
-        tabu : int, default=10
-            The number of recent structures to which a greedy search does not return, and the number of steps without
-            improvement after which it stops; 0 is plain hill climbing.
-        restarts : int, default=0
-            The number of times a greedy search climbs again, from the best structure so far after random changes.
-        """,
-    "search_random_state": """
-        random_state : int, RandomState or None, default=0
-            The seed of restarts, and of the values that are sampled for rows with too many missing values to
-            marginalise exactly. They are sampled once, so that the answer for a row does not change.
         """,
     "fitted": """
         model_ : Model
@@ -95,7 +69,8 @@ _SHARED = {
             attribute, which are estimated as in `TAN`.
         """,
     "prior_encoder_n_jobs": """
-        {class_prior}
+        class_prior : array of shape (classes,), default=None
+            Class probabilities to use instead of the learned ones.
         {encoder}
         {n_jobs}
         """,
@@ -115,11 +90,24 @@ _SHARED = {
         {family_parameters}
         ess : float, default=1.0
             Equivalent sample size of the criterion and of the Dirichlet prior; also N0 of "softened" and m of "m".
-        {max_parents}
-        {search_options}
+        max_parents : int, default=None
+            The maximum number of parents of a node, including the class; None means no limit.
+        forbidden, required : lists of pairs (parent, child) of names, default=()
+            Edges that must not or must be included, by the names that `network_` uses: those of the columns, or x0, x1
+            and so on if they have none; for the class the name of `y`, or "class" if it has none.
+        max_memory : float, default=None
+            The maximum number of bytes that an exact search may use; None means most of the free memory. A search that
+            needs more is refused before it starts.
+        tabu : int, default=10
+            The number of recent structures to which a greedy search does not return, and the number of steps without
+            improvement after which it stops; 0 is plain hill climbing.
+        restarts : int, default=0
+            The number of times a greedy search climbs again, from the best structure so far after random changes.
         {verbose}
         {prior_encoder_n_jobs}
-        {search_random_state}
+        random_state : int, RandomState or None, default=0
+            The seed of restarts, and of the values that are sampled for rows with too many missing values to
+            marginalise exactly. They are sampled once, so that the answer for a row does not change.
         """,
     "searched_network": """
         {network}
@@ -135,101 +123,6 @@ _SHARED = {
             The number of columns.
         feature_names_in_ : array of str
             The names of the columns, if they have any.
-        """,
-    # Classifiers: the Parameters and Returns sections of methods
-    # A text whose name ends in "_to" ends with the heading of Returns; the returned value follows it.
-    "params_to_self": """
-        Parameters
-        ----------
-        **params : dict
-
-        Returns
-        -------
-        self
-        """,
-    "table": """
-        X : array, data frame or Arrow table of shape (rows, attributes)
-        """,
-    "rows_to_self": """
-        Parameters
-        ----------
-        {table}
-        y : array or series of shape (rows,)
-        sample_weight : array of shape (rows,), default=None
-            A weight of three counts the row three times; a weight of zero leaves it out.
-
-        Returns
-        -------
-        self
-        """,
-    "chunk_to_self": """
-        Parameters
-        ----------
-        {table}
-        y : array or series of shape (rows,)
-        classes : array, default=None
-            All classes that may occur.
-        sample_weight : array of shape (rows,), default=None
-
-        Returns
-        -------
-        self
-        """,
-    "table_to": """
-        Parameters
-        ----------
-        {table}
-
-        Returns
-        -------
-        """,
-    "table_to_classes": """
-        {table_to}
-        classes : array of shape (rows,)
-        """,
-    "table_to_probabilities": """
-        {table_to}
-        probabilities : array of shape (rows, classes)
-            In the order of `classes_`.
-        """,
-    "table_to_log_probabilities": """
-        {table_to}
-        log_probabilities : array of shape (rows, classes)
-            In the order of `classes_`.
-        """,
-    "table_to_standard_error": """
-        {table_to}
-        standard_error : array of shape (rows, classes)
-        """,
-    "table_to_evidence": """
-        {table_to}
-        weights : array of shape (rows, 1 + attributes, classes)
-            The prior comes first.
-        """,
-    "model_to_self": """
-        Parameters
-        ----------
-        model : Model
-            A model of the type that this classifier learns.
-
-        Returns
-        -------
-        self
-        """,
-    "sample_to": """
-        Parameters
-        ----------
-        n : int, default=1
-            The size of the sample.
-        random_state : int, Generator or None, default=0
-
-        Returns
-        -------
-        """,
-    "sample_to_rows": """
-        {sample_to}
-        X : array of shape (n, attributes)
-        y : array of shape (n,)
         """,
     # Schemas
     "n_jobs_to_codes": """
@@ -274,16 +167,6 @@ _SHARED = {
         -------
         counts : Counts
         """,
-    "dense_table": """
-        Returns
-        -------
-        table : ndarray of shape `shape`
-
-        Raises
-        ------
-        ValueError
-            If the table is too large.
-        """,
     # Probability tables, scores and inference
     "counts_and_estimator": """
         Parameters
@@ -311,12 +194,6 @@ _SHARED = {
         array of shape (nodes, nodes)
             The gains; those that were not asked for may be NaN.
         """,
-    "node_name": """
-        Parameters
-        ----------
-        name : str
-            Name of the node.
-        """,
     "inference_options": """
         Parameters
         ----------
@@ -330,29 +207,6 @@ _SHARED = {
             Seed of the samples.
         """,
     # Datasets
-    "dataset_or_unknown": """
-        Returns
-        -------
-        Dataset
-
-        Raises
-        ------
-        UnknownDatasetError
-            If there is no dataset of this name.
-        """,
-    "seed_of_cart_example": """
-        random_state : int, default=0
-            The random seed.
-
-        Returns
-        -------
-        Dataset
-
-        References
-        ----------
-        L. Breiman, J. H. Friedman, R. A. Olshen and C. J. Stone (1984). Classification and Regression Trees. Wadsworth,
-        pp. 43-49 (LED display) and 49-55 (waveforms).
-        """,
     # Evaluation.
     "metric_parameters": """
         Parameters
@@ -360,11 +214,6 @@ _SHARED = {
         truth : array of shape (rows,)
             The true class of each row, as an index into the columns of `log_probabilities`.
         log_probabilities : array of shape (rows, classes)
-        """,
-    "float_result": """
-        Returns
-        -------
-        float
         """,
     "metric_parameter": """
         Parameters
@@ -453,13 +302,15 @@ _PLACEHOLDER = re.compile(r"^(?P<indent> *)\{(?P<name>\w+)\}$", re.MULTILINE)
 
 
 def completed(docstring: str) -> str:
-    """Replace lines such as ``{encoder}`` in a docstring by the shared texts.
+    """Replace lines such as ``{encoder}`` in a docstring by the shared texts; other lines in braces stay as they are.
 
     >>> print(completed("    {n_jobs}").splitlines()[0])
         n_jobs : int or None, default=None
     """
 
     def text(found: re.Match[str]) -> str:
+        if found["name"] not in _SHARED:
+            return found[0]
         lines = completed(inspect.cleandoc(_SHARED[found["name"]])).splitlines()
         return "\n".join(f"{found['indent']}{line}".rstrip() for line in lines)
 

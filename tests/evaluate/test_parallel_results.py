@@ -9,7 +9,7 @@ import time
 import pytest
 from joblib import delayed
 
-from tanbark.evaluate.cross_validation import parallel_results
+from tanbark.evaluate.parallel_results import parallel_results
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT mask")
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts import Counts, Rows
-from tanbark.immutable import read_only
+from tanbark.immutable import Immutable
 from tanbark.kernels.average.super_parent_joint import leave_one_out_joints, member_log_joints
 from tanbark.kernels.runtime.threads import run_over_rows
 from tanbark.network import Network, Structure
@@ -89,7 +89,7 @@ class Networks:
 
 
 @dataclass(frozen=True, eq=False)
-class SuperParents:
+class SuperParents(Immutable):
     """Super-parent networks ``P(class) P(x_i | class) prod_j P(x_j | x_i, class)``, one per super-parent `i`.
 
     Parameters
@@ -127,7 +127,7 @@ class SuperParents:
         """Return the log joint of each row, class and member, of shape (rows, classes, members)."""
         rows = codes.shape[1]
         out = np.empty((rows, self.own.shape[1], len(self.members)))
-        call = partial(member_log_joints, codes, *map(read_only, (self.offset, self.own, self.pairs, self.members)))
+        call = partial(member_log_joints, codes, self.offset, self.own, self.pairs, self.members)
         steps = out[:1].size * len(codes)
         run_over_rows(lambda *piece: call(*piece, out), rows, n_jobs, steps)
         return out

@@ -16,7 +16,7 @@ from tanbark.counts import Counts
 from tanbark.immutable import Immutable, read_only
 from tanbark.kernels.average.sampled_trees import reduced_graphs, sample_spanning_trees
 from tanbark.kernels.average.tree_sums import ZERO_EXPONENT, edge_probabilities, tree_sum
-from tanbark.kernels.trees.pair_evidence import sequence_evidence, values_evidence
+from tanbark.kernels.trees.score_weights import sequence_evidence, values_evidence
 from tanbark.structure import best_trees
 
 Array = NDArray[np.float64]

@@ -95,7 +95,7 @@ class AdditiveBN(CountsClassifier):
     log_likelihood_ : float
         The sum over training rows of ``log p(y | x)`` under the pool, by held-out networks if `held_out`.
     members_ : list of Network or of classifiers
-        The members; with super-parents the network of every attribute.
+        The members, classifiers as copies; with super-parents the network of every attribute.
     {fitted}
 
     Notes
@@ -200,7 +200,7 @@ class AdditiveBN(CountsClassifier):
 
     @property
     def members_(self) -> list[Any]:
-        """The members: networks, or fitted classifiers."""
+        """The members: networks, or copies of the fitted classifiers."""
         return self.model_.member_list
 
     # Learning
@@ -289,7 +289,14 @@ class AdditiveBN(CountsClassifier):
         The weights are centred over the classes. Their sum over the middle axis gives `predict_proba` by softmax. They
         are the members' weights of evidence, combined with the weights of the pool.
 
-        {table_to_evidence}
+        Parameters
+        ----------
+        X : array, data frame or Arrow table of shape (rows, attributes)
+
+        Returns
+        -------
+        weights : array of shape (rows, 1 + attributes, classes)
+            The prior comes first.
         """
         model, codes = self._model_and_codes(X)
         weights = model.evidence(codes, self.n_jobs)

@@ -14,7 +14,7 @@ from tanbark.averaging import TreePosterior, edge_prior_matrix, log_evidence_wit
 from tanbark.classifiers.base.counts_classifier import Array, CountsClassifier
 from tanbark.classifiers.base.validation import check_number, check_seed, seed_of
 from tanbark.counts import Counts, Rows
-from tanbark.drawing.network_pictures import plot_edge_probabilities
+from tanbark.drawing.matplotlib_plots import plot_edge_probabilities
 from tanbark.models.tree_average import DrawnTreesWarning, TreeAverage
 from tanbark.network import Network
 from tanbark.parameters import pair_ratios
@@ -191,7 +191,13 @@ class AveragedTAN(CountsClassifier):
     def standard_error(self, X: Any) -> Array:
         """Return the standard error of `predict_proba`, which is zero except for rows with many missing values.
 
-        {table_to_standard_error}
+        Parameters
+        ----------
+        X : array, data frame or Arrow table of shape (rows, attributes)
+
+        Returns
+        -------
+        standard_error : array of shape (rows, classes)
         """
         model, codes = self._model_and_codes(X)
         assert isinstance(model, TreeAverage)
@@ -200,7 +206,16 @@ class AveragedTAN(CountsClassifier):
     def sample(self, n: int = 1, random_state: Any = 0) -> tuple[NDArray[Any], NDArray[Any]]:
         """Sample rows from the average distribution.
 
-        {sample_to_rows}
+        Parameters
+        ----------
+        n : int, default=1
+            The size of the sample.
+        random_state : int, Generator or None, default=0
+
+        Returns
+        -------
+        X : array of shape (n, attributes)
+        y : array of shape (n,)
         """
         check_is_fitted(self)
         model = self.model_
@@ -263,7 +278,14 @@ class AveragedTAN(CountsClassifier):
     def sample_trees(self, n: int = 1, random_state: Any = 0) -> list[Any]:
         """Sample trees exactly from the posterior.
 
-        {sample_to}
+        Parameters
+        ----------
+        n : int, default=1
+            The size of the sample.
+        random_state : int, Generator or None, default=0
+
+        Returns
+        -------
         trees : list of Network
             With `multinet` a list of tuples, with one Network for each class.
         """

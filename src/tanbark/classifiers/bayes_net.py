@@ -103,12 +103,12 @@ class BayesNet(NetworkClassifier):
     @property
     def log_score_(self) -> float:
         """The score of the structure."""
-        return self._known(self.model_.findings.log_score)
+        return self._known(self.model_.findings.log_score, "log_score_")
 
     @property
     def search_(self) -> str:
         """The search that was used."""
-        return self._known(self.model_.findings.search)
+        return self._known(self.model_.findings.search, "search_")
 
     def _learn_network(self, counts: Counts, rows: Rows | None, former: Any) -> tuple[Network, Findings]:
         assert rows is not None

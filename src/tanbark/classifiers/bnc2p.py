@@ -87,7 +87,7 @@ class BNC2P(NetworkClassifier):
     @property
     def log_score_(self) -> float:
         """The conditional log likelihood of the training classes."""
-        return self._known(self.model_.findings.log_score)
+        return self._known(self.model_.findings.log_score, "log_score_")
 
     def _learn_network(self, counts: Counts, rows: Rows | None, former: Any) -> tuple[Network, Findings]:
         assert rows is not None

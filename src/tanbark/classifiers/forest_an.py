@@ -79,7 +79,7 @@ class ForestAN(NetworkClassifier):
     @property
     def tree_edges_(self) -> list[tuple[int, int, float]]:
         """The edges with their gains in nats."""
-        return list(self._known(self.model_.findings.tree_edges))
+        return list(self._known(self.model_.findings.tree_edges, "tree_edges_"))
 
     def _learn_network(self, counts: Counts, rows: Rows | None, former: Any) -> tuple[Network, Findings]:
         gains = EDGE_GAINS[self.criterion](counts, float(self.ess))

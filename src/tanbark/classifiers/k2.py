@@ -110,7 +110,7 @@ class K2(NetworkClassifier):
     @property
     def log_score_(self) -> float:
         """The K2 score of the structure."""
-        return self._known(self.model_.findings.log_score)
+        return self._known(self.model_.findings.log_score, "log_score_")
 
     def _learn_network(self, counts: Counts, rows: Rows | None, former: Any) -> tuple[Network, Findings]:
         assert rows is not None

@@ -97,7 +97,13 @@ class MarkovBlanketSelector(TransformerMixin, BaseEstimator):
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``encoder__...`` creates an `Encoder` if there is none.
 
-        {params_to_self}
+        Parameters
+        ----------
+        **params : dict
+
+        Returns
+        -------
+        self
         """
         super().set_params(**with_encoder(self, params))
         return self
@@ -105,7 +111,16 @@ class MarkovBlanketSelector(TransformerMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the network from a table and its classes, and find the blanket.
 
-        {rows_to_self}
+        Parameters
+        ----------
+        X : array, data frame or Arrow table of shape (rows, attributes)
+        y : array or series of shape (rows,)
+        sample_weight : array of shape (rows,), default=None
+            A weight of three counts the row three times; a weight of zero leaves it out.
+
+        Returns
+        -------
+        self
         """
         network = BayesNet(**self.get_params(deep=False)).fit(X, y, sample_weight)
         blanket = network.network_.structure.markov_blanket(network.network_.structure.of_class)
@@ -121,7 +136,12 @@ class MarkovBlanketSelector(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> Any:
         """Return the columns of the blanket.
 
-        {table_to}
+        Parameters
+        ----------
+        X : array, data frame or Arrow table of shape (rows, attributes)
+
+        Returns
+        -------
         X : frame or array
             A frame if `X` is one, otherwise an array.
         """

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Entry:
-    """A classifier: its name on the command line, its class in `tanbark`, its publication, and a short description."""
+    """A classifier: its name on the command line, its class in `tanbark`, its publication, and a short description.
+
+    Its file in `tanbark.classifiers` has the same name, with underscores instead of hyphens.
+    """
 
     name: str
     class_name: str

@@ -22,7 +22,7 @@ from tanbark.classifiers.base.counts_classifier import Array, CountsClassifier, 
 from tanbark.classifiers.base.validation import check_number, has_no_rows
 from tanbark.counts import Counts, Rows
 from tanbark.models import Model
-from tanbark.schema.encode.growth import codes_under_old_schema
+from tanbark.schema.encode.schema_growth import codes_under_old_schema
 from tanbark.shared_docs import insert_shared_docs
 
 MIN_ROWS_PER_TEST = 100
@@ -255,7 +255,16 @@ class Stream(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, and learn from a table whose rows are in the order of their arrival.
 
-        {rows_to_self}
+        Parameters
+        ----------
+        X : array, data frame or Arrow table of shape (rows, attributes)
+        y : array or series of shape (rows,)
+        sample_weight : array of shape (rows,), default=None
+            A weight of three counts the row three times; a weight of zero leaves it out.
+
+        Returns
+        -------
+        self
         """
         with raising_interrupts():
             self._check_parameters()
@@ -265,7 +274,17 @@ class Stream(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Predict a chunk of further rows, then learn it and forget old rows.
 
-        {chunk_to_self}
+        Parameters
+        ----------
+        X : array, data frame or Arrow table of shape (rows, attributes)
+        y : array or series of shape (rows,)
+        classes : array, default=None
+            All classes that may occur.
+        sample_weight : array of shape (rows,), default=None
+
+        Returns
+        -------
+        self
         """
         with raising_interrupts():
             self._check_parameters()
@@ -392,21 +411,41 @@ class Stream(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row.
 
-        {table_to_classes}
+        Parameters
+        ----------
+        X : array, data frame or Arrow table of shape (rows, attributes)
+
+        Returns
+        -------
+        classes : array of shape (rows,)
         """
         return self._fitted().predict(X)
 
     def predict_proba(self, X: Any) -> Array:
         """Return the posterior probability of each class.
 
-        {table_to_probabilities}
+        Parameters
+        ----------
+        X : array, data frame or Arrow table of shape (rows, attributes)
+
+        Returns
+        -------
+        probabilities : array of shape (rows, classes)
+            In the order of `classes_`.
         """
         return self._fitted().predict_proba(X)
 
     def predict_log_proba(self, X: Any) -> Array:
         """Return the log posterior probability of each class.
 
-        {table_to_log_probabilities}
+        Parameters
+        ----------
+        X : array, data frame or Arrow table of shape (rows, attributes)
+
+        Returns
+        -------
+        log_probabilities : array of shape (rows, classes)
+            In the order of `classes_`.
         """
         return self._fitted().predict_log_proba(X)
 

@@ -99,12 +99,12 @@ class SuperParent(NetworkClassifier):
     @property
     def parent_(self) -> str:
         """The name of the super-parent."""
-        return self._known(self.model_.findings.super_parent)
+        return self._known(self.model_.findings.super_parent, "super_parent_")
 
     @property
     def accuracies_(self) -> Array:
         """The leave-one-out accuracy of each attribute as super-parent."""
-        return self._known(self.model_.findings.accuracies)
+        return self._known(self.model_.findings.accuracies, "accuracies_")
 
     def _learn_network(self, counts: Counts, rows: Rows | None, former: Any) -> tuple[Network, Findings]:
         names = counts.schema.names

@@ -117,12 +117,12 @@ class TAN(NetworkClassifier):
     @property
     def tree_edges_(self) -> list[tuple[int, int, float]]:
         """The edges of the tree with their weights."""
-        return list(self._known(self.model_.findings.tree_edges))
+        return list(self._known(self.model_.findings.tree_edges, "tree_edges_"))
 
     @property
     def restructure_stats_(self) -> RestructureStats:
         """The work of the last call of `fit` or `partial_fit`."""
-        return self._known(self.model_.findings.restructure_stats)
+        return self._known(self.model_.findings.restructure_stats, "restructure_stats_")
 
     def _learn_network(self, counts: Counts, rows: Rows | None, former: Any) -> tuple[Network, Findings]:
         edges = [] if former is None else [(u, v) for u, v, _ in former.findings.tree_edges]

@@ -17,7 +17,7 @@ from tanbark.kernels.count.pair_counts import add_rows
 from tanbark.progress import Progress
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.encode.columns import Codes
-from tanbark.schema.encode.growth import code_positions, positions
+from tanbark.schema.encode.schema_growth import code_positions, positions
 from tanbark.schema.read.class_column import MAX_TOTAL_WEIGHT
 from tanbark.shared_docs import insert_shared_docs
 
@@ -247,8 +247,7 @@ class Counts(Immutable):
     def _has_missing(self) -> NDArray[np.bool_]:
         difference = np.add.reduceat(self.values, self.schema.offset[:-1], axis=1) - self.class_counts[:, None]
         tolerance = ROUNDING * self.class_counts[:, None] if difference.dtype.kind == "f" else 0
-        has_missing: NDArray[np.bool_] = (np.abs(difference) > tolerance).any(axis=0)
-        return has_missing
+        return read_only((np.abs(difference) > tolerance).any(axis=0))
 
     def __add__(self, other: Counts) -> Counts:
         if not isinstance(other, Counts):

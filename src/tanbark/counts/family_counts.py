@@ -55,7 +55,14 @@ class FamilyCounts:
     def dense(self) -> NDArray[Any]:
         """Return the counts as a dense array.
 
-        {dense_table}
+        Returns
+        -------
+        table : ndarray of shape `shape`
+
+        Raises
+        ------
+        ValueError
+            If the table is too large.
         """
         cells = math.prod(self.shape)
         if cells > MAX_DENSE_CELLS:

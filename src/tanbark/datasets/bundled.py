@@ -121,7 +121,14 @@ def load(name: str) -> Dataset:
     name : str
         A key of `NAMES`.
 
-    {dataset_or_unknown}
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    UnknownDatasetError
+        If there is no dataset of this name.
 
     Examples
     --------

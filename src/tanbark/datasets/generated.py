@@ -221,7 +221,17 @@ def led7(n: int = 3200, noise: float = 0.1, random_state: int = 0) -> Dataset:
         The number of rows.
     noise : float, default=0.1
         The probability that a segment is inverted.
-    {seed_of_cart_example}
+    random_state : int, default=0
+        The random seed.
+
+    Returns
+    -------
+    Dataset
+
+    References
+    ----------
+    L. Breiman, J. H. Friedman, R. A. Olshen and C. J. Stone (1984). Classification and Regression Trees. Wadsworth,
+    pp. 43-49 (LED display) and 49-55 (waveforms).
 
     Examples
     --------
@@ -256,7 +266,17 @@ def waveform21(n: int = 5000, random_state: int = 0) -> Dataset:
     ----------
     n : int, default=5000
         The number of rows.
-    {seed_of_cart_example}
+    random_state : int, default=0
+        The random seed.
+
+    Returns
+    -------
+    Dataset
+
+    References
+    ----------
+    L. Breiman, J. H. Friedman, R. A. Olshen and C. J. Stone (1984). Classification and Regression Trees. Wadsworth,
+    pp. 43-49 (LED display) and 49-55 (waveforms).
 
     Examples
     --------

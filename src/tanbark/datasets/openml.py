@@ -52,7 +52,14 @@ def fetch_openml(
     url : str, default="https://www.openml.org"
         The address of the OpenML server.
 
-    {dataset_or_unknown}
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    UnknownDatasetError
+        If there is no dataset of this name.
     ConnectionError
         If the server cannot be reached.
     ValueError

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tanbark.drawing.network_pictures import axes_for
+from tanbark.drawing.matplotlib_plots import axes_for
 from tanbark.evaluate.candidates import as_models
 from tanbark.evaluate.cross_validation import Trial, check_share
 from tanbark.evaluate.metrics import HIGHER_IS_BETTER, METRICS

@@ -6,19 +6,16 @@ of the fold, if that is exact (see `tanbark.evaluate.folds`), or to the rows of 
 
 from __future__ import annotations
 
-import signal
 import time
 import warnings
-from collections.abc import Generator, Iterable, Iterator
-from contextlib import ExitStack, closing, contextmanager, nullcontext
+from collections.abc import Generator
+from contextlib import closing
 from dataclasses import dataclass
-from multiprocessing import resource_tracker
 from numbers import Real
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
-from joblib.externals.loky.backend import resource_tracker as loky_tracker
+from joblib import delayed, effective_n_jobs
 from narwhals import dependencies
 from numpy.typing import NDArray
 from sklearn.base import clone
@@ -35,6 +32,7 @@ from tanbark.evaluate.folds import (
     stratified_folds,
     stratified_share,
 )
+from tanbark.evaluate.parallel_results import parallel_results
 from tanbark.evaluate.results import CrossValidation, Fold
 from tanbark.messages import warn
 from tanbark.progress import Progress, silent
@@ -169,10 +167,11 @@ class Trial:
                 report("cross-validating", len(found), len(plan))
         shared = len(found)
         rest = [part for part in plan if part not in found]
-        with closing(self._from_rows(model, rest, share)) as answers:
-            for answer, part in zip(answers, rest, strict=True):
-                found[part] = answer
-                report("cross-validating", len(found), len(plan))
+        if rest:
+            with closing(self._from_rows(model, rest, share)) as answers:
+                for answer, part in zip(answers, rest, strict=True):
+                    found[part] = answer
+                    report("cross-validating", len(found), len(plan))
         repeats = len(self.splits)
         classes = with_unseen_classes(self.classes, [answer.classes for answer in found.values()])
         folds = tuple(self._fold(*part, found[part], classes) for part in plan)
@@ -347,42 +346,3 @@ def cross_validate(
     array([0.33, 0.17, 0.33, 0.33])
     """
     return Trial(X, y, folds, repeats, random_state, n_jobs).of(model, share, progress)
-
-
-@contextmanager
-def parallel_results(tasks: Iterable[Any], n_jobs: int | None, in_order: bool = True) -> Iterator[Iterator[Any]]:
-    """Yield an iterator over the results of tasks that run in parallel processes.
-
-    A terminal sends Ctrl-C to all processes of a group. The worker processes ignore it: this process receives it and
-    ends them.
-
-    Parameters
-    ----------
-    tasks : iterable of joblib.delayed calls
-    n_jobs : int or None
-        Number of processes, as in joblib.
-    in_order : bool, default=True
-        Whether results come in the order of the tasks, or as soon as they are available.
-    """
-    with ExitStack() as cleanup:
-        # A pending interrupt is delivered when this context is left, after the clean-up has been registered.
-        with nullcontext() if effective_n_jobs(n_jobs) == 1 else _interrupts_blocked():
-            started = Parallel(n_jobs, return_as="generator" if in_order else "generator_unordered")(tasks)
-            results = cleanup.enter_context(closing(started))
-        yield results
-
-
-@contextmanager
-def _interrupts_blocked() -> Iterator[None]:
-    """Block SIGINT in this thread. Processes started in this context inherit the mask and keep it."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    # joblib starts the resource trackers before the workers, and older versions of both unblock SIGINT when they do.
-    resource_tracker.ensure_running()
-    loky_tracker.ensure_running()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -29,7 +29,9 @@ def error(truth: Truth, log_probabilities: LogProbabilities) -> float:
 
     {metric_parameters}
 
-    {float_result}
+    Returns
+    -------
+    float
 
     Examples
     --------
@@ -49,7 +51,9 @@ def log_score(truth: Truth, log_probabilities: LogProbabilities) -> float:
 
     {metric_parameters}
 
-    {float_result}
+    Returns
+    -------
+    float
     """
     given = log_probabilities[np.arange(len(truth)), truth]
     return float(-np.maximum(given, MIN_LOG_PROBABILITY).sum())
@@ -61,7 +65,9 @@ def log_loss(truth: Truth, log_probabilities: LogProbabilities) -> float:
 
     {metric_parameters}
 
-    {float_result}
+    Returns
+    -------
+    float
     """
     return log_score(truth, log_probabilities) / len(truth)
 
@@ -72,7 +78,9 @@ def brier(truth: Truth, log_probabilities: LogProbabilities) -> float:
 
     {metric_parameters}
 
-    {float_result}
+    Returns
+    -------
+    float
 
     Examples
     --------
@@ -93,7 +101,9 @@ def auc(truth: Truth, log_probabilities: LogProbabilities) -> float:
 
     {metric_parameters}
 
-    {float_result}
+    Returns
+    -------
+    float
 
     Examples
     --------

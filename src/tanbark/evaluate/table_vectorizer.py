@@ -51,7 +51,13 @@ class TableVectorizer(TransformerMixin, BaseEstimator):
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``encoder__...`` creates an `Encoder` if there is none.
 
-        {params_to_self}
+        Parameters
+        ----------
+        **params : dict
+
+        Returns
+        -------
+        self
         """
         super().set_params(**with_encoder(self, params))
         return self
@@ -84,7 +90,12 @@ class TableVectorizer(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the table as numbers.
 
-        {table_to}
+        Parameters
+        ----------
+        X : array, data frame or Arrow table of shape (rows, attributes)
+
+        Returns
+        -------
         array of shape (rows, output columns)
         """
         check_is_fitted(self)

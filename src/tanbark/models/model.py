@@ -28,7 +28,7 @@ Arrays = dict[str, NDArray[Any]]
 
 MAX_LOG_RATIO = 1e4
 """Bound on the log ratio of two nonzero probabilities in a file; floats cannot exceed about 750."""
-ROUNDING = 1e-6
+MAX_SUM_ERROR = 1e-6
 """Maximum deviation from 1 of the sum of probabilities in a file."""
 
 
@@ -228,7 +228,7 @@ def checked_log_table(arrays: Mapping[str, NDArray[Any]], name: str, shape: tupl
 def _checked_distributions(log_table: NDArray[Any]) -> NDArray[np.float64]:
     """Return an array, or raise ValueError if its rows are not log probabilities that sum to one."""
     checked = _checked_logs(log_table)
-    if not np.allclose(np.exp(checked).sum(axis=-1), 1.0, rtol=0.0, atol=ROUNDING):
+    if not np.allclose(np.exp(checked).sum(axis=-1), 1.0, rtol=0.0, atol=MAX_SUM_ERROR):
         raise ValueError("a table holds probabilities that do not sum to 1")
     return checked
 

@@ -22,6 +22,8 @@ class SuperParentAverage(Model):
 
     Parameters
     ----------
+    counts : Counts
+    class_log_prior : array of shape (classes,)
     own : array of shape (values, classes)
         ``log P(class, x_i)`` of each value of a super-parent.
     pairs : array of shape (values, classes, values)

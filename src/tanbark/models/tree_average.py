@@ -20,9 +20,9 @@ from tanbark.immutable import read_only
 from tanbark.kernels.average.sampled_trees import complete_rows, sample_rows, tree_marginals
 from tanbark.kernels.average.tree_sums import averaged_log_likelihood
 from tanbark.kernels.runtime.threads import run, run_over_rows, spans, thread_count
-from tanbark.kernels.trees.tree_growth import root_trees
+from tanbark.kernels.trees.information_trees import root_trees
 from tanbark.messages import warn
-from tanbark.models.model import ROUNDING, Array, Model, StoredModel, checked_log_prior, stored_number, stored_seed
+from tanbark.models.model import MAX_SUM_ERROR, Array, Model, StoredModel, checked_log_prior, stored_number, stored_seed
 from tanbark.network import Network, Structure
 from tanbark.schema.encode.columns import Codes
 from tanbark.structure import rooted_parents
@@ -55,6 +55,8 @@ class TreeAverage(Model):
 
     Parameters
     ----------
+    counts : Counts
+    class_log_prior : array of shape (classes,)
     values, ratios : arrays
         As returned by `tanbark.parameters.pair_ratios`.
     posteriors : tuple of TreePosterior
@@ -225,12 +227,12 @@ class TreeAverage(Model):
             raise ValueError("the average has an invalid root or an invalid multinet flag")
         if not (np.isfinite(self.ratios).all() and (self.ratios >= 0).all() and (self.values >= 0).all()):
             raise ValueError("the average holds values that are not probabilities")
-        if not np.allclose(np.add.reduceat(self.values, first), 1.0, rtol=0.0, atol=ROUNDING):
+        if not np.allclose(np.add.reduceat(self.values, first), 1.0, rtol=0.0, atol=MAX_SUM_ERROR):
             raise ValueError("the average holds probabilities that do not sum to 1")
         # A value's row of ratios is a distribution over the values of every other attribute, not of its own.
         given = np.add.reduceat(self.values * self.ratios, first, axis=1)
         other = np.repeat(~np.eye(len(first), dtype=np.bool_), self.schema.arity, axis=0)
-        if not (given[other] <= 1.0 + ROUNDING).all():
+        if not (given[other] <= 1.0 + MAX_SUM_ERROR).all():
             raise ValueError("the average holds probabilities that sum to more than 1")
         for posterior in self.posteriors:
             posterior.check()

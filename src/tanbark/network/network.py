@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.drawing.network_pictures import draw, edge_labels, picture, plot_network
+from tanbark.drawing.matplotlib_plots import plot_network
+from tanbark.drawing.network_pictures import draw, edge_labels, picture
 from tanbark.immutable import Immutable, read_only
 from tanbark.kernels.infer.posterior import log_evidence
 from tanbark.messages import warn
@@ -129,7 +130,10 @@ class Network(Immutable):
     def table(self, name: str) -> Array:
         """Return the conditional probabilities of a node.
 
-        {node_name}
+        Parameters
+        ----------
+        name : str
+            Name of the node.
 
         Returns
         -------
@@ -147,7 +151,10 @@ class Network(Immutable):
 
         Given its Markov blanket, a node is independent of all other nodes.
 
-        {node_name}
+        Parameters
+        ----------
+        name : str
+            Name of the node.
 
         Returns
         -------

@@ -107,7 +107,19 @@ class Structure:
         return visited
 
     def markov_blanket(self, node: int) -> tuple[int, ...]:
-        """Return a node's parents, its children and the other parents of its children, in ascending order."""
+        """Return a node's parents, its children and the other parents of its children.
+
+        Given its Markov blanket, a node is independent of all other nodes.
+
+        Parameters
+        ----------
+        node : int
+
+        Returns
+        -------
+        blanket : tuple of int
+            In ascending order.
+        """
         families = [{child, *parents} for child, parents in enumerate(self.parents) if child == node or node in parents]
         return tuple(sorted(set().union(*families) - {node}))
 

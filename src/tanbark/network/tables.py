@@ -79,7 +79,14 @@ class SparseTable(Immutable):
     def dense(self) -> Array:
         """Return the table as a dense array.
 
-        {dense_table}
+        Returns
+        -------
+        table : ndarray of shape `shape`
+
+        Raises
+        ------
+        ValueError
+            If the table is too large.
         """
         cells = math.prod(self.shape)
         if cells > MAX_DENSE_CELLS:

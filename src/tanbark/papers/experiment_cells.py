@@ -72,7 +72,7 @@ def run_cells(
     """
     from joblib import delayed
 
-    from tanbark.evaluate.cross_validation import parallel_results
+    from tanbark.evaluate.parallel_results import parallel_results
 
     cache.mkdir(parents=True, exist_ok=True)
     program = _program_hash()

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from tanbark.scores.cases import Cases
 from tanbark.scores.conditional_scores import CMDL, Conditional, ConditionalLogLikelihood
-from tanbark.scores.decomposable import Decomposable, DirichletScore, FamilyRule, PenalisedLikelihood, SetFunction
+from tanbark.scores.decomposable_bases import Decomposable, DirichletScore, FamilyRule, PenalisedLikelihood, SetFunction
 from tanbark.scores.decomposable_scores import AIC, BIC, BDeu, BDs, K2Score, LogLikelihood
 from tanbark.scores.gains import Gains
 from tanbark.scores.score import Score

@@ -273,7 +273,7 @@ class ConditionalLogLikelihood(Conditional):
         Equivalent sample size of the prior of the tables.
     """
 
-    def penalty(self, _weight: float) -> float:
+    def penalty(self, weight: float) -> float:
         """Return zero."""
         return 0.0
 

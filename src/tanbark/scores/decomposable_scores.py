@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from tanbark.kernels.search.direct_scores import BY_CELLS, BY_CONFIGURATIONS, BY_SEEN
-from tanbark.scores.decomposable import DirichletScore, FamilyRule, PenalisedLikelihood, SetFunction
+from tanbark.scores.decomposable_bases import DirichletScore, FamilyRule, PenalisedLikelihood, SetFunction
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def half_log(weight: float) -> float:
 class LogLikelihood(PenalisedLikelihood):
     """The maximum log likelihood of the cases under a structure: the fitting term of MDL."""
 
-    def penalty(self, _weight: float) -> float:
+    def penalty(self, weight: float) -> float:
         """Return zero."""
         return 0.0
 
@@ -113,7 +113,7 @@ class LogLikelihood(PenalisedLikelihood):
 class AIC(PenalisedLikelihood):
     """The maximum log likelihood less one for every parameter: Akaike's criterion divided by minus two."""
 
-    def penalty(self, _weight: float) -> float:
+    def penalty(self, weight: float) -> float:
         """Return one."""
         return 1.0
 

@@ -21,7 +21,7 @@ from tanbark.scores.cases import Cases
 from tanbark.shared_docs import insert_shared_docs
 
 if TYPE_CHECKING:
-    from tanbark.scores.decomposable import Decomposable
+    from tanbark.scores.decomposable_bases import Decomposable
 
 
 Family = tuple[int, tuple[int, ...]]

@@ -127,7 +127,7 @@ def test_without_a_writable_cache_directory_the_library_works_and_warns_once(tmp
         (folder / "__pycache__").touch()
     script = (
         "import numpy as np, tanbark.kernels.infer.tree_joint\n"
-        "from tanbark.kernels.trees.tree_growth import grow_tree\n"
+        "from tanbark.kernels.trees.information_trees import grow_tree\n"
         "us, vs = np.zeros(2, int), np.zeros(2, int)\n"
         "grow_tree(np.array([[0.0, 2.0, 1.0], [2.0, 0.0, 3.0], [1.0, 3.0, 0.0]]), us, vs)\n"
         "print(tanbark.__file__, *us, *vs)\n"

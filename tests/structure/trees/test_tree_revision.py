@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tanbark import Category, Counts, Schema
 from tanbark.counts import Rows
 from tanbark.immutable import read_only
-from tanbark.kernels.trees.tree_growth import grow_tree
+from tanbark.kernels.trees.information_trees import grow_tree
 from tanbark.kernels.trees.tree_revision import finish_tree
 from tanbark.scores import BDeu, Cases
 from tanbark.structure import EDGE_WEIGHTS, learned_tree, revised_tree

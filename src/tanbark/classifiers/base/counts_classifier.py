@@ -31,7 +31,7 @@ from tanbark.kernels.runtime.threads import run_over_rows
 from tanbark.models import Model
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.encode.columns import Codes
-from tanbark.schema.encode.growth import encode_growing, with_classes
+from tanbark.schema.encode.schema_growth import encode_growing, with_classes
 from tanbark.schema.read.class_column import Target, read_known_target, read_target, usable_rows
 from tanbark.schema.read.table_reader import Table
 from tanbark.shared_docs import insert_shared_docs
@@ -121,7 +121,13 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``encoder__...`` creates an `Encoder` if there is none.
 
-        {params_to_self}
+        Parameters
+        ----------
+        **params : dict
+
+        Returns
+        -------
+        self
         """
         super().set_params(**with_encoder(self, params))
         return self
@@ -163,7 +169,16 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from a table and its classes.
 
-        {rows_to_self}
+        Parameters
+        ----------
+        X : array, data frame or Arrow table of shape (rows, attributes)
+        y : array or series of shape (rows,)
+        sample_weight : array of shape (rows,), default=None
+            A weight of three counts the row three times; a weight of zero leaves it out.
+
+        Returns
+        -------
+        self
         """
         with raising_interrupts():
             self.validate_parameters()
@@ -179,7 +194,17 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         `encoder` does not change. Labels beyond `max_levels` share one further level; the levels seen first are kept.
         A chunk without rows changes nothing.
 
-        {chunk_to_self}
+        Parameters
+        ----------
+        X : array, data frame or Arrow table of shape (rows, attributes)
+        y : array or series of shape (rows,)
+        classes : array, default=None
+            All classes that may occur.
+        sample_weight : array of shape (rows,), default=None
+
+        Returns
+        -------
+        self
         """
         with raising_interrupts():
             self.validate_parameters()
@@ -265,7 +290,14 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def set_model(self, model: Model) -> Self:
         """Become fitted with a model, such as one that was read from a file.
 
-        {model_to_self}
+        Parameters
+        ----------
+        model : Model
+            A model of the type that this classifier learns.
+
+        Returns
+        -------
+        self
         """
         if not isinstance(model, self.model_type):
             raise TypeError(f"model must be a {self.model_type.__name__}, got {type(model).__name__!r}")
@@ -398,7 +430,12 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def encode(self, X: Any) -> Codes:
         """Return the codes of a table under the schema of the model.
 
-        {table_to}
+        Parameters
+        ----------
+        X : array, data frame or Arrow table of shape (rows, attributes)
+
+        Returns
+        -------
         codes : array of unsigned int of shape (attributes, rows)
         """
         return self._model_and_codes(X)[1]
@@ -407,7 +444,12 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def predict_joint_log_proba(self, X: Any) -> Array:
         """Return ``log P(row, class)``, with missing and unseen values marginalised.
 
-        {table_to}
+        Parameters
+        ----------
+        X : array, data frame or Arrow table of shape (rows, attributes)
+
+        Returns
+        -------
         log_joint : array of shape (rows, classes)
         """
         model, codes = self._model_and_codes(X)
@@ -417,7 +459,12 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def score_samples(self, X: Any) -> Array:
         """Return ``log P(row)`` over the levels and intervals of the schema, -inf for impossible rows.
 
-        {table_to}
+        Parameters
+        ----------
+        X : array, data frame or Arrow table of shape (rows, attributes)
+
+        Returns
+        -------
         log_probability : array of shape (rows,)
         """
         joint = self.predict_joint_log_proba(X)
@@ -428,7 +475,14 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def predict_proba(self, X: Any) -> Array:
         """Return the posterior probability of each class; rows that are impossible in every class get the prior.
 
-        {table_to_probabilities}
+        Parameters
+        ----------
+        X : array, data frame or Arrow table of shape (rows, attributes)
+
+        Returns
+        -------
+        probabilities : array of shape (rows, classes)
+            In the order of `classes_`.
         """
         model, codes = self._model_and_codes(X)
         return model.posterior(codes, self.n_jobs)
@@ -436,7 +490,14 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def predict_log_proba(self, X: Any) -> Array:
         """Return the log posterior probability of each class, accurate also where the probability underflows.
 
-        {table_to_log_probabilities}
+        Parameters
+        ----------
+        X : array, data frame or Arrow table of shape (rows, attributes)
+
+        Returns
+        -------
+        log_probabilities : array of shape (rows, classes)
+            In the order of `classes_`.
         """
         model, codes = self._model_and_codes(X)
         return model.log_posterior(codes, self.n_jobs)
@@ -444,7 +505,13 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row.
 
-        {table_to_classes}
+        Parameters
+        ----------
+        X : array, data frame or Arrow table of shape (rows, attributes)
+
+        Returns
+        -------
+        classes : array of shape (rows,)
         """
         model, codes = self._model_and_codes(X)
         best = model.posterior(codes, self.n_jobs).argmax(axis=1)

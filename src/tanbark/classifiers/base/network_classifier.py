@@ -69,7 +69,14 @@ class NetworkClassifier(CountsClassifier):
     def set_model(self, model: Model) -> NetworkClassifier:
         """Become fitted with a model, such as one that was read from a file.
 
-        {model_to_self}
+        Parameters
+        ----------
+        model : Model
+            A model of the type that this classifier learns.
+
+        Returns
+        -------
+        self
         """
         if isinstance(model, NetworkModel):
             if hasattr(self, "random_state") and model.seed is None:
@@ -85,10 +92,10 @@ class NetworkClassifier(CountsClassifier):
         """The learned network."""
         return self.model_.network
 
-    def _known(self, finding: T | None) -> T:
-        """Return a field of the model's findings; raise AttributeError if it is None."""
+    def _known(self, finding: T | None, attribute: str) -> T:
+        """Return a field of the model's findings; raise AttributeError with the attribute's name if it is None."""
         if finding is None:
-            raise AttributeError(f"this {type(self).__name__} has no such attribute with these settings")
+            raise AttributeError(f"this {type(self).__name__} has no attribute {attribute!r} with these settings")
         return finding
 
     def explain(self, X: Any) -> Array:
@@ -97,7 +104,14 @@ class NetworkClassifier(CountsClassifier):
         The weights are centred over the classes. Their sum over the middle axis gives `predict_proba` by softmax. Two
         attributes share equally what they say together, and a missing attribute has no weight of its own.
 
-        {table_to_evidence}
+        Parameters
+        ----------
+        X : array, data frame or Arrow table of shape (rows, attributes)
+
+        Returns
+        -------
+        weights : array of shape (rows, 1 + attributes, classes)
+            The prior comes first.
         """
         model, codes = self._model_and_codes(X)
         assert isinstance(model, NetworkModel)
@@ -109,7 +123,13 @@ class NetworkClassifier(CountsClassifier):
 
         It is zero except for rows with too many missing values to marginalise exactly.
 
-        {table_to_standard_error}
+        Parameters
+        ----------
+        X : array, data frame or Arrow table of shape (rows, attributes)
+
+        Returns
+        -------
+        standard_error : array of shape (rows, classes)
         """
         model, codes = self._model_and_codes(X)
         assert isinstance(model, NetworkModel)
@@ -119,7 +139,16 @@ class NetworkClassifier(CountsClassifier):
     def sample(self, n: int = 1, random_state: Any = 0) -> tuple[NDArray[Any], NDArray[Any]]:
         """Sample rows from the learned distribution.
 
-        {sample_to_rows}
+        Parameters
+        ----------
+        n : int, default=1
+            The size of the sample.
+        random_state : int, Generator or None, default=0
+
+        Returns
+        -------
+        X : array of shape (n, attributes)
+        y : array of shape (n,)
         """
         check_is_fitted(self)
         return self.network_.sample(n, random_state)

@@ -28,7 +28,7 @@ from tanbark.cli.input.options import (
     Target,
     completer,
     model_names,
-    out_option,
+    output_option,
 )
 from tanbark.cli.output.printed_text import (
     advice,
@@ -83,7 +83,7 @@ def compare(
             autocompletion=completer(lambda: (*_all_names(), "all")),
         ),
     ] = None,
-    output: Annotated[Path | None, out_option("PAGE", "The page to write.", "DATA-comparison.html")] = None,
+    output: Annotated[Path | None, output_option("PAGE", "The page to write.", "DATA-comparison.html")] = None,
     by: Annotated[
         str,
         typer.Option(

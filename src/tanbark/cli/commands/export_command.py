@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tanbark.cli.input.options import ModelFile, completer, out_option
+from tanbark.cli.input.options import ModelFile, completer, output_option
 from tanbark.cli.terminal.console import CommandError, check_writable, err, summary_console
 
 FORMATS = ("bif", "xmlbif", "dot", "onnx")
@@ -25,7 +25,7 @@ def export(
             autocompletion=completer(lambda: FORMATS),
         ),
     ],
-    output: Annotated[Path | None, out_option("FILE", "The output file.", "stdout, except for onnx")] = None,
+    output: Annotated[Path | None, output_option("FILE", "The output file.", "stdout, except for onnx")] = None,
 ) -> None:
     """Convert a model for other programs.
 

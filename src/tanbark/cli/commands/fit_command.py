@@ -27,8 +27,9 @@ from tanbark.cli.input.options import (
     Target,
     completer,
     model_names,
-    out_option,
+    output_option,
 )
+from tanbark.cli.input.stdin import STDIN
 from tanbark.cli.output.printed_text import (
     advice,
     data_arguments,
@@ -42,7 +43,6 @@ from tanbark.cli.output.printed_text import (
     scores,
 )
 from tanbark.cli.terminal.console import (
-    STDIN,
     CommandError,
     check_writable,
     locked,
@@ -97,7 +97,7 @@ def fit(
             autocompletion=completer(model_names),
         ),
     ] = "tan",
-    output: Annotated[Path | None, out_option("MODEL", "The model file to write.", "DATA.tanbark")] = None,
+    output: Annotated[Path | None, output_option("MODEL", "The model file to write.", "DATA.tanbark")] = None,
     database: Database = None,
     kind: From = None,
     ignore: Ignore = None,

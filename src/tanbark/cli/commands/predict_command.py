@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tanbark.cli.input.input_columns import Input, attribute_inputs, class_input, files_read, open_source, read_inputs
-from tanbark.cli.input.options import Data, Database, From, Json, Missing, ModelFile, TrueClass, completer, out_option
+from tanbark.cli.input.options import (
+    Data,
+    Database,
+    From,
+    Json,
+    Missing,
+    ModelFile,
+    TrueClass,
+    completer,
+    output_option,
+)
 from tanbark.cli.output.prediction_writer import SINKS, open_sink
 from tanbark.cli.terminal.console import CommandError, check_writable, err, print_json, progress
 from tanbark.messages import percent
@@ -30,7 +40,9 @@ _CSV_TYPES = (*_INTEGER_TYPES, "VARCHAR", "DOUBLE", "FLOAT", "BOOLEAN", "DATE", 
 def predict(
     model: ModelFile,
     data: Data,
-    output: Annotated[Path | None, out_option("OUT", "The .csv, .parquet or .jsonl file to write.", "stdout")] = None,
+    output: Annotated[
+        Path | None, output_option("OUT", "The .csv, .parquet or .jsonl file to write.", "stdout")
+    ] = None,
     target: TrueClass = None,
     to: Annotated[
         str | None,

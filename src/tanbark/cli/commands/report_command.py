@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tanbark.cli.input.input_columns import attribute_inputs, class_input, files_read, open_source, read_inputs
-from tanbark.cli.input.options import Database, From, Json, Missing, ModelFile, TrueClass, out_option
+from tanbark.cli.input.options import Database, From, Json, Missing, ModelFile, TrueClass, output_option
 from tanbark.cli.terminal.console import CommandError, check_writable, print_json, progress, summary_console
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def report(
         str | None,
         typer.Argument(metavar="[DATA]", help="Rows to evaluate the model on, preferably not its training rows."),
     ] = None,
-    output: Annotated[Path | None, out_option("PAGE", "The HTML file to write.", "MODEL.html")] = None,
+    output: Annotated[Path | None, output_option("PAGE", "The HTML file to write.", "MODEL.html")] = None,
     target: TrueClass = None,
     database: Database = None,
     kind: From = None,

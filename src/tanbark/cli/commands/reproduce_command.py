@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tanbark.cli.input.options import completer, out_option
+from tanbark.cli.input.options import completer, output_option
 from tanbark.cli.terminal.console import CommandError, err, error_text, listed, progress, summary_console, time_left
 from tanbark.papers import PAPERS
 
@@ -47,7 +47,7 @@ def reproduce(
     ] = False,
     output: Annotated[
         Path | None,
-        out_option(
+        output_option(
             "DIR", "The folder for tables and finished cells; an interrupted run resumes from it.", "tanbark-PAPER"
         ),
     ] = None,

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tanbark.cli.terminal.console import STDIN, STDIN_KINDS, STDIN_NAME, CommandError, ProgressLine, copy_stdin, listed
+from tanbark.cli.input.stdin import STDIN, STDIN_KINDS, STDIN_NAME, copy_stdin
+from tanbark.cli.terminal.console import CommandError, ProgressLine, listed
 from tanbark.sources import Source, files, sql
 from tanbark.sources.database import Query, database_kind
 from tanbark.sources.duckdb_rows import Rows, present, quoted

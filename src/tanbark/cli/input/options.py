@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from tanbark.cli.terminal.console import QUIET, STDIN_KINDS
+from tanbark.cli.input.stdin import STDIN_KINDS
+from tanbark.cli.terminal.console import QUIET
 
 DEBUG: ContextVar[bool] = ContextVar("debug", default=False)
 """Whether to print the traceback of an error."""
@@ -41,7 +42,7 @@ def model_names() -> list[str]:
     return list(REGISTRY)
 
 
-def out_option(metavar: str, description: str, default: str) -> Any:
+def output_option(metavar: str, description: str, default: str) -> Any:
     """Return the option ``--output``; `default` describes what is written without it."""
     return typer.Option("--output", "-o", metavar=metavar, help=description, show_default=default)
 

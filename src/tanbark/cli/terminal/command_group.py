@@ -11,7 +11,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar, copy_context
 from pathlib import Path
 from typing import Any, NoReturn
@@ -20,7 +20,7 @@ import typer
 from typer.core import TyperGroup
 
 from tanbark.cli.input.options import DEBUG
-from tanbark.cli.terminal.console import CONTROL_CHARACTERS, CommandError, err, error_text, removing_stdin_copy
+from tanbark.cli.terminal.console import CLEANUP, CONTROL_CHARACTERS, CommandError, err, error_text
 
 EXIT_ERROR = 1
 EXIT_USAGE = 2
@@ -66,8 +66,9 @@ class CommandGroup(TyperGroup):
             _handling_termination(),
             handling_interrupts(),
             _warnings_as_notes(),
-            removing_stdin_copy(),
+            ExitStack() as cleanup,
         ):
+            CLEANUP.set(cleanup)
             if sys.stdout is None:
                 raise CommandError("standard output is closed; redirect it to a file or to /dev/null")
             result = super().invoke(ctx)

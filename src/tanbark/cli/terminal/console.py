@@ -1,4 +1,4 @@
-"""The terminal: consoles, JSON, progress, error messages, and rows from standard input."""
+"""Terminal output: consoles, JSON, progress, error messages and number formats."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import json
 import math
 import os
 import re
-import shutil
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from tanbark.cli.input.stdin import with_stdin_name
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,12 +32,8 @@ CONTROL_CHARACTERS = {code: "\ufffd" for code in (*range(32), *range(127, 160)) 
 
 QUIET: ContextVar[bool] = ContextVar("quiet", default=False)
 """Whether to print results and errors only."""
-
-STDIN = "-"
-STDIN_NAME = "standard input"
-STDIN_KINDS = ("csv", "jsonl", "arff", "parquet")
-
-_copy: ContextVar[Path | None] = ContextVar("copy of standard input", default=None)
+CLEANUP: ContextVar[ExitStack] = ContextVar("cleanup")
+"""What is done when the command ends, however it ends."""
 
 
 # Consoles
@@ -279,37 +275,3 @@ def time_left(elapsed: float, share: float) -> str:
         return ""
     left = elapsed * (1 - share) / share
     return f", about {left:.0f} s left" if left < 100 else f", about {left / 60:.0f} min left"
-
-
-# Standard input, copied to a temporary file because commands may read its rows more than once
-
-
-def copy_stdin(kind: str) -> Path:
-    """Copy standard input to a temporary file, which `removing_stdin_copy` removes, and return its path."""
-    if sys.stdin is None:
-        raise CommandError("standard input is closed; name a file instead of -")
-    if sys.stdin.isatty():
-        keys = "Ctrl-Z and Enter" if sys.platform == "win32" else "Ctrl-D"
-        err().print(f"reading rows from the terminal; press {keys} to finish")
-    path = Path(tempfile.mkdtemp(prefix="tanbark-")) / f"stdin.{kind}"
-    _copy.set(path)
-    with path.open("wb") as file:
-        shutil.copyfileobj(sys.stdin.buffer, file)
-    return path
-
-
-@contextmanager
-def removing_stdin_copy() -> Iterator[None]:
-    """Remove the copy of standard input, if there is one, when the command ends."""
-    try:
-        yield
-    finally:
-        path = _copy.get()
-        if path is not None:
-            shutil.rmtree(path.parent, ignore_errors=True)
-
-
-def with_stdin_name(message: str) -> str:
-    """Return a message with the path of the temporary file replaced by "standard input"."""
-    path = _copy.get()
-    return message if path is None else message.replace(str(path), STDIN_NAME)

@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from tanbark.kernels.runtime.compiling import njit
-from tanbark.kernels.trees.pair_evidence import pair_evidence
-from tanbark.kernels.trees.tree_growth import Floats, Integers, Table, pair_information
+from tanbark.kernels.trees.information_trees import Floats, Integers, Table, pair_information
+from tanbark.kernels.trees.score_weights import pair_evidence
 
 CALCULATED, RECALLED = 0, 1
 """Elements of `work`: the number of weights calculated and the number of weights looked at."""

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from tanbark.counts import Counts
-from tanbark.kernels.trees.pair_evidence import acll_gains, dirichlet_evidence
-from tanbark.kernels.trees.tree_growth import class_gains, conditional_information, grow_tree, margin_products
+from tanbark.kernels.trees.information_trees import class_gains, conditional_information, grow_tree, margin_products
+from tanbark.kernels.trees.score_weights import acll_gains, dirichlet_evidence
 from tanbark.kernels.trees.tree_revision import CALCULATED, RECALLED, count_ordered_arcs, finish_tree
 from tanbark.scores.conditional_scores import MIN_COUNT, beta
 

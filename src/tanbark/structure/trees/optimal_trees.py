@@ -1,6 +1,6 @@
 """The maximum arborescence of directed edges, and the `k` best spanning trees of undirected edges.
 
-Matrix are compared after rounding, so that ties are exact and go to column order.
+Weights are compared after rounding, so that ties are exact and go to column order.
 """
 
 from __future__ import annotations

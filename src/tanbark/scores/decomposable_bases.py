@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from tanbark.kernels.search.direct_scores import LIKELIHOOD
-from tanbark.kernels.trees.pair_evidence import table_evidence
+from tanbark.kernels.trees.score_weights import table_evidence
 from tanbark.network import Structure
 from tanbark.scores.cases import Array, Cases
 from tanbark.scores.gains import DecomposableGains, FamilyScores, Gains
@@ -138,7 +138,7 @@ class Decomposable(Score):
         """The form in which a compiled kernel can score families; `None` if there is none."""
         return None
 
-    def penalty(self, _weight: float) -> float:
+    def penalty(self, weight: float) -> float:
         """Return the penalty of one free parameter, a part of `family`.
 
         Exact search ignores parents whose penalty exceeds their largest possible gain, ``N log r`` for a node with `r`
@@ -146,7 +146,7 @@ class Decomposable(Score):
 
         Parameters
         ----------
-        _weight : float
+        weight : float
             Total weight of the cases.
 
         Returns

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from tanbark.kernels.runtime.compiling import njit
-from tanbark.kernels.trees.tree_growth import Floats, Integers, Table, margins
+from tanbark.kernels.trees.information_trees import Floats, Integers, Table, margins
 
 
 @njit(nogil=True, cache=True)
