@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import narwhals as nw
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tanbark.classifiers.base.validation import with_encoder
+from tanbark.classifiers.base.validation import report_unfitted, with_encoder
 from tanbark.classifiers.bayes_net import BayesNet
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.read.table_reader import as_array, as_known_table, read_table
@@ -72,6 +72,9 @@ class MarkovBlanketSelector(TransformerMixin, BaseEstimator):
     >>> manb[0].get_feature_names_out()
     array(['x2', 'x3'], dtype=object)
     """
+
+    if not TYPE_CHECKING:  # Otherwise mypy would accept any attribute.
+        __getattr__ = report_unfitted
 
     def __init__(
         self,

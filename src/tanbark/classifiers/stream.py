@@ -11,7 +11,7 @@ from collections import deque
 from copy import copy
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils.validation import check_is_fitted
 
 from tanbark.classifiers.base.counts_classifier import Array, CountsClassifier, raising_interrupts
-from tanbark.classifiers.base.validation import check_number, has_no_rows
+from tanbark.classifiers.base.validation import check_number, has_no_rows, report_unfitted
 from tanbark.counts import Counts, Rows
 from tanbark.models import Model
 from tanbark.schema.encode.schema_growth import codes_under_old_schema
@@ -246,6 +246,9 @@ class Stream(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     model_: CountsClassifier
     _losses: DriftStatistic
     _remembered_rows: deque[Rows] | None
+
+    if not TYPE_CHECKING:  # Otherwise mypy would accept any attribute.
+        __getattr__ = report_unfitted
 
     def __init__(self, model: CountsClassifier, *, window: int | None = None, half_life: float | None = None) -> None:
         self.model = model

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from tanbark import AODE, TAN, BayesNet, Counts, NaiveBayes, Stream
+from tanbark import AODE, TAN, BayesNet, Counts, MarkovBlanketSelector, NaiveBayes, Stream
 from tanbark.classifiers.stream import PendingUpdate
 from tanbark.counts import Rows
 
@@ -91,6 +91,12 @@ def test_an_attribute_of_an_unfitted_classifier_says_what_to_do(name):
         NotFittedError, match=f"this TAN is not fitted yet, so it has no attribute '{name}'; call fit first"
     ):
         getattr(TAN(), name)
+
+
+@pytest.mark.parametrize(("estimator", "name"), [(Stream(TAN()), "classes_"), (MarkovBlanketSelector(), "support_")])
+def test_so_do_streams_and_selectors(estimator, name):
+    with pytest.raises(NotFittedError, match=f"is not fitted yet, so it has no attribute '{name}'; call fit first"):
+        getattr(estimator, name)
 
 
 def test_other_missing_attributes_are_reported_as_usual(rows):

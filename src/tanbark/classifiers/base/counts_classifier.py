@@ -13,7 +13,6 @@ import numba  # noqa: F401 (below many nested imports, its own import can take 0
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from tanbark.classifiers.base.validation import (
@@ -23,6 +22,7 @@ from tanbark.classifiers.base.validation import (
     has_no_rows,
     read_known_table,
     read_new_table,
+    report_unfitted,
     with_encoder,
 )
 from tanbark.counts import Counts, Rows
@@ -135,14 +135,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     # Views of the model
 
     if not TYPE_CHECKING:  # Otherwise mypy would accept any attribute.
-
-        def __getattr__(self, name: str) -> Any:
-            """Say that the classifier is not fitted, if that is why there is no such attribute."""
-            if name.endswith("_") and not name.startswith("_") and "model_" not in self.__dict__:
-                raise NotFittedError(
-                    f"this {type(self).__name__} is not fitted yet, so it has no attribute {name!r}; call fit first"
-                )
-            return object.__getattribute__(self, name)
+        __getattr__ = report_unfitted
 
     @property
     def counts_(self) -> Counts:

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
@@ -55,6 +56,16 @@ def seed_of(random_state: Any) -> int:
     if isinstance(random_state, int | np.integer):
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def report_unfitted(estimator: Any, name: str) -> Any:
+    """Raise an error that says so if an estimator has no attribute because it is not fitted; for ``__getattr__``."""
+    is_fitted = any(key.endswith("_") and not key.startswith("_") for key in vars(estimator))
+    if name.endswith("_") and not name.startswith("_") and not is_fitted:
+        raise NotFittedError(
+            f"this {type(estimator).__name__} is not fitted yet, so it has no attribute {name!r}; call fit first"
+        )
+    return object.__getattribute__(estimator, name)
 
 
 class available_unless:  # noqa: N801 (a decorator)
