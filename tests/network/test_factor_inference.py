@@ -1,12 +1,13 @@
 """Inference in networks of any structure, against sums over the whole joint distribution."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import log_softmax
 
 from network.networks import network_with, random_network, random_tree, rows_with_every_pattern, whole_joint
-from tanbark import Category, Network, Schema
-from tanbark.network import Structure
+from tanbark import BayesNet, Category, Network, Schema
+from tanbark.network import DrawnValuesWarning, Structure
 from tanbark.network import factor_inference as factors
 
 SEEDS = range(40)
@@ -237,3 +238,14 @@ def test_log_joints_are_finite_if_known_values_contradict_each_other():
     tables = [log_softmax(np.asarray(t) * 500, axis=-1) for t in network.log_tables]
     sharp = Network(network.schema, network.structure, tuple(tables))
     assert np.isfinite(sharp.log_joint(rows_with_every_pattern(network.schema))).all()
+
+
+def test_an_estimated_class_prior_sums_to_one():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({name: rng.integers(0, 80, 500).astype(str) for name in ("a", "b", "c", "d")})
+    y = rng.integers(0, 20, 500)
+    families = {"class": "abd", "c": "abd"}
+    required = [(parent, child) for child, parents in families.items() for parent in parents]
+    with pytest.warns(DrawnValuesWarning):
+        model = BayesNet(search="greedy", required=[*required, ("c", "class")], parameters="ml").fit(X, y)
+    assert np.exp(model.network_.class_log_prior).sum() == pytest.approx(1.0, rel=1e-12)

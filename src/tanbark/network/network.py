@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+MAX_ROUNDING = 1e-9
+"""The logarithm of a sum of exact probabilities differs from zero by less."""
+
 
 @insert_shared_docs
 @dataclass(frozen=True, eq=False, repr=False)
@@ -231,7 +234,10 @@ class Network(Immutable):
         table = self.log_tables[-1]
         if not isinstance(table, SparseTable) and not self.structure.parents[-1]:
             return table
-        return read_only(self.log_joint(self._unknown())[0])
+        log_prior = self.log_joint(self._unknown())[0]
+        log_total = np.logaddexp.reduce(log_prior)
+        # Each class has its own samples if the marginal is estimated, so that the estimates need not sum to one.
+        return read_only(log_prior - log_total if MAX_ROUNDING < abs(log_total) < np.inf else log_prior)
 
     @cached_property
     def log_given_class(self) -> tuple[Array, ...]:
