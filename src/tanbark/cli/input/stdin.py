@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import shutil
 import sys
 import tempfile
@@ -24,9 +25,11 @@ def copy_stdin(kind: str) -> Path:
     if sys.stdin.isatty():
         keys = "Ctrl-Z and Enter" if sys.platform == "win32" else "Ctrl-D"
         err().print(f"reading rows from the terminal; press {keys} to finish")
-    folder = tempfile.mkdtemp(prefix="tanbark-")
+    # The folder is removed even if a signal arrives while it is created.
+    folder = Path(tempfile.gettempdir(), f"tanbark-{secrets.token_hex(8)}")
     CLEANUP.get().callback(shutil.rmtree, folder, ignore_errors=True)
-    path = Path(folder) / f"stdin.{kind}"
+    folder.mkdir(mode=0o700)
+    path = folder / f"stdin.{kind}"
     _stdin_copy.set(path)
     with path.open("wb") as file:
         shutil.copyfileobj(sys.stdin.buffer, file)
