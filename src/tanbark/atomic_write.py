@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO
 
 SECONDS_BEFORE_NOTICE = 1.0
-"""A process that waits for a lock is told so after this many seconds."""
+"""The time after which `exclusive_lock` reports that it is waiting."""
 
 
 @contextmanager

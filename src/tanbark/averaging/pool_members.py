@@ -129,7 +129,7 @@ class SuperParents(Immutable):
         out = np.empty((rows, self.own.shape[1], len(self.members)))
         call = partial(member_log_joints, codes, self.offset, self.own, self.pairs, self.members)
         steps = out[:1].size * len(codes)
-        run_over_rows(lambda *piece: call(*piece, out), rows, n_jobs, steps)
+        run_over_rows(partial(call, out=out), rows, n_jobs, steps)
         return out
 
     def left_out_log_joints(
@@ -161,7 +161,7 @@ class SuperParents(Immutable):
         )
         out = self.log_joints(rows.codes, n_jobs)
         steps = out[:1].size * len(rows.codes)
-        run_over_rows(lambda *piece: call(*piece, out), len(out), n_jobs, steps, work=len(out) * len(self))
+        run_over_rows(partial(call, out=out), len(out), n_jobs, steps, work=len(out) * len(self))
         return out
 
     @staticmethod

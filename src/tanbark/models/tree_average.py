@@ -250,7 +250,7 @@ class TreeAverage(Model):
         given = (self._log_values, self.ratios, *self._weights)
         task = partial(averaged_log_likelihood, codes, self.schema.offset, *map(read_only, given))
         work = rows * classes * max(1, n**3 // 512)
-        run_over_rows(lambda *piece: task(*piece, out), rows, n_jobs, classes * n**3, work)
+        run_over_rows(partial(task, out=out), rows, n_jobs, classes * n**3, work)
 
     def _incomplete(self, codes: Codes, n_jobs: int | None) -> Iterator[tuple[NDArray[np.int64], Array]]:
         """Yield rows and their ``log P(row | class)`` in chunks, with missing values marginalised."""

@@ -123,14 +123,14 @@ class Factors:
             task = partial(sum_out_group, self.layout, group.plan, codes, chosen)
             steps = self.layout.classes * group.multiplications
             work = len(chosen) * int(group.plan.offset[-1])
-            run_over_rows(lambda *piece: task(*piece, out[:, :, None]), len(chosen), n_jobs, steps, work)
+            run_over_rows(partial(task, out=out[:, :, None]), len(chosen), n_jobs, steps, work)
         else:
             members, children = (np.array(nodes, np.int64) for nodes in (group.sampling_order, group.children))
             uniforms = _uniforms(seed, self.layout.classes, len(self.arity))
             task = partial(sample_group, self.layout, members, children, uniforms, codes, chosen)
             steps = self.layout.classes * N_SAMPLES * (len(members) + len(children))
             work = len(chosen) * N_SAMPLES
-            run_over_rows(lambda *piece: task(*piece, out, variance), len(chosen), n_jobs, steps, work)
+            run_over_rows(partial(task, log_mean=out, variance=variance), len(chosen), n_jobs, steps, work)
         return out[inverse], variance[inverse]
 
     def _distinct(self, group: Group, codes: Codes, rows: Integers) -> tuple[Integers, Integers]:

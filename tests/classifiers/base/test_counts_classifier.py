@@ -94,7 +94,7 @@ def test_an_attribute_of_an_unfitted_classifier_says_what_to_do(name):
 
 
 @pytest.mark.parametrize(("estimator", "name"), [(Stream(TAN()), "classes_"), (MarkovBlanketSelector(), "support_")])
-def test_so_do_streams_and_selectors(estimator, name):
+def test_an_attribute_of_an_unfitted_stream_or_selector_says_what_to_do(estimator, name):
     with pytest.raises(NotFittedError, match=f"is not fitted yet, so it has no attribute '{name}'; call fit first"):
         getattr(estimator, name)
 

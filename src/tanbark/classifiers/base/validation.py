@@ -59,7 +59,7 @@ def seed_of(random_state: Any) -> int:
 
 
 def report_unfitted(estimator: Any, name: str) -> Any:
-    """Raise an error that says so if an estimator has no attribute because it is not fitted; for ``__getattr__``."""
+    """Raise NotFittedError if an attribute is absent because the estimator is not fitted; used as ``__getattr__``."""
     is_fitted = any(key.endswith("_") and not key.startswith("_") for key in vars(estimator))
     if name.endswith("_") and not name.startswith("_") and not is_fitted:
         raise NotFittedError(
