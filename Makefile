@@ -5,7 +5,7 @@ BIN := .venv/bin
 PIP := --quiet --no-compile --disable-pip-version-check
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-min test-install laws long fuzz mutants coverage docs lock audit peers bench format clean
+.PHONY: demo test test-min test-install laws long fuzz mutants coverage docs lock audit peers bench bench-quality format clean
 
 demo: .venv/.installed
 	@$(BIN)/tanbark demo
@@ -64,9 +64,14 @@ audit: .venv/bin/python
 docs: .venv/.developer
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
+# Compare predictive quality on folders of tables: make bench-quality DATA='DIR DIR'. It takes hours and can be resumed.
+bench-quality: .venv/.developer
+	$(BIN)/python -m bench.quality $(addprefix --data ,$(DATA))
+
 peers:
 	$(PYTHON) -m venv bench/.peers/pyagrum && bench/.peers/pyagrum/bin/pip install --quiet pyagrum scikit-learn pandas
 	$(PYTHON) -m venv bench/.peers/pgmpy && bench/.peers/pgmpy/bin/pip install --quiet torch==2.13.0 pgmpy
+	$(PYTHON) -m venv bench/.peers/quality && bench/.peers/quality/bin/pip install --quiet lightgbm catboost interpret khiops scikit-learn pandas
 	$(PYTHON) -m venv bench/.peers/pomegranate && bench/.peers/pomegranate/bin/pip install --quiet torch==2.13.0 pomegranate
 
 bench: .venv/.developer

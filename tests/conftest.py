@@ -5,7 +5,12 @@ import gzip
 import itertools
 import json
 import os
+import pwd
+import shutil
 import signal
+import subprocess
+import tempfile
+import time
 from pathlib import Path
 
 # Without it scikit-learn skips one of its estimator checks; scipy reads it when it is imported.
@@ -53,6 +58,49 @@ def read_text():
         return cells[:, :-1], cells[:, -1], rows[0]
 
     return read
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """Start PostgreSQL on a Unix socket in a temporary folder, and return its URL."""
+    found = [shutil.which("postgres"), *sorted(map(str, Path("/usr/lib/postgresql").glob("*/bin/postgres")))]
+    found = [path for path in found if path]
+    if not found:
+        pytest.skip("PostgreSQL's programs are not there: neither postgres on PATH nor in /usr/lib/postgresql")
+    programs = Path(found[-1]).parent
+    # PostgreSQL does not run as root.
+    user = None
+    if os.getuid() == 0:
+        user = next((u.pw_name for u in pwd.getpwall() if u.pw_name in ("postgres", "nobody")), None)
+    # The path of a socket is limited to about a hundred bytes; pytest's temporary folder may exceed that.
+    folder = Path(tempfile.mkdtemp(prefix="pg"))
+    if user is not None:
+        shutil.chown(folder, user)
+    subprocess.run(
+        [programs / "initdb", "-D", folder / "data", "-U", "reader", "-A", "trust", "-E", "UTF8", "--no-sync"],
+        user=user,
+        cwd="/",
+        check=True,
+        capture_output=True,
+        timeout=60,
+    )
+    settings = ["-c", "listen_addresses=", "-c", "fsync=off", "-c", "shared_buffers=16MB"]
+    with (folder / "log").open("w") as log:
+        server = subprocess.Popen(
+            [programs / "postgres", "-D", folder / "data", "-k", folder, *settings], user=user, cwd="/", stderr=log
+        )
+    try:
+        ready = [programs / "pg_isready", "-h", folder, "-q"]
+        end = time.monotonic() + 30
+        while subprocess.run(ready, timeout=30, check=False).returncode:
+            assert server.poll() is None, (folder / "log").read_text()
+            assert time.monotonic() < end, (folder / "log").read_text()
+            time.sleep(0.05)
+        yield f"postgresql:///postgres?host={folder}&user=reader"
+    finally:
+        server.terminate()
+        server.wait(30)
+        shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="session")

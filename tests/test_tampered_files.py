@@ -9,7 +9,21 @@ from safetensors.numpy import load, load_file, save_file
 
 import tanbark
 from saved_models import table
-from tanbark import AODE, KDB, TAN, AdditiveBN, AveragedTAN, BayesNet, BoostedBN, Encoder, NaiveBayes, SuperParent
+from tanbark import (
+    AODE,
+    KDB,
+    TAN,
+    AdditiveBN,
+    AveragedTAN,
+    BayesNet,
+    BoostedBN,
+    BoostedTables,
+    Encoder,
+    EnsembleBN,
+    EvidenceBN,
+    NaiveBayes,
+    SuperParent,
+)
 from tanbark.files import ModelFileError, _digest, to_bytes
 
 
@@ -209,6 +223,32 @@ TAMPERED = [
     (AODE, lambda header, arrays: arrays.update(votes=arrays["votes"] * np.nan), "its votes must be booleans"),
     (AdditiveBN, setting("state", "optimality_gap", to="1e-9"), "its optimality_gap must be a number"),
     (BayesNet, setting("state", "log_score", to=None), "its log_score must be a number"),
+    (EvidenceBN, filling("joint_counts", 0, 40.0), "the counts of its tables do not match the counts of single values"),
+    (EvidenceBN, filling("coefficients", slice(None), np.nan), "its array 'coefficients' is invalid"),
+    (EvidenceBN, filling("weights", slice(None), -1.0), "its weights of evidence must not be negative"),
+    (EvidenceBN, filling("digits", 0, 30_000), "its digits of codes are invalid"),
+    (EvidenceBN, filling("leaves", 0, 30_000), "its trees of numbers are invalid"),
+    (EvidenceBN, setting("state", "evidence_parents", 0, to=[0]), "invalid parents (0,) of node 0"),
+    (EvidenceBN, setting("state", "evidence_parents", 0, to=[10**30]), "its parents do not match its schema"),
+    (EvidenceBN, setting("state", "evidence_parents", 0, to=5), "its header does not describe a model"),
+    (EvidenceBN, setting("state", "settings", to=[[[1], 0.5, 1.0]]), "its header does not describe a model"),
+    (EvidenceBN, setting("state", "temperature", to=float("inf")), "its temperature must be a positive finite number"),
+    (BoostedTables, filling("table_scores", slice(None), np.nan), "its tables hold invalid scores"),
+    (BoostedTables, filling("question_attributes", slice(None), 99), "its questions name attributes that do not exist"),
+    (BoostedTables, filling("question_last", slice(None), 99), "its questions name codes that do not exist"),
+    (BoostedTables, setting("state", "tables_per_fold", to=[1, 10**9]), "the shape of its tables does not match"),
+    (BoostedTables, setting("state", "tables_per_fold", to=7), "its numbers of tables are invalid"),
+    (EnsembleBN, filling("pool_weights", slice(None), -1.0), "the weights of its members are invalid"),
+    (EnsembleBN, filling("mixture.entries", slice(None), np.inf), "the tables of its networks are invalid"),
+    (EnsembleBN, filling("mixture.digits", slice(None), -5), "the digits of its networks are invalid"),
+    (EnsembleBN, filling("mixture.base_scores", slice(None), np.nan), "the scores of its networks are invalid"),
+    (
+        EnsembleBN,
+        setting("state", "mixture", "member_parents", 0, 0, to=[99]),
+        "the parents in its networks are invalid",
+    ),
+    (EnsembleBN, setting("state", "mixture", "member_parents", to=5), "its header does not describe a model"),
+    (EnsembleBN, filling("tables.question_first", slice(None), -1), "its questions name codes that do not exist"),
     (NaiveBayes, setting("classes_listed", to="yes"), "'classes_listed' must be true or false"),
     # In Python's words: 'int' object has no attribute 'items'.
     (NaiveBayes, setting("params", to=5), "its header does not describe a model"),

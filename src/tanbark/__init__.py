@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from tanbark.classifiers.bayes_net import BayesNet
     from tanbark.classifiers.bnc2p import BNC2P
     from tanbark.classifiers.boosted_bn import BoostedBN
+    from tanbark.classifiers.boosted_tables import BoostedTables
+    from tanbark.classifiers.ensemble_bn import EnsembleBN
+    from tanbark.classifiers.evidence_bn import EvidenceBN
     from tanbark.classifiers.forest_an import ForestAN
     from tanbark.classifiers.k2 import K2
     from tanbark.classifiers.kdb import KDB
@@ -41,9 +44,12 @@ _HOME = {
     "AveragedTAN": "tanbark.classifiers.averaged_tan",
     "BayesNet": "tanbark.classifiers.bayes_net",
     "BoostedBN": "tanbark.classifiers.boosted_bn",
+    "BoostedTables": "tanbark.classifiers.boosted_tables",
     "Category": "tanbark.schema",
     "Counts": "tanbark.counts",
     "Encoder": "tanbark.schema",
+    "EnsembleBN": "tanbark.classifiers.ensemble_bn",
+    "EvidenceBN": "tanbark.classifiers.evidence_bn",
     "ForestAN": "tanbark.classifiers.forest_an",
     "MarkovBlanketSelector": "tanbark.classifiers.markov_blanket_selector",
     "NaiveBayes": "tanbark.classifiers.naive_bayes",
@@ -68,9 +74,12 @@ __all__ = [
     "AveragedTAN",
     "BayesNet",
     "BoostedBN",
+    "BoostedTables",
     "Category",
     "Counts",
     "Encoder",
+    "EnsembleBN",
+    "EvidenceBN",
     "ForestAN",
     "MarkovBlanketSelector",
     "NaiveBayes",

@@ -9,7 +9,7 @@ import tanbark
 from tanbark import Category, Counts, Schema, memory
 from tanbark.classifiers import REGISTRY
 
-PAIRS = [name for name in REGISTRY if name != "naive-bayes"]
+PAIRS = [name for name, entry in REGISTRY.items() if entry.classifier.count_order == 2]
 
 
 def wide(columns, levels, classes):
@@ -74,6 +74,15 @@ def test_counts_that_do_not_fit_what_is_free_are_refused_by_every_classifier_of_
     said = r"needs 103\.0 MiB, but 100\.0 MiB may be used \(80% of the free memory\); lower max_levels"
     with pytest.raises(ValueError, match=said):
         REGISTRY[name].classifier(encoder=schema).fit(X, y)
+
+
+@pytest.mark.usefixtures("small_machine", "little")
+def test_evidence_is_learned_where_counts_of_pairs_do_not_fit():
+    schema = wide(30, 50, 2)
+    X, y = np.arange(60)[:, None] * np.ones(30) % 50, np.arange(60) % 2
+    model = tanbark.EvidenceBN(encoder=schema).fit(X, y)
+    assert model.counts_.order == 1
+    assert model.score(X, y) == 1.0
 
 
 @pytest.mark.usefixtures("small_machine", "little")

@@ -22,7 +22,7 @@ from pathlib import Path
 import pyarrow as pa
 
 import tanbark
-from tanbark.classifiers.stream import PendingUpdate
+from tanbark.classifiers.prequential_update import pending_update
 from tanbark.cli import app
 from tanbark.files import to_bytes
 
@@ -39,7 +39,7 @@ def warm(model):
     learning = tanbark.load(model)
     X = pa.table({column.name: pa.array(column.levels[:1]) for column in learning.schema_.columns})
     learning.predict_log_proba(X)
-    update = PendingUpdate(learning)
+    update = pending_update(learning)
     update.add(X, pa.array(learning.schema_.classes[:1]))
     update.apply()
     to_bytes(learning)

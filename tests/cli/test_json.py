@@ -31,7 +31,7 @@ def weather(write, table, tmp_path):
 
 
 def test_fit_tells_what_was_learned_and_how_well_it_predicts(ask, weather, table):
-    told = ask("fit", weather, "-t", "walk", "--cv", 4, "--set", "ess=3")
+    told = ask("fit", weather, "-t", "walk", "--cv", 4, "--model", "tan", "--set", "ess=3")
     assert (told["model"], told["rows"], told["file"], told["data"]) == ("tan", 40, "t.tanbark", str(weather))
     assert told["settings"]["ess"] == 3
     walk = table.column("walk").to_pylist()
@@ -51,9 +51,9 @@ def test_fit_tells_what_was_learned_and_how_well_it_predicts(ask, weather, table
 
 def test_what_was_not_found_out_is_null(ask, weather):
     told = ask("fit", weather, "-t", "walk", "--cv", 0, "--model", "aode")
-    assert (told["cross_validation"], told["parents"], told["log_score"]) == (None, None, None)
+    assert (told["cross_validation"], told["parents"], told["log_score"], told["evidence"]) == (None,) * 4
     # Of a class in one fold only there is no area under the curve elsewhere.
-    assert ask("fit", weather, "-t", "walk", "--cv", 40)["cross_validation"]["auc"] == {
+    assert ask("fit", weather, "-t", "walk", "--cv", 40, "--model", "tan")["cross_validation"]["auc"] == {
         "mean": None,
         "standard_error": None,
     }
@@ -66,8 +66,23 @@ def test_notes_are_told_too(ask, tmp_path):
     assert note == "column 'id' numbers the rows; leave it out with --ignore"
 
 
+def test_the_evidence_of_an_additive_model_is_told(ask, weather, table):
+    told = ask("fit", weather, "-t", "walk", "--cv", 0)
+    assert told["model"] == "evidence-bn"
+    model = tanbark.load("t.tanbark")
+    evidence = told["evidence"]
+    X = table.drop_columns(["walk"])
+    means = np.abs(model.explain(X)[:, 1:]).mean(axis=(0, 2))
+    assert [one["mean_absolute"] for one in evidence["columns"]] == pytest.approx(means)
+    assert [(p, one["name"]) for one in evidence["columns"] for p in one["parents"]] == model.edges_
+    assert [one["weights"][0] for one in evidence["columns"]] == model.weights_[0].tolist()
+    assert sum(one["share"] for one in evidence["tried"]) == pytest.approx(1)
+    assert told["columns"][2]["missing"] == pytest.approx(table.column("degrees").null_count / 40)
+    assert ask("show", "t.tanbark")["evidence"] == evidence
+
+
 def test_show_tells_what_fit_told(ask, weather):
-    fitted = ask("fit", weather, "-t", "walk")
+    fitted = ask("fit", weather, "-t", "walk", "--model", "tan")
     told = ask("show", "t.tanbark")
     assert told == {key: fitted[key] for key in told}
     model = tanbark.load("t.tanbark")
@@ -89,7 +104,7 @@ def test_every_classifier_can_be_told_of(ask, write, tmp_path):
 
 
 def test_update_tells_what_was_new_and_how_well_it_was_foreseen(ask, weather, tmp_path):
-    ask("fit", weather, "-t", "walk")
+    ask("fit", weather, "-t", "walk", "--model", "tan")
     before = tanbark.load("t.tanbark")
     (tmp_path / "new.csv").write_text("sky,wind,degrees,walk,more\nsun,1,12,yes,0\nsnow,2,11,no,0\nrain,3,,,0\n")
     known = pa.table({"sky": ["sun", None], "wind": [1, 2], "degrees": [12.0, 11.0]})

@@ -39,14 +39,29 @@ def test_a_streamed_table_gives_the_same_model(write, run, mixed, tmp_path, monk
     if name == "t.arff":
         mixed = mixed.set_column(4, "walk", mixed["walk"].fill_null("no"))
     write(mixed, tmp_path / name)
-    kept = run("fit", name, "--target", "walk", "-o", "kept.tanbark", *options)
+    kept = run("fit", name, "--target", "walk", "--model", "tan", "-o", "kept.tanbark", *options)
     monkeypatch.setattr(learning, "MAX_BYTES_IN_MEMORY", 1)
-    streamed = run("fit", name, "--target", "walk", "-o", "streamed.tanbark", *options)
+    streamed = run("fit", name, "--target", "walk", "--model", "tan", "-o", "streamed.tanbark", *options)
     assert (tmp_path / "kept.tanbark").read_bytes() == (tmp_path / "streamed.tanbark").read_bytes()
     assert "Not cross-validated because the table is large; use --cv 5 to do it." in streamed.stdout
     assert "5-fold cross-validation" in kept.stdout
     above = re.split("Not cross-validated|accuracy", kept.stdout)[0].strip()
     assert above.splitlines() == re.split("Not cross-validated", streamed.stdout)[0].strip().splitlines()
+
+
+def test_a_large_table_gets_a_tree_unless_a_model_was_chosen(write, run, mixed, tmp_path, monkeypatch):
+    write(mixed, tmp_path / "t.parquet")
+    monkeypatch.setattr(learning, "MAX_BYTES_IN_MEMORY", 1)
+    said = run("fit", "t.parquet", "--target", "walk", "--ess", 3).stdout
+    assert "note: the table is larger than 0 MiB, so it was streamed and the model is tan; use --model evid" in said
+    assert "--best" not in said
+    model = tanbark.load("t.tanbark")
+    assert isinstance(model, tanbark.TAN)
+    assert model.ess == 3
+    for options in (["--model", "evidence-bn", "--cv", 0], ["--set", "depth=1", "--cv", 0], ["--cv", 2]):
+        said = run("fit", "t.parquet", "--target", "walk", *options).stdout
+        assert "was streamed" not in said
+        assert isinstance(tanbark.load("t.tanbark"), tanbark.EvidenceBN)
 
 
 def test_files_that_turn_out_to_be_large_are_streamed(write, run, mixed, tmp_path, monkeypatch):
@@ -144,7 +159,7 @@ def test_a_query_is_learned_from_and_predicted(run, mixed, tmp_path):
         database.executemany("INSERT INTO walks VALUES (?, ?, ?, ?, ?)", [tuple(r.values()) for r in mixed.to_pylist()])
     database.close()
     query = "SELECT * FROM walks WHERE walk IS NOT NULL"
-    said = run("fit", query, "--database", "walks.db", "--target", "walk", "-o", "m.tanbark").stdout
+    said = run("fit", query, "--database", "walks.db", "-t", "walk", "-m", "tan", "-o", "m.tanbark").stdout
     assert "the query: 2,7" in said
     assert "tanbark predict m.tanbark 'SELECT * FROM walks WHERE walk IS NOT NULL' --database walks.db" in said
     known = mixed.filter(mixed["walk"].is_valid())

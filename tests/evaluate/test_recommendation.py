@@ -29,10 +29,53 @@ def ranked(*pairs):
         # naive-bayes is not distinguishable from the best, but more than a standard error away.
         ([("kdb", 1.0), ("tan", 0.5), ("aode", 0.5), ("bnc2p", 0.3), ("naive-bayes", 0.2)], "tan"),
         ([("tan", 1.0), ("naive-bayes", float("nan"))], "naive-bayes"),
+        # An additive model is easier to read than a network with several parents, and harder than a tree.
+        ([("aode", 1.0), ("evidence-bn", 0.5), ("tan", 0.5), ("kdb", 0.5)], "tan"),
+        ([("aode", 1.0), ("kdb", 0.5), ("evidence-bn", 0.5), ("tan", 0.01)], "evidence-bn"),
+        # An ensemble is chosen only if it is better beyond chance.
+        ([("averaged-tan", 1.0), ("evidence-bn", 0.06), ("tan", 0.01)], "evidence-bn"),
+        ([("averaged-tan", 1.0), ("evidence-bn", 0.04), ("tan", 0.01)], "averaged-tan"),
+        ([("averaged-tan", 1.0), *[("aode", 0.5)] * 3, ("kdb", 0.3), ("evidence-bn", 0.3)], "kdb"),
     ],
 )
-def test_the_simplest_network_close_to_the_best_is_chosen(pairs, chosen):
+def test_the_simplest_readable_classifier_close_to_the_best_is_chosen(pairs, chosen):
     assert choose(ranked(*pairs), {}) == chosen
+
+
+@pytest.mark.parametrize(
+    ("best", "sentence"),
+    [
+        ("tan", "Use tan: it is a single network that can be plotted and read, and it can be updated with new rows."),
+        (
+            "evidence-bn",
+            "Use evidence-bn: it is one additive model in which the evidence of each column can be read, and it can be "
+            "updated with new rows.",
+        ),
+        ("additive-bn", "Use additive-bn: it is an ensemble, so there is no single graph to read."),
+    ],
+)
+def test_the_sentence_about_the_choice_is_true_for_its_kind(best, sentence):
+    assert sentence in sentences(Comparison({best: result(0.9, 0.9), "kdb": result(0.8, 0.95)}, {}))
+
+
+def test_a_readable_classifier_that_is_not_significantly_worse_is_recommended_with_this_reason():
+    losses = (0.1, 0.9, 0.1, 0.1, 0.9, 0.1, 0.1, 0.9, 0.1, 0.1)
+    better = result(0.9, 0.9)
+    worse = CrossValidation(
+        better.classes,
+        tuple(
+            Fold(fold.rows, fold.truth, np.tile(np.log([1 - wrong, wrong]), (200, 1)), fold.learned_from, 0.1, 0.1)
+            for fold, wrong in zip(better.folds, losses, strict=True)
+        ),
+        1,
+        0,
+    )
+    advice = recommend(Comparison({"averaged-tan": better, "evidence-bn": worse}, {}), baseline=Baseline("a", 0.6, 3.0))
+    assert advice.chosen == "evidence-bn"
+    assert (
+        "Use evidence-bn: it is the best readable classifier, and it does not differ significantly from averaged-tan, "
+        "which has the lowest log loss. It is one additive model" in str(advice)
+    )
 
 
 def test_classifiers_are_recognised_by_their_class_whatever_they_are_called():

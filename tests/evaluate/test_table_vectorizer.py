@@ -158,7 +158,7 @@ def test_bad_input_is_refused():
         vectorizer.transform(FRAME.drop(columns="sky"))
     with pytest.raises(ValueError, match="heaven"):
         vectorizer.transform(FRAME.rename(columns={"sky": "heaven"}))
-    with pytest.raises(ValueError, match="n_bins must be an integer"):
+    with pytest.raises(ValueError, match="n_bins must be 'auto' or an integer"):
         TableVectorizer(encoder=Encoder(n_bins=0)).fit(FRAME, Y)
     with pytest.raises(ValueError, match="infinity"):
         vectorizer.transform(FRAME.assign(size=np.inf))

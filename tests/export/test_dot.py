@@ -80,7 +80,7 @@ def test_the_graph_of_an_average_has_the_probable_edges_and_states_the_threshold
 
 def test_a_model_without_a_single_graph_is_refused(tmp_path):
     X, y = lenses()
-    with pytest.raises(ValueError, match="AODE combines many networks, but DOT can hold only one"):
+    with pytest.raises(ValueError, match="AODE is not a single network, but DOT can hold only one"):
         export.dot(AODE().fit(X, y), tmp_path / "x.dot")
     assert not (tmp_path / "x.dot").exists()
     with pytest.raises(ValueError, match="threshold must be a probability from 0 to 1, got 2"):

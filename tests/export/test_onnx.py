@@ -7,7 +7,7 @@ from contextlib import nullcontext
 import numpy as np
 import pytest
 
-from tanbark import AODE, KDB, TAN, BayesNet, Category, Encoder, Network, Number, Schema, export
+from tanbark import AODE, KDB, TAN, BayesNet, Category, Encoder, EvidenceBN, Network, Number, Schema, export
 from tanbark.classifiers.registry import REGISTRY
 from tanbark.datasets import lenses
 from tanbark.export import needs_complete_rows
@@ -16,7 +16,7 @@ from tanbark.network import Structure
 onnx = pytest.importorskip("onnx", reason="onnx is not installed")
 onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
 
-REFUSED = {"averaged-tan", "additive-bn", "boosted-bn"}
+REFUSED = {"averaged-tan", "additive-bn", "boosted-bn", "boosted-tables", "ensemble-bn"}
 
 
 def table(seed, rows, missing):
@@ -90,6 +90,29 @@ def test_other_settings_predict_as_in_python(name, settings):
     same_answers(model, further)
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"depth": 0},
+        {"depth": 1, "structure": [("x2", "x0"), ("x1", "x3"), ("x2", "x1")]},
+        {"depth": 2, "structure": [("x0", "x3"), ("x1", "x3"), ("x0", "x1")], "class_prior": [0.7, 0.1, 0.2]},
+        {"encoder": Encoder(missing="marginalize")},
+        {"encoder": Encoder(max_levels=3)},
+    ],
+)
+def test_weighted_evidence_predicts_as_in_python_in_every_context(settings):
+    X, y = table(7, 150, 0.2)
+    penalties = {"weight_penalty": 1.0, "correction_penalty": 1.0, "edge_penalty": 1.0}
+    with pytest.warns(UserWarning, match="levels") if "max_levels=3" in str(settings) else nullcontext():
+        model = EvidenceBN(**penalties, **settings).fit(X, y)
+    assert not needs_complete_rows(model)
+    further, _ = table(8, 200, 0.3)
+    further[:9, 0] = "never seen"
+    further[5:15, 2] = 77
+    further[15] = None
+    same_answers(model, further)
+
+
 def test_a_row_that_is_impossible_under_every_class_gets_the_prior():
     X = np.array([["a", "p"], ["b", "q"], ["a", "p"]], object)
     model = TAN(parameters="ml").fit(X, ["no", "yes", "no"])
@@ -127,7 +150,7 @@ def test_a_network_that_is_not_a_tree_refuses_rows_with_missing_values(model):
             running.run(None, fed(running, row))
 
 
-@pytest.mark.parametrize("model", [TAN(encoder=Encoder(unseen="error")), AODE(encoder=Encoder(unseen="error"))])
+@pytest.mark.parametrize("model", [estimator(encoder=Encoder(unseen="error")) for estimator in (TAN, AODE, EvidenceBN)])
 def test_unseen_values_are_refused_if_the_encoder_raises_on_them(model):
     X, y = table(4, 100, 0.0)
     running = session(export.onnx(model.fit(X, y)))

@@ -146,7 +146,7 @@ def test_a_model_of_several_networks_is_refused_with_advice(form):
         with pytest.raises(ValueError, match=rf"only a single network; .* tanbark.export.{form}\(model.map_tree_"):
             write(model.fit(X, y))
     assert write(AveragedTAN().fit(X, y).map_tree_)
-    with pytest.raises(ValueError, match="AODE combines many networks"):
+    with pytest.raises(ValueError, match="AODE is not a single network"):
         write(tanbark.AODE().fit(X, y))
     with pytest.raises(ValueError, match=r"BoostedBN combines several networks"):
         write(tanbark.BoostedBN(n_estimators=2).fit(X, y))

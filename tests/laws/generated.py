@@ -47,6 +47,7 @@ SEARCHES = {
 }
 
 CHOICES = {
+    "EvidenceBN": {"depth": (0, 1, 2, 3), "weight_penalty": (None, 30.0), "correction_penalty": (None, 10.0)},
     "TAN": {"criterion": ("cmi", "bdeu", "acll")},
     "ForestAN": {"criterion": ("bdeu", "cmi")},
     "SuperParent": {"parent": (None, "a0")},
@@ -58,6 +59,13 @@ CHOICES = {
         "link": ("log", "linear"),
         "held_out": (True, False),
     },
+    "BoostedTables": {
+        "n_estimators": (None, 7),
+        "max_depth": (6, 2),
+        "learning_rate": (0.1, 0.5),
+        "subsample": (0.8, 1.0),
+        "patience": (30, 3, None),
+    },
     "BoostedBN": {"base": ("tan", "naive-bayes", "grown"), "n_estimators": (3,), "patience": (1, 10)},
     "BayesNet": SEARCHES,
     "AugmentedNaiveBayes": SEARCHES,
@@ -66,8 +74,9 @@ CHOICES = {
 """Settings of which each changes how a classifier learns; one that is not here is tried with what all have."""
 
 NOT_DRAWN = {
-    "class_prior edge_prior prior forbidden required order": "these name columns or classes",
+    "class_prior edge_prior prior forbidden required order structure": "these name columns or classes",
     "max_members": "some members cannot be chosen among",
+    "edge_penalty": "drawn by the test that needs no folds",
     "restructure": "its heuristic is not what learning all at once is",
     "encoder": "drawn by itself",
     "n_jobs max_memory verbose random_state": "change no answer, but that of draws",

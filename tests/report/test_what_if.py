@@ -16,6 +16,8 @@ from tanbark import (
     AveragedTAN,
     BayesNet,
     BoostedBN,
+    Encoder,
+    EvidenceBN,
     ForestAN,
     NaiveBayes,
     SuperParent,
@@ -23,8 +25,10 @@ from tanbark import (
 from tanbark.classifiers.registry import REGISTRY
 
 PRIOR = [0.2, 0.3, 0.5]
+UNSEEN = 99.0
+"""A value that occurs in no table."""
 MODELS = {
-    **{name: entry.classifier for name, entry in REGISTRY.items()},
+    **{n: entry.classifier for n, entry in REGISTRY.items() if n not in ("boosted-tables", "ensemble-bn")},
     "naive Bayes by frequencies": lambda: NaiveBayes(parameters="ml"),
     "TAN by frequencies": lambda: TAN(parameters="ml"),
     "TAN under another prior": lambda: TAN(class_prior=PRIOR),
@@ -43,6 +47,11 @@ MODELS = {
     "pool of trees": lambda: AdditiveBN(weak="tan"),
     "pool of classifiers": lambda: AdditiveBN(weak=[TAN(), NaiveBayes(), KDB()]),
     "votes under another prior": lambda: BoostedBN(class_prior=PRIOR),
+    "evidence under another prior": lambda: EvidenceBN(class_prior=PRIOR),
+    "evidence with an impossible class": lambda: EvidenceBN(class_prior=[0.0, 0.5, 0.5]),
+    "evidence without parents": lambda: EvidenceBN(depth=0),
+    "evidence without missing values": lambda: EvidenceBN(depth=3, encoder=Encoder(missing="marginalize")),
+    "pool with evidence": lambda: AdditiveBN(weak=[TAN(), EvidenceBN()]),
     "votes of naive Bayes": lambda: BoostedBN(base="naive-bayes", n_estimators=5),
 }
 
@@ -118,8 +127,11 @@ def test_the_page_agrees_with_python(opened, name):
 
 
 def decoded(model, rows):
-    """Return codes as a table of values, NaN for unknown."""
-    levels = [np.array([*column.levels, np.nan], float) for column in model.schema_.columns]
+    """Return codes as a table of values; unknown is NaN or, if missing values are a level, a value never seen."""
+    levels = [
+        np.array([*column.levels, *([np.nan, UNSEEN] if column.missing else [np.nan])])
+        for column in model.schema_.columns
+    ]
     return np.stack([values[row] for values, row in zip(levels, rows.T)], axis=1)
 
 

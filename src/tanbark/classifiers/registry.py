@@ -38,6 +38,24 @@ REGISTRY: dict[str, Entry] = {
     entry.name: entry
     for entry in (
         Entry(
+            "evidence-bn",
+            "EvidenceBN",
+            "Li, Zhang, Wang and Zhang 2007",
+            "the sum of the weighted evidence of each attribute in its context",
+        ),
+        Entry(
+            "boosted-tables",
+            "BoostedTables",
+            "Friedman, Hastie and Tibshirani 2000",
+            "tables of class scores over a few shared questions, boosted",
+        ),
+        Entry(
+            "ensemble-bn",
+            "EnsembleBN",
+            "Chen and Guestrin 2016",
+            "boosted tables and networks around weighted evidence, pooled",
+        ),
+        Entry(
             "naive-bayes",
             "NaiveBayes",
             "Langley, Iba and Thompson 1992",

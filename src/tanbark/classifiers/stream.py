@@ -1,12 +1,7 @@
-"""Learn from a stream: score each chunk before it is learned, forget old rows, and detect drift.
-
-Prequential scoring, which evaluates a model on rows before it learns them, is defined here once, for `Stream` and for
-updates of model files alike.
-"""
+"""Learn from a stream: score each chunk before it is learned, forget old rows, and detect drift."""
 
 from __future__ import annotations
 
-import warnings
 from collections import deque
 from copy import copy
 from dataclasses import dataclass
@@ -20,126 +15,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from tanbark.classifiers.base.counts_classifier import Array, CountsClassifier, raising_interrupts
 from tanbark.classifiers.base.validation import check_number, has_no_rows, report_unfitted
+from tanbark.classifiers.prequential_update import prequential_scores
 from tanbark.counts import Counts, Rows
 from tanbark.models import Model
-from tanbark.schema.encode.schema_growth import codes_under_old_schema
 from tanbark.shared_docs import insert_shared_docs
 
 MIN_ROWS_PER_TEST = 100
 """At least this many rows are compared with those before: the mean loss of fewer is far from normal."""
 DEFAULT_MEMORY_ROWS = 10_000
 """The number of rows over which log losses are compared if nothing is forgotten."""
-
-
-@dataclass(frozen=True)
-class PrequentialScores:
-    """How well a model predicted rows before it learned them.
-
-    `losses` are the negative log probabilities of the rows' classes, in nats. A class that the model had never seen, or
-    had ruled out, has the probability ``1 / (1 + rows_before)``. `correct` marks the rows whose class was the most
-    probable one, and `new_class` those whose class the model had never seen.
-    """
-
-    losses: Array
-    correct: NDArray[np.bool_]
-    new_class: NDArray[np.bool_]
-
-
-def prequential_scores(model: Model, rows: Rows, rows_before: float, n_jobs: int | None = None) -> PrequentialScores:
-    """Score rows under a model that has not learned them.
-
-    Parameters
-    ----------
-    model : Model
-    rows : Rows
-        Under the schema of the model, or one that extends it.
-    rows_before : float
-        The number of rows that the model has learned.
-    n_jobs : int, default=None
-
-    Returns
-    -------
-    scores : PrequentialScores
-    """
-    log_posterior = model.log_posterior(codes_under_old_schema(rows.codes, rows.schema, model.schema), n_jobs)
-    position = {label: i for i, label in enumerate(model.schema.classes)}
-    known = np.array([position.get(label, -1) for label in rows.schema.classes])[rows.classes]
-    losses = -log_posterior[np.arange(len(known)), known]
-    losses = np.where((known < 0) | np.isinf(losses), np.log1p(rows_before), losses)
-    return PrequentialScores(losses, log_posterior.argmax(axis=1) == known, known < 0)
-
-
-class PendingUpdate:
-    """Further rows for a fitted classifier, scored before they are learned.
-
-    The rows may come in several parts. All are scored under the same model, which `apply` then updates.
-
-    Parameters
-    ----------
-    classifier : classifier
-        A fitted classifier with `partial_fit`.
-    half_life : float, default=None
-        The weight of a row is halved every `half_life` rows that follow it; None gives all rows the same weight.
-
-    Attributes
-    ----------
-    rows, rows_of_new_classes : int
-        The number of rows so far, and of those whose class the model has never seen.
-    """
-
-    def __init__(self, classifier: CountsClassifier, half_life: float | None = None) -> None:
-        self.classifier = classifier
-        self.half_life = half_life
-        self.rows = self.rows_of_new_classes = 0
-        self._model = classifier.model_
-        self._counts: Counts | None = None
-        self._correct = 0
-        self._loss = 0.0
-
-    @property
-    def accuracy(self) -> float:
-        """The share of rows whose class was the most probable one."""
-        return self._correct / self.rows if self.rows else float("nan")
-
-    @property
-    def log_loss(self) -> float:
-        """The mean negative log probability of the rows' classes, in nats; see `PrequentialScores`."""
-        return self._loss / self.rows if self.rows else float("nan")
-
-    @property
-    def former_weight(self) -> float:
-        """The factor by which the weight of the rows learned before is multiplied."""
-        return 1.0 if self.half_life is None else float(0.5 ** (self.rows / self.half_life))
-
-    def add(self, X: Any, y: Any) -> None:
-        """Score further rows, and count them.
-
-        Parameters
-        ----------
-        X : array, data frame or Arrow table of shape (rows, attributes)
-        y : array or series of shape (rows,)
-            Classes without missing values.
-        """
-        classifier, model = self.classifier, self._model
-        schema = model.schema if self._counts is None else self._counts.schema
-        rows = classifier._further_rows(schema, X, y)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            scores = prequential_scores(model, rows, model.counts.class_counts.sum(), classifier.n_jobs)
-        self.rows += len(scores.losses)
-        self.rows_of_new_classes += int(scores.new_class.sum())
-        self._correct += int(scores.correct.sum())
-        self._loss += float(scores.losses.sum())
-        so_far = self._counts or Counts.zero(rows.schema, model.counts.order)
-        if self.half_life is None:
-            self._counts = so_far + classifier._count(rows)
-        else:
-            self._counts = classifier._faded(so_far, rows, self.half_life)
-
-    def apply(self) -> None:
-        """Let the classifier learn the rows."""
-        if self._counts is not None:
-            self.classifier.add_counts(self._counts, self.former_weight)
 
 
 @dataclass(frozen=True)

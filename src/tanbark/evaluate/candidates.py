@@ -25,7 +25,12 @@ ALWAYS_AFFORDABLE = ("naive-bayes", "tan")
 MAX_FOLD_SECONDS = 6.0
 """Classifiers with a higher expected time per fold are not candidates unless they are named."""
 
+_SECONDS_PER_FIT = {"evidence-bn": 0.2, "ensemble-bn": 2.0}
+"""Seconds that a fit takes however small the table is, if they are noticeable."""
+
 _SECONDS_PER_MILLION_CELLS = {
+    "evidence-bn": 5.0,
+    "ensemble-bn": 50.0,
     "cart": 1.0,
     "random-forest": 8.0,
     "gradient-boosting": 8.0,
@@ -60,8 +65,8 @@ def candidate_names() -> tuple[str, ...]:
     Examples
     --------
     >>> from tanbark.evaluate import candidate_names
-    >>> candidate_names()[:2], candidate_names()[-3:]
-    (('naive-bayes', 'tan'), ('cart', 'random-forest', 'gradient-boosting'))
+    >>> candidate_names()[0], candidate_names()[-3:]
+    ('evidence-bn', ('cart', 'random-forest', 'gradient-boosting'))
     """
     return (*REGISTRY, *PEERS)
 
@@ -78,7 +83,7 @@ def candidate_models(
     ----------
     X : array, data frame or Arrow table of shape (rows, attributes)
     encoder : Encoder, Schema or None, default=None
-        The encoder of all classifiers; None is ``Encoder()``.
+        The encoder of all classifiers; None is ``Encoder()``, in which each classifier chooses the number of bins.
     max_fold_seconds : float, default=6.0
 
     Returns
@@ -112,7 +117,7 @@ def affordable(
 def fold_seconds(name: str, rows: int, columns: int) -> float:
     """Return roughly how long a classifier takes to fit and predict one fold on an ordinary core."""
     cells, pairs = rows * columns / 1e6, rows * columns**2 / 1e6
-    seconds = 0.05 + 0.1 * cells + _SECONDS_PER_MILLION_CELLS.get(name, 0.0) * cells
+    seconds = 0.05 + 0.1 * cells + _SECONDS_PER_FIT.get(name, 0.0) + _SECONDS_PER_MILLION_CELLS.get(name, 0.0) * cells
     nodes = columns + _NODES_BESIDE_COLUMNS.get(name, MAX_EXACT_NODES)
     if nodes <= MAX_EXACT_NODES:
         return seconds + _SECONDS_PER_BILLION_ROW_SETS * rows * 2.0**nodes / 1e9

@@ -248,7 +248,7 @@ class Trial:
 
     def _fold_counts(self, model: CountsClassifier, repeat: int) -> FoldCounts | None:
         """Return the counts of each fold, or None if training parts would have schemas of their own."""
-        place = self._place(model.encoder)
+        place = self._place(model.usable_encoder())
         encoded = self._encoded[place][1]
         if not encoded.sharable:
             return None
@@ -260,9 +260,8 @@ class Trial:
             self._counts[place, repeat] = held
         return held
 
-    def _place(self, encoder: Encoder | Schema | None) -> int:
+    def _place(self, wanted: Encoder | Schema) -> int:
         """Return the index of the table encoded by this encoder; encode it if necessary."""
-        wanted = Encoder() if encoder is None else encoder
         for place, (known, _) in enumerate(self._encoded):
             same = known == wanted if isinstance(wanted, Schema) else _settings(known) == _settings(wanted)
             if same:

@@ -22,11 +22,17 @@ TEST = f"corrected resampled t-test at {SIGNIFICANCE_LEVEL:.0%}"
 METRIC_LABELS = {"error": "error", "log_loss": "log loss", "brier": "Brier score", "auc": "AUC"}
 """The metrics by which classifiers can be ranked, as they are called in text."""
 
-SINGLE_NETWORKS = (
-    *("naive-bayes", "tan", "forest-an", "super-parent", "kdb", "k2"),
-    *("augmented-naive-bayes", "bayes-net", "bnc2p"),
+ADDITIVE_MODEL = "evidence-bn"
+READABLE = (
+    *("naive-bayes", "tan", "forest-an", "super-parent"),
+    ADDITIVE_MODEL,
+    *("kdb", "k2", "augmented-naive-bayes", "bayes-net", "bnc2p"),
 )
-"""Classifiers that are one network, from the simplest to the hardest to read."""
+"""Classifiers that are one model, from the simplest to the hardest to read.
+
+In the first ones an attribute depends on at most one other. The additive model comes next, since the evidence of each
+attribute can be read on its own. In the others all tables of a network with several parents have to be read together.
+"""
 
 MAX_TRUSTED_CALIBRATION_ERROR = 0.02
 MAX_CHANCE_RATIO = 1.5
@@ -98,10 +104,12 @@ def recommend(
 ) -> Recommendation:
     """Recommend a classifier, given the results of a comparison.
 
-    The recommended classifier is the simplest single network of tanbark among those close to the best: they do not
-    differ significantly from it, and their mean is within one standard error of its mean. If no single network is
-    that close, it is the best classifier of tanbark. The sentences also state how it compares with always predicting
-    the most frequent class, whether its probabilities are calibrated and whether more rows would probably help.
+    The recommended classifier is the simplest readable one (a single network, or the additive model of `EvidenceBN`)
+    among those close to the best: they do not differ significantly from it, and their mean is within one standard error
+    of its mean. If no readable classifier is that close, it is the best of those that do not differ significantly from
+    the best. If all of them do, it is the best classifier of tanbark, such as an ensemble. The sentences also state how
+    it compares with always predicting the most frequent class, whether its probabilities are calibrated and whether
+    more rows would probably help.
 
     Parameters
     ----------
@@ -192,12 +200,13 @@ def close_to_best(ranking: Sequence[Rank]) -> list[str]:
 
 
 def choose(ranking: Sequence[Rank], models: Mapping[str, Any]) -> str | None:
-    """Return the name of the simplest network close to the best, otherwise of the best tanbark classifier, if any."""
-    close = close_to_best(ranking)
+    """Return the name of the recommended classifier (see `recommend`), or None if there is none of tanbark."""
+    close, alike = close_to_best(ranking), not_distinguishable(ranking)
     kinds = {rank.name: _registry_name(rank.name, models) for rank in ranking}
-    single = [name for kind in SINGLE_NETWORKS for name in close if kinds[name] == kind]
+    simple = [name for kind in READABLE for name in close if kinds[name] == kind]
+    readable = [name for name in alike if kinds[name] in READABLE]
     own = [rank.name for rank in ranking if kinds[rank.name] is not None]
-    return next(iter([*single, *own]), None)
+    return next(iter([*simple, *readable, *own]), None)
 
 
 def _registry_name(name: str, models: Mapping[str, Any]) -> str | None:
@@ -242,27 +251,41 @@ def _choice_sentence(ranking: Sequence[Rank], chosen: str | None, models: Mappin
     if chosen is None:
         return "The comparison has no result of a tanbark classifier."
     kind = str(_registry_name(chosen, models))
-    single = kind in SINGLE_NETWORKS
-    nature = "is a single network that can be plotted and read"
-    if not single:
-        nature = "combines many networks, so there is no single graph to read"
+    readable = kind in READABLE
     model = models[chosen] if chosen in models else REGISTRY[kind].classifier()
-    nature += ", and it can be updated with new rows" if hasattr(model, "partial_fit") else ""
+    nature = _nature(kind, model)
     best, label = ranking[0].name, METRIC_LABELS[by]
     if chosen == best:
         return f"Use {chosen}: it {nature}."
+    superlative = "highest" if by in HIGHER_IS_BETTER else "lowest"
     if chosen in close_to_best(ranking):
-        why = "simplest network" if single else "best tanbark classifier"
-        superlative = "highest" if by in HIGHER_IS_BETTER else "lowest"
+        why = "simplest readable classifier" if readable else "best tanbark classifier"
         return (
             f"Use {chosen}: it is the {why} within one standard error of the best. It {nature}. {best} has the "
             f"{superlative} {label}."
+        )
+    if readable and chosen in not_distinguishable(ranking):
+        return (
+            f"Use {chosen}: it is the best readable classifier, and it does not differ significantly from {best}, "
+            f"which has the {superlative} {label}. It {nature}."
         )
     means = {rank.name: rank.mean for rank in ranking}
     against = f"{label} {means[chosen]:.3f} against {means[best]:.3f}"
     return (
         f"The best tanbark classifier is {chosen} ({against}). It {nature}. If only the predictions matter, use {best}."
     )
+
+
+def _nature(kind: str, model: Any) -> str:
+    """Return what can be read in a classifier and whether it can be updated, as the end of a sentence."""
+    if kind == ADDITIVE_MODEL:
+        nature = "is one additive model in which the evidence of each column can be read"
+    elif kind in READABLE:
+        nature = "is a single network that can be plotted and read"
+    else:
+        nature = "is an ensemble, so there is no single graph to read"
+    updatable = hasattr(model, "partial_fit") or hasattr(model, "update")
+    return f"{nature}, and it can be updated with new rows" if updatable else nature
 
 
 def _calibration_sentence(name: str, result: CrossValidation) -> str:

@@ -95,7 +95,8 @@ def select_model(
         Classifiers, which are cloned, or names from `candidate_names`. None tries all that do not take too long on a
         table of this size (see `candidate_models`).
     encoder : Encoder, Schema or None, default=None
-        The encoder of the classifiers that are not given as objects; None is ``Encoder()``.
+        The encoder of the classifiers that are not given as objects; None is ``Encoder()``, in which each classifier
+        chooses the number of bins.
     by : {"log_loss", "error", "brier", "auc"}, default="log_loss"
         The metric that ranks the classifiers.
     {folds_and_repeats}

@@ -1,7 +1,7 @@
 """Export classifiers to ONNX.
 
-The graph encodes each input column to codes, computes the log joint of each class (see `tanbark.export.onnx_graph`),
-and normalises it to probabilities.
+The graph encodes each input column to codes, computes the log joint or log posterior of each class (see
+`tanbark.export.onnx_graph`), and normalises it to probabilities.
 """
 
 from __future__ import annotations
@@ -17,8 +17,18 @@ from sklearn.utils.validation import check_is_fitted
 from tanbark.atomic_write import replacing
 from tanbark.classifiers.aode import AODE
 from tanbark.classifiers.base.network_classifier import NetworkClassifier
+from tanbark.classifiers.evidence_bn import EvidenceBN
 from tanbark.export.network_description import PathLike, network_of_model
-from tanbark.export.onnx_graph import IR_VERSION, ML_OPSET, OPSET, Graph, aode_scores, network_scores, tree_scores
+from tanbark.export.onnx_graph import (
+    IR_VERSION,
+    ML_OPSET,
+    OPSET,
+    Graph,
+    aode_scores,
+    evidence_scores,
+    network_scores,
+    tree_scores,
+)
 from tanbark.schema import Category, Number, Schema
 from tanbark.schema.encode.columns import Column
 from tanbark.shared_docs import insert_shared_docs
@@ -43,14 +53,14 @@ def onnx(model: Any, path: PathLike | None = None) -> ModelProto:
     `probabilities`, of shape (rows, classes) in the order of `classes_`.
 
     Naive Bayes, trees, forests and `SuperParent` marginalise missing values exactly. In `AODE`, a missing super-parent
-    does not vote. Other networks support complete rows only: running them on a row with a missing value is an error.
-    So is a value that was not seen in training if the encoder has ``unseen="error"``. Infinite numbers, which Python
-    refuses, belong to the outermost intervals.
+    does not vote. `EvidenceBN` handles missing values as in Python. Other networks support complete rows only: running
+    them on a row with a missing value is an error. So is a value that was not seen in training if the encoder has
+    ``unseen="error"``. Infinite numbers, which Python refuses, belong to the outermost intervals.
 
     Parameters
     ----------
-    model : Network, AODE or classifier
-        A network, a fitted `AODE`, or a fitted classifier that consists of one network.
+    model : Network, AODE, EvidenceBN or classifier
+        A network, a fitted `AODE` or `EvidenceBN`, or a fitted classifier that consists of one network.
     {output_path}
 
     Returns
@@ -73,7 +83,7 @@ def onnx(model: Any, path: PathLike | None = None) -> ModelProto:
     -----
     If a column has an empty name or the name of an output, ``_`` is appended to the name of its input.
     """
-    if isinstance(model, AODE):
+    if isinstance(model, AODE | EvidenceBN):
         check_is_fitted(model)
         schema, log_prior = model.schema_, model.class_log_prior_
     else:
@@ -106,7 +116,7 @@ def needs_complete_rows(model: Any) -> bool:
 
     Parameters
     ----------
-    model : Network, AODE or classifier
+    model : Network, AODE, EvidenceBN or classifier
         A model that `onnx` can export.
 
     Returns
@@ -114,7 +124,7 @@ def needs_complete_rows(model: Any) -> bool:
     bool
         True if running the ONNX model on a row with a missing value is an error.
     """
-    return not isinstance(model, AODE) and network_of_model(model, "ONNX").tree is None
+    return not isinstance(model, AODE | EvidenceBN) and network_of_model(model, "ONNX").tree is None
 
 
 # Inputs
@@ -236,9 +246,11 @@ def _int64() -> int:
 
 
 def _joint(graph: Graph, model: Any, each: list[str]) -> str:
-    """Add the log joint, of shape (rows, classes), given the codes of each column."""
+    """Add the log joint or log posterior, of shape (rows, classes), given the codes of each column."""
     if isinstance(model, AODE):
         return aode_scores(graph, model.model_, each)
+    if isinstance(model, EvidenceBN):
+        return evidence_scores(graph, model.model_, each)
     network = network_of_model(model, "ONNX")
     joint = tree_scores(graph, network, each) if network.tree else network_scores(graph, network, each)
     if isinstance(model, NetworkClassifier) and model.model_.prior_ratio.any():

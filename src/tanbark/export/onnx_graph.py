@@ -1,15 +1,15 @@
-"""Build ONNX graphs that compute the log joint of each class: for trees, for other networks and for AODE."""
+"""Build ONNX graphs that compute the scores of the classes: for trees, other networks, AODE and weighted evidence."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.models import SuperParentAverage
+from tanbark.models import EvidenceModel, SuperParentAverage
 from tanbark.network import Network, SparseTable
 
 Array = NDArray[np.float64]
@@ -159,14 +159,30 @@ def network_scores(graph: Graph, network: Network, codes: list[str]) -> str:
         if not attributes:
             terms.append(flat)
             continue
-        strides = [math.prod(sizes[axis + 1 :]) for axis in range(len(sizes))]
-        offsets = [
-            graph.node("Mul", complete[v], graph.constant(np.array(stride)))
-            for v, stride in zip(attributes, strides, strict=True)
-        ]
-        index = offsets[0]
-        for offset in offsets[1:]:
-            index = graph.node("Add", index, offset)
+        terms.append(graph.node("Gather", flat, _flat_index(graph, [complete[v] for v in attributes], sizes)))
+    return graph.sum(terms)
+
+
+def _flat_index(graph: Graph, codes: list[str], sizes: Sequence[int]) -> str:
+    """Add the index of the cell with these codes in a table of these sizes that was made flat."""
+    index = codes[0]
+    for code, size in zip(codes[1:], sizes[1:], strict=True):
+        index = graph.node("Add", graph.node("Mul", index, graph.constant(np.array(size))), code)
+    return index
+
+
+def evidence_scores(graph: Graph, model: EvidenceModel, codes: list[str]) -> str:
+    """Add the log posterior up to a constant: one entry of the compiled tables for each attribute, and the base scores.
+
+    An entry depends on the attribute's code and on its parents' digits, which are functions of their codes.
+    """
+    compiled = model.compiled
+    used = sorted({p for parents in compiled.parents for p in parents})
+    digits = {p: graph.node("Gather", graph.constant(compiled.digits[p]), codes[p]) for p in used}
+    terms = [graph.constant(model.base_scores[None])]
+    for u, (table, parents) in enumerate(zip(compiled.tables, compiled.parents, strict=True)):
+        flat = graph.constant(table.reshape(-1, table.shape[-1]))
+        index = _flat_index(graph, [*(digits[p] for p in parents), codes[u]], table.shape[:-1])
         terms.append(graph.node("Gather", flat, index))
     return graph.sum(terms)
 

@@ -1,5 +1,7 @@
 """Fitted models: what learning leaves behind, immutable and complete."""
 
+from tanbark.models.boosted_class_tables import BoostedClassTables
+from tanbark.models.evidence_model import EvidenceModel
 from tanbark.models.model import Model, StoredModel
 from tanbark.models.network_model import Findings, NetworkModel
 from tanbark.models.pool import Pool
@@ -8,6 +10,8 @@ from tanbark.models.tree_average import TreeAverage
 from tanbark.models.votes import Votes
 
 __all__ = [
+    "BoostedClassTables",
+    "EvidenceModel",
     "Findings",
     "Model",
     "NetworkModel",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.models import NetworkModel, TreeAverage
+from tanbark.models import EvidenceModel, NetworkModel, TreeAverage
 from tanbark.network.edge_strengths import class_joints, has_fast_marginals, mutual_information
 from tanbark.schema.encode.columns import Codes
 
@@ -18,6 +19,42 @@ MAX_SAMPLED_ROWS = 20_000
 """Weights of evidence are averaged over at most this many rows, sampled with a fixed seed."""
 CHUNK_WEIGHTS = 2_000_000
 """The number of weights of evidence that are held in memory at a time."""
+
+
+@dataclass(frozen=True)
+class Importance:
+    """The importance of each attribute under a fitted classifier, in nats."""
+
+    values: Array
+    label: str
+    """The name of the measure within a sentence."""
+    head: str
+    """Its name as the head of a column."""
+    description: str
+
+
+def attribute_importance(model: Any) -> Importance:
+    """Return the importance of each attribute: its information about the class or, in an additive model, its weights.
+
+    An additive model has no distribution of the attributes, and the evidence of one attribute is weighted with regard
+    to the others. So its attributes are compared by their mean absolute weights over the training rows.
+    """
+    fitted = model.model_
+    if isinstance(fitted, EvidenceModel):
+        return Importance(
+            fitted.mean_absolute_evidence(),
+            "mean absolute weight of evidence",
+            "mean |weight|, training",
+            "The mean absolute weight of evidence of each attribute over the training rows and the classes, in nats: "
+            "how far its values move the scores of the classes.",
+        )
+    return Importance(
+        class_information(model),
+        "mutual information with the class",
+        "mutual information",
+        "The mutual information of each attribute with the class under the model, whose probabilities are smoothed, in "
+        "nats.",
+    )
 
 
 def class_information(model: Any) -> Array:

@@ -11,6 +11,9 @@ import numpy as np
 from tanbark.classifiers.additive_bn import AdditiveBN
 from tanbark.classifiers.averaged_tan import AveragedTAN
 from tanbark.classifiers.boosted_bn import BoostedBN
+from tanbark.classifiers.boosted_tables import BoostedTables
+from tanbark.classifiers.ensemble_bn import EnsembleBN
+from tanbark.classifiers.evidence_bn import EvidenceBN
 from tanbark.drawing.layout import class_above_all
 from tanbark.drawing.network_pictures import edge_labels, picture
 from tanbark.network import Network, Structure
@@ -50,9 +53,25 @@ def drawings(model: Any, shades: Sequence[float], path: tuple[int, ...] = ()) ->
             _of_network(model.networks_[m], shades, f"Round {m + 1}, {weights[m]:.1%} of the votes", (*path, m))
             for m in heaviest
         ]
+    if isinstance(model, EvidenceBN):
+        return [_of_evidence(model, shades, path)]
+    if isinstance(model, EnsembleBN):
+        return [
+            replace(drawing, title="The additive model inside") for drawing in drawings(model.evidence_, shades, path)
+        ]
+    if isinstance(model, BoostedTables):
+        return [_of_boosted_tables(model, shades, path)]
     if hasattr(model, "network_"):
         return [_of_network(model.network_, shades, "", path)]
     return [_of_all_super_parents(model, shades, path)]
+
+
+def _of_boosted_tables(model: BoostedTables, shades: Sequence[float], path: tuple[int, ...]) -> Drawing:
+    schema = model.schema_
+    structure = Structure.augmented([-1] * len(schema.columns))
+    svg = picture((*schema.names, schema.class_name), structure, {}, {}, shades, buttons=True)
+    caption = "The classifier adds up tables over questions about all attributes. Thus no edges are shown."
+    return Drawing("", caption, svg, path, structure.parents)
 
 
 def _of_network(network: Network, shades: Sequence[float], title: str, path: tuple[int, ...]) -> Drawing:
@@ -66,6 +85,20 @@ def _of_network(network: Network, shades: Sequence[float], title: str, path: tup
         caption += f" Every attribute also depends on {network.schema.class_name}; these lines are omitted."
     svg = picture(network.names, network.structure, strengths, labels, shades, buttons=True)
     return Drawing(title, caption, svg, path, network.structure.parents)
+
+
+def _of_evidence(model: EvidenceBN, shades: Sequence[float], path: tuple[int, ...]) -> Drawing:
+    fitted = model.model_
+    schema, structure, strengths = fitted.schema, fitted.structure, fitted.edge_strengths()
+    names = (*schema.names, schema.class_name)
+    caption = (
+        "Each line leads from a parent on the left to its child on the right: the evidence of the child's value "
+        "depends on the value of the parent. The thicker the line, the more the evidence of the child changes if the "
+        "parent is unknown, on average over the training rows. Every attribute is evidence about "
+        f"{schema.class_name}; these lines are omitted."
+    )
+    svg = picture(names, structure, strengths, edge_labels(names, strengths), shades, buttons=True)
+    return Drawing("", caption, svg, path, structure.parents)
 
 
 def _of_trees(model: AveragedTAN, shades: Sequence[float], path: tuple[int, ...]) -> list[Drawing]:

@@ -11,11 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.averaging import Networks, SuperParents, TreePosterior
-from tanbark.models import Model, NetworkModel, Pool, SuperParentAverage, TreeAverage, Votes
+from tanbark.models import EvidenceModel, Model, NetworkModel, Pool, SuperParentAverage, TreeAverage, Votes
+from tanbark.models.boosted_class_tables import BoostedClassTables
+from tanbark.models.ensemble import Ensemble
 from tanbark.models.tree_average import MAX_COMPLETIONS
 from tanbark.network import Network
 from tanbark.network.edge_strengths import has_fast_marginals
 from tanbark.network.tables import SparseTable
+from tanbark.schema import Number
+from tanbark.schema.encode.columns import Column
 
 MAX_NUMBERS = 4_000_000
 """A model with more numbers is too large for a page."""
@@ -24,7 +28,7 @@ PageModel = dict[str, Any]
 
 
 class TooLargeError(ValueError):
-    """A model has too many numbers for a page."""
+    """A model has too many numbers for a page, or consists of too many tables to be written to it."""
 
 
 def page_model(model: Model) -> PageModel:
@@ -33,8 +37,10 @@ def page_model(model: Model) -> PageModel:
     Raises
     ------
     TooLargeError
-        If the model has more than `MAX_NUMBERS` numbers.
+        If the model has more than `MAX_NUMBERS` numbers, or contains boosted tables.
     """
+    if isinstance(model, BoostedClassTables | Ensemble):
+        raise TooLargeError("the model consists of thousands of small tables")
     size = _size(model)
     if size > MAX_NUMBERS:
         raise TooLargeError(f"the model has {size:,} numbers, more than the maximum of {MAX_NUMBERS:,}")
@@ -45,6 +51,8 @@ def has_evidence(model: PageModel | None) -> bool:
     """Return whether a page can compute the weights of `explain`; otherwise it shows how values change the answer."""
     if model is None or model["kind"] in ("super-parents", "votes", "tree-average"):
         return False
+    if model["kind"] == "evidence":
+        return True
     if model["kind"] == "pool":
         return not model["linear"] and all(map(has_evidence, model.get("members", ())))
     return model["alone"] is not None
@@ -138,6 +146,44 @@ def _network_model(model: NetworkModel) -> PageModel:
     return {**_network(model.network), "kind": "network", "ratio": packed(model.prior_ratio), "givenPrior": prior}
 
 
+def _evidence(model: EvidenceModel) -> PageModel:
+    """Serialise the compiled tables, and the weight of the training rows in each of their cells.
+
+    The page restores the entries of the last code, which are zero, and those of the last class: all classes sum to
+    zero.
+    """
+    compiled, columns = model.compiled, model.schema.columns
+    return {
+        "kind": "evidence",
+        "base": packed(model.base_scores),
+        "tables": [packed(table[..., :-1, :-1]) for table in compiled.tables],
+        "rows": [packed(joint.sum(axis=-1)) for joint in model.joints],
+        "parents": [list(parents) for parents in compiled.parents],
+        "digits": [digits.tolist() for digits in compiled.digits],
+        "contexts": [context_labels(*one) for one in zip(columns, compiled.digits, strict=True)],
+        "logPrior": packed(model.class_log_prior),
+    }
+
+
+def context_labels(column: Column, digits: NDArray[np.int64]) -> list[str | None]:
+    """Return a label for each digit of a column as a parent, except the last; `None` if no code has the digit.
+
+    >>> context_labels(Number("age", (30, 40, 50, 60), missing=True), np.array([0, 0, 2, 2, 2, 3, 4]))
+    ['<= 40', None, '> 40', '(missing)']
+    """
+    labels: list[str | None] = [None] * int(digits[-1])
+    for digit in np.unique(digits[:-1]).tolist():
+        codes = np.flatnonzero(digits == digit).tolist()
+        if len(codes) == 1:
+            labels[digit] = column.labels[codes[0]]
+        elif isinstance(column, Number):
+            below, above = column.cuts[: codes[0]][-1:], column.cuts[codes[-1] :][:1]
+            labels[digit] = Number(column.name, below + above).labels[len(below)]
+        else:
+            labels[digit] = f"{len(codes):,} rare levels"
+    return labels
+
+
 def _super_parent_average(model: SuperParentAverage) -> PageModel:
     return {
         "kind": "super-parents",
@@ -212,4 +258,5 @@ _WRITERS: dict[type[Model], tuple[Callable[[Any], PageModel], Callable[[Any], in
     Pool: (_pool, _pool_size),
     Votes: (_votes, lambda model: _cells(model.members)),
     TreeAverage: (_tree_average, lambda model: model.ratios.size // 2),
+    EvidenceModel: (_evidence, lambda model: sum(joint.size for joint in model.joints)),
 }

@@ -11,18 +11,32 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
 from tanbark.atomic_write import replacing
 from tanbark.classifiers.base.counts_classifier import CountsClassifier, settings_of
 from tanbark.classifiers.stream import Stream
 from tanbark.drawing.html_page import page, table
-from tanbark.report.importance import class_information, mean_weights
+from tanbark.models import EvidenceModel
+from tanbark.report.importance import Importance, attribute_importance, mean_weights
 from tanbark.report.network_drawings import Drawing, drawings
 from tanbark.report.page_model import TooLargeError, has_evidence, page_model
 from tanbark.report.performance import Performance, given_rows, measure_performance, performance_section
+from tanbark.schema.encode.columns import MISSING_LABEL
 
-SCRIPTS = ("numbers", "tables", "tree_messages", "network", "ensembles", "tree_average", "inference", "report")
+SCRIPTS = (
+    "numbers",
+    "tables",
+    "tree_messages",
+    "network",
+    "ensembles",
+    "tree_average",
+    "evidence_tables",
+    "inference",
+    "evidence_panel",
+    "report",
+)
 """The scripts of a page, in the order in which they run."""
 MAX_LISTED_ATTRIBUTES = 15
 """The number of most important attributes that are shown before the list is expanded."""
@@ -31,8 +45,9 @@ MAX_LISTED_ATTRIBUTES = 15
 def write_report(model: Any, path: str | os.PathLike[str], data: Any = None) -> None:
     """Write a report on a fitted classifier as a self-contained HTML file.
 
-    The page shows the network, the probability table of each node, and the feature importance. It also answers what-if
-    questions: the browser computes the same probabilities and weights of evidence as `predict_proba` and `explain`.
+    The page shows the network, the probability table of each node, and the feature importance. For `EvidenceBN`, which
+    has no probability tables, it shows the evidence of each attribute's values. It also answers what-if questions: the
+    browser computes the same probabilities and weights of evidence as `predict_proba` and `explain`.
 
     Parameters
     ----------
@@ -90,14 +105,14 @@ def report_page(model: CountsClassifier, performance: Performance | None, weight
         The mean absolute weight of evidence of each attribute.
     """
     schema = model.schema_
-    information = class_information(model)
-    shades = (information / (information.max() or 1.0)).tolist()
+    importance = attribute_importance(model)
+    shades = (importance.values / (importance.values.max() or 1.0)).tolist()
     shown = drawings(model, shades)
     content: dict[str, Any] = {
         "className": schema.class_name,
         "classes": [str(label) for label in schema.classes],
         "columns": [{"name": column.name, "labels": list(column.labels)} for column in schema.columns],
-        "importance": information.tolist(),
+        "importance": importance.values.tolist(),
         "drawings": [
             {"path": one.path, "parents": one.parents, "ofClass": one.of_class, "title": one.title} for one in shown
         ],
@@ -114,8 +129,8 @@ def report_page(model: CountsClassifier, performance: Performance | None, weight
             "What if",
             _what_if(model, too_large, has_evidence(content.get("scorer"))),
         ),
-        ("network", "Network", _network(shown, too_large)),
-        ("importance", "Feature importance", _importance(model, information, weights)),
+        ("network", "Network", _network(shown, importance, too_large)),
+        ("importance", "Feature importance", _importance(model, importance, weights)),
         ("classes", "Classes", _classes(model)),
     ]
     if performance is not None:
@@ -184,8 +199,14 @@ def _what_if(model: CountsClassifier, too_large: str, additive: bool) -> str:
             "was set, after those set before it. Together with the prior's weight they sum to the log posterior, up to "
             "a constant."
         )
+    if isinstance(model.model_, EvidenceModel):
+        unknown = "An unknown value gives no evidence, and attributes that depend on it are judged without it."
+    else:
+        unknown = "Unknown values are marginalised."
+    if any(column.missing for column in model.schema_.columns):
+        unknown += f" A value that is missing in the table is a level of its own, {MISSING_LABEL}."
     return (
-        "<p>Set the known values. Unknown values are marginalised.</p>\n"
+        f"<p>Set the known values. {unknown}</p>\n"
         '<p id="trouble" role="alert" hidden>Too many values are unknown to marginalise them exactly; set more '
         "attributes.</p>\n"
         f'<div class="panel"><div>\n<h3 id="answer">{name}</h3>\n'
@@ -199,13 +220,13 @@ def _what_if(model: CountsClassifier, too_large: str, additive: bool) -> str:
     )
 
 
-def _network(shown: list[Drawing], too_large: str) -> str:
+def _network(shown: list[Drawing], importance: Importance, too_large: str) -> str:
     click = (
         ""
         if too_large
         else " Click a node, or press Enter on it, to see its table; use the arrow keys to move between nodes."
     )
-    parts = [f"<p>The darker a node, the greater its mutual information with the class.{click}</p>"]
+    parts = [f"<p>The darker a node, the greater its {importance.label}.{click}</p>"]
     before = ""
     for one in shown:
         title = f"<h3>{escape(one.title)}</h3>\n" if one.title else ""
@@ -223,21 +244,18 @@ def _network(shown: list[Drawing], too_large: str) -> str:
     return "\n".join(parts)
 
 
-def _importance(model: CountsClassifier, information: Any, weights: Any) -> str:
-    names = model.schema_.names
-    order = np.argsort(-information, kind="stable").tolist()
-    intro = (
-        "The mutual information of each attribute with the class under the model, whose probabilities are smoothed, in "
-        "nats."
-    )
-    heads = ["attribute", "mutual information", ""]
+def _importance(model: CountsClassifier, importance: Importance, weights: Any) -> str:
+    names, values = model.schema_.names, importance.values
+    order = np.argsort(-values, kind="stable").tolist()
+    intro = importance.description
+    heads = ["attribute", importance.head, ""]
     if weights is not None:
-        intro += " The second column is the mean absolute weight of evidence over the rows, in nats."
+        intro += " The second column is the mean absolute weight of evidence over the given rows, in nats."
         heads += ["mean |weight|", ""]
     two = " two" if weights is not None else ""
 
     def line(u: int) -> str:
-        cells = _bar("mutual information", information[u], information.max(), "")
+        cells = _bar(importance.head, values[u], values.max(), "")
         if two:
             cells += _bar("mean |weight|", weights[u], weights.max(), " second")
         return f'<li class="{two.strip()}"><span class="name">{_breakable(names[u])}</span>{cells}</li>'
@@ -273,14 +291,31 @@ def _bar(label: str, value: float, maximum: float, css_class: str) -> str:
 
 
 def _classes(model: CountsClassifier) -> str:
+    fitted = model.model_
+    intro, base = "The prior probability of each class.", None
+    if isinstance(fitted, EvidenceModel):
+        base = np.exp(fitted.base_scores - logsumexp(fitted.base_scores))
+        intro += (
+            " The second column is the probability before any value is known: the prior and a bias that was fitted "
+            "with the weights."
+        )
     counts = model.counts_.class_counts
     prior = np.exp(model.class_log_prior_)
     lines = []
-    for label, count, p in zip(model.schema_.classes, counts.tolist(), prior.tolist(), strict=True):
-        bar = f'<span class="bar" aria-hidden="true"><i style="width: {p:.1%}"></i></span>'
-        number = f'<span class="number" title="{count:,.10g} rows">{p:.2%}</span>'
-        lines.append(f'<li><span class="name">{escape(str(label))}</span>{bar}{number}</li>')
-    return f'<p>The prior probability of each class.</p>\n<ul class="ranks">{"".join(lines)}</ul>'
+    for k, label in enumerate(model.schema_.classes):
+        cells = _share(prior[k], f"{counts[k]:,.10g} rows", "")
+        if base is not None:
+            cells += _share(base[k], "before any value is known", " second")
+        two = "" if base is None else ' class="two"'
+        lines.append(f'<li{two}><span class="name">{escape(str(label))}</span>{cells}</li>')
+    return f'<p>{intro}</p>\n<ul class="ranks">{"".join(lines)}</ul>'
+
+
+def _share(p: float, title: str, css_class: str) -> str:
+    return (
+        f'<span class="bar{css_class}" aria-hidden="true"><i style="width: {p:.1%}"></i></span>'
+        f'<span class="number" title="{title}">{p:.2%}</span>'
+    )
 
 
 def _facts(model: CountsClassifier) -> str:

@@ -6,7 +6,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from tanbark import AODE, TAN, BayesNet, Counts, MarkovBlanketSelector, NaiveBayes, Stream
-from tanbark.classifiers.stream import PendingUpdate
+from tanbark.classifiers.prequential_update import pending_update
 from tanbark.counts import Rows
 
 
@@ -63,7 +63,7 @@ def test_the_arrays_of_a_model_are_read_only(rows, classifier):
 def test_an_update_without_rows_has_no_scores_and_changes_nothing(rows):
     model = TAN().fit_encoded(rows)
     before = model.model_
-    update = PendingUpdate(model)
+    update = pending_update(model)
     update.apply()
     assert np.isnan([update.accuracy, update.log_loss]).all()
     assert model.model_ is before
@@ -74,7 +74,7 @@ def test_an_update_is_scored_as_a_stream_scores_a_chunk():
     X, y = rng.integers(0, 3, (60, 2)), rng.integers(0, 2, 60)
     more, labels = rng.integers(0, 3, (30, 2)), np.where(np.arange(30) < 3, 7, rng.integers(0, 2, 30))
     stream = Stream(TAN().fit(X, y)).partial_fit(more, labels)
-    update = PendingUpdate(TAN().fit(X, y))
+    update = pending_update(TAN().fit(X, y))
     for part in (slice(0, 11), slice(11, 30)):
         update.add(more[part], labels[part])
     assert update.log_loss == pytest.approx(stream.log_loss_, rel=1e-12)

@@ -108,7 +108,7 @@ def test_options_of_the_table_are_repeated_in_the_suggested_command(run, weather
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (["--models", "tan,nonsense"], "there is no model 'nonsense'; the models are naive-bayes, tan, forest-an"),
+        (["--models", "tan,nonsense"], "there is no model 'nonsense'; the models are evidence-bn, "),
         (["--by", "luck"], "--by must be one of error, log_loss, brier, auc, got 'luck'"),
         (["--folds", "1"], "--folds must be at least 2, got 1"),
         (["--folds", "41"], "41 folds need at least as many rows, got 40"),

@@ -31,6 +31,14 @@ def test_a_text_is_printed_or_written(run, fitted, form):
     assert Path("network.txt").read_text() == expected
 
 
+@pytest.mark.parametrize("form", ["bif", "xmlbif", "dot"])
+def test_an_additive_model_is_no_network_and_the_refusal_names_one(run, fitted, form):
+    fitted("evidence-bn")
+    said = run("export", "weather.tanbark", "--to", form, code=1).stderr
+    assert said.startswith(f"error: EvidenceBN is not a single network, but {form.upper()} can hold only one; use")
+    assert said.endswith("for example --model tan\n")
+
+
 def test_onnx_is_written_to_a_file_and_a_note_says_what_it_refuses(run, fitted):
     onnx = pytest.importorskip("onnx", reason="onnx is not installed")
     fitted("tan")
@@ -41,6 +49,33 @@ def test_onnx_is_written_to_a_file_and_a_note_says_what_it_refuses(run, fitted):
     assert "this network needs complete rows" in said
 
 
+def test_a_scorecard_is_written_as_csv_or_html_by_the_ending(run, table, write, tmp_path):
+    write(table, tmp_path / "weather.csv")
+    run("fit", "weather.csv", "--target", "walk", "--cv", 0, "--model", "evidence-bn", "--set", "depth=0")
+    model = tanbark.load("weather.tanbark")
+    said = run("export", "weather.tanbark", "--to", "scorecard", "-o", "card.csv").stdout
+    assert said.startswith("Written to card.csv. Merging intervals changes the log odds by ")
+    export.scorecard(model, "expected.csv")
+    assert Path("card.csv").read_bytes() == Path("expected.csv").read_bytes()
+    options = ("--positive", "no", "--points-to-double", 10, "--base-points", 100, "--base-odds", 1)
+    run("export", "weather.tanbark", "--to", "scorecard", "-o", "card.html", *options)
+    export.scorecard(model, "expected.html", positive="no", points_to_double=10, base_points=100, base_odds=1)
+    assert Path("card.html").read_bytes() == Path("expected.html").read_bytes()
+
+
+def test_a_scorecard_that_cannot_be_made_is_refused(run, fitted):
+    fitted("tan")
+    card = ("export", "weather.tanbark", "--to", "scorecard")
+    assert "name a file for the scorecard that ends in .csv or .html" in run(*card, code=1).stderr
+    assert "--model evidence-bn --set depth=0" in run(*card, "-o", "card.csv", code=1).stderr
+    assert "must end in .csv or .html" in run(*card, "-o", "card.pdf", code=1).stderr
+    run("fit", "weather.csv", "--target", "walk", "--cv", 0, "--model", "evidence-bn")
+    assert "fit it with depth=0" in run(*card, "-o", "card.csv", code=1).stderr
+    dot = ("export", "weather.tanbark", "--to", "dot", "--base-odds", 3)
+    assert "need --to scorecard" in run(*dot, code=1).stderr
+    assert not Path("card.csv").exists()
+
+
 def test_what_cannot_be_is_said_before_anything_is_written(run, fitted):
     fitted("averaged-tan")
     said = run("export", "weather.tanbark", "--to", "bif", "-o", "x.bif", code=1).stderr
@@ -49,7 +84,10 @@ def test_what_cannot_be_is_said_before_anything_is_written(run, fitted):
     assert not Path("x.bif").exists()
     assert run("export", "weather.tanbark", "--to", "dot").stdout.startswith("digraph")
     assert "name a file with --output" in run("export", "weather.tanbark", "--to", "onnx", code=1).stderr
-    assert "--to must be bif, xmlbif, dot or onnx, got 'pdf'" in run("export", "w", "--to", "pdf", code=1).stderr
+    assert (
+        "--to must be bif, xmlbif, dot, onnx or scorecard, got 'pdf'"
+        in run("export", "w", "--to", "pdf", code=1).stderr
+    )
     assert "there is no folder a" in run("export", "weather.tanbark", "--to", "dot", "-o", "a/b.dot", code=1).stderr
     same = ("export", "weather.tanbark", "--to", "dot", "-o", "weather.tanbark")
     assert "choose another output file" in run(*same, code=1).stderr

@@ -12,19 +12,20 @@ import pytest
 from numba.core import event
 
 import tanbark
+from tanbark.cli.commands.fit_command import _model_name
 from tanbark.datasets import lenses
 
 
 def expected(table, target, model=None, **settings):
     """Return the model that Python learns from the same table."""
     y = nw.from_native(table.column(target), series_only=True).alias(target)
-    return (model or tanbark.TAN)(**settings).fit(table.drop_columns([target]), y)
+    return (model or tanbark.EvidenceBN)(**settings).fit(table.drop_columns([target]), y)
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.parquet", "t.arff", "t.jsonl"])
 def test_every_format_gives_the_model_that_python_learns(write, run, table, tmp_path, name):
     write(table, tmp_path / name)
-    run("fit", name, "--target", "walk")
+    run("fit", name, "--target", "walk", "--cv", 0)
     model = tanbark.load("t.tanbark")
     peer = expected(table, "walk")
     X = table.drop_columns(["walk"])
@@ -35,20 +36,57 @@ def test_every_format_gives_the_model_that_python_learns(write, run, table, tmp_
 
 def test_the_summary_says_what_a_person_wants_to_know(write, run, table, tmp_path):
     write(table, tmp_path / "t.csv")
-    said = run("fit", "t.csv", "--target", "walk").stdout
+    said = run("fit", "t.csv", "--target", "walk", "--ignore", "wind").stdout
     share = table.column("walk").to_pylist().count("yes") / 40
     for words in (
         "40 rows, 4 columns",
         f"yes {share:.1%}",
         "sky (3)",
-        "wind (4)",
-        "degrees (5)",
         "degrees 10.0%",
         "5-fold cross-validation",
         "tanbark show t.tanbark",
+        "tanbark fit t.csv --target walk --ignore wind --best -o best.tanbark",
     ):
         assert words in said
-    assert str(tanbark.load("t.tanbark").network_) in "\n".join(line.rstrip() for line in said.splitlines())
+
+
+def test_the_columns_are_listed_by_their_evidence_for_the_class(write, run, table, tmp_path):
+    write(table, tmp_path / "t.csv")
+    said = run("fit", "t.csv", "--target", "walk", "--cv", 0).stdout
+    model = tanbark.load("t.tanbark")
+    evidence = np.abs(model.explain(table.drop_columns(["walk"]))[:, 1:]).mean(axis=(0, 2))
+    lines = said.partition("Mean absolute evidence of the columns")[2].splitlines()[1:4]
+    order = np.argsort(-evidence)
+    assert [line.split()[:2] for line in lines] == [[model.schema_.names[u], f"{evidence[u]:.3f}"] for u in order]
+
+
+def test_a_long_list_of_columns_is_cut(run, tmp_path):
+    rng = np.random.default_rng(0)
+    names = [f"x{u}" for u in range(45)]
+    rows = ["".join(f"{v}," for v in row) + "pq"[row[0]] for row in rng.integers(0, 2, (40, 45))]
+    (tmp_path / "t.csv").write_text("\n".join([",".join([*names, "class"]), *rows]))
+    said = run("fit", "t.csv", "--cv", 0).stdout
+    listed = said.partition("Mean absolute evidence of the columns")[2].splitlines()
+    assert listed[1].startswith("x0")
+    assert listed[11].startswith("and 35 more: 'x")
+
+
+def test_best_is_the_ensemble_unless_a_model_is_named(write, run, table, tmp_path):
+    assert _model_name(None, best=True) == "ensemble-bn"
+    assert _model_name(None, best=False) == "evidence-bn"
+    write(table, tmp_path / "t.csv")
+    said = run("fit", "t.csv", "-t", "walk", "--best", "--model", "tan", code=1).stderr
+    assert said == "error: --best means --model ensemble-bn; give one of them, got --model tan as well\n"
+
+
+@pytest.mark.parametrize("model", ["tan", "naive-bayes"])
+def test_a_network_is_drawn(write, run, table, tmp_path, model):
+    write(table, tmp_path / "t.csv")
+    said = run("fit", "t.csv", "--target", "walk", "--cv", 0, "--model", model).stdout
+    network = tanbark.load("t.tanbark").network_
+    drawn = str(network) in "\n".join(line.rstrip() for line in said.splitlines())
+    assert drawn == bool(network.edges)
+    assert "--best" not in said
 
 
 def test_a_gzipped_csv_is_read(write, run, table, tmp_path):
@@ -83,7 +121,7 @@ def test_a_late_text_makes_the_whole_column_text(run, tmp_path):
 def test_missing_tokens_are_the_usual_ones(run, tmp_path):
     values = ["", "NA", "NaN", "null", "?", "1.5", "2.5", "3.5"]
     (tmp_path / "t.csv").write_text("x,z,class\n" + "".join(f"{v},{v},{'ab'[i % 2]}\n" for i, v in enumerate(values)))
-    run("fit", "t.csv", "--cv", 0)
+    run("fit", "t.csv", "--cv", 0, "--model", "tan")
     model = tanbark.load("t.tanbark")
     assert (model.schema_.columns[0].low, model.schema_.columns[0].high) == (1.5, 3.5)
     assert model.counts_.value(0).sum() == 3
@@ -108,7 +146,7 @@ def test_levels_that_an_arff_file_declares_are_levels_in_that_order(run, tmp_pat
         "@relation t\n@attribute size {small, medium, 'very large'}\n@attribute class {no, yes}\n"
         "@data\nsmall,no\n'very large',yes\nsmall,yes\n"
     )
-    run("fit", "t.arff", "--cv", 0)
+    run("fit", "t.arff", "--cv", 0, "--model", "tan")
     model = tanbark.load("t.tanbark")
     assert model.schema_.columns[0].levels == ("small", "medium", "very large")
     assert model.counts_.value(0).sum(axis=0).tolist() == [2, 0, 1]
@@ -133,9 +171,11 @@ def test_categorical_adds_to_what_is_a_category_anyway(write, run, table, tmp_pa
 
 def test_options_reach_the_model(write, run, table, tmp_path):
     write(table, tmp_path / "t.csv")
-    run("fit", "t.csv", "-t", "walk", "--bins", "width", "--n-bins", 3, "--ess", 2.5, "--set", "criterion=bdeu")
+    options = ["--bins", "width", "--n-bins", 3, "--ess", 2.5, "--set", "criterion=bdeu"]
+    run("fit", "t.csv", "-t", "walk", "--model", "tan", *options)
     model = tanbark.load("t.tanbark")
-    peer = expected(table, "walk", ess=2.5, criterion="bdeu", encoder=tanbark.Encoder(bins="width", n_bins=3))
+    encoder = tanbark.Encoder(bins="width", n_bins=3)
+    peer = expected(table, "walk", tanbark.TAN, ess=2.5, criterion="bdeu", encoder=encoder)
     X = table.drop_columns(["walk"])
     np.testing.assert_array_equal(model.predict_proba(X), peer.predict_proba(X))
 
@@ -202,7 +242,7 @@ def test_compiling_is_no_learning(write, run, table, tmp_path, monkeypatch):
     learn = tanbark.TAN.fit
     monkeypatch.setattr(tanbark.TAN, "fit", fit)
     write(table, tmp_path / "t.csv")
-    assert json.loads(run("fit", "t.csv", "-t", "walk", "--cv", 0, "--json").stdout)["seconds"] < 0.4
+    assert json.loads(run("fit", "t.csv", "-t", "walk", "-m", "tan", "--cv", 0, "--json").stdout)["seconds"] < 0.4
 
 
 def test_brackets_in_names_are_printed_as_they_are(run, tmp_path):
@@ -220,9 +260,11 @@ def test_brackets_in_names_are_printed_as_they_are(run, tmp_path):
         (["t.csv", "-t", "walk", "--ignore", "run"], "--ignore names the column 'run'"),
         (["t.csv", "-t", "walk", "--ignore", "walk"], "'walk' is the class and cannot be ignored"),
         (["t.csv", "-t", "walk", "--categorical", "run"], "--categorical names the column 'run'"),
-        (["t.csv", "-t", "walk", "--model", "oak"], "there is no model 'oak'; the models are naive-bayes, tan"),
-        (["t.csv", "-t", "walk", "--set", "oak=3"], "the model 'tan' has no parameter 'oak'"),
+        (["t.csv", "-t", "walk", "--model", "oak"], "there is no model 'oak'; the models are evidence-bn, "),
+        (["t.csv", "-t", "walk", "--set", "oak=3"], "the model 'evidence-bn' has no parameter 'oak'"),
         (["t.csv", "-t", "walk", "--bins", "oak"], "bins must be 'quantile' or 'width' or 'mdlp', got 'oak'"),
+        (["t.csv", "-t", "walk", "--set", "depth=-1"], "depth must be a whole number of at least 0, got -1"),
+        (["t.csv", "-t", "walk", "--n-bins", "0"], "n_bins must be 'auto' or an integer from 1 to 65000, got 0"),
         (["t.csv", "-t", "walk", "--ess", "-1"], "ess must be a positive number"),
         (["t.csv", "-t", "walk", "--cv", "1"], "--cv needs at least 2 folds"),
         (

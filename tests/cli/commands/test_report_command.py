@@ -13,7 +13,7 @@ import tanbark
 @pytest.fixture
 def model(table, write, run, tmp_path):
     write(table, tmp_path / "weather.csv")
-    run("fit", "weather.csv", "--target", "walk", "--cv", 0)
+    run("fit", "weather.csv", "--target", "walk", "--cv", 0, "--model", "tan")
     return tanbark.load("weather.tanbark")
 
 
@@ -30,6 +30,15 @@ def test_rows_judge_the_model(run, model, table):
     accuracy = (model.predict(table.drop_columns("walk")) == table["walk"].to_numpy(False)).mean()
     assert "Measured on the 40 given rows that have a known walk." in page
     assert f"<dd>{accuracy:.1%}</dd>" in page
+
+
+def test_a_file_of_an_additive_model_has_a_page(run, table, write, tmp_path):
+    write(table, tmp_path / "weather.csv")
+    run("fit", "weather.csv", "--target", "walk", "--model", "evidence-bn", "--cv", 0)
+    run("report", "weather.tanbark", "weather.csv", "-o", "page.html")
+    page = Path("page.html").read_text()
+    assert "EvidenceBN for walk" in page
+    assert "Measured on the 40 given rows that have a known walk." in page
 
 
 def test_the_class_may_be_renamed_and_further_columns_be_there(run, model, table, write, tmp_path):

@@ -6,11 +6,13 @@ import pytest
 import tanbark
 from tanbark.datasets import lenses, monks
 
+PENALTIES = ("weight_penalty", "correction_penalty", "edge_penalty")
+
 
 @pytest.fixture
 def model(write, run, tmp_path):
     write(lenses().frame(), tmp_path / "lenses.csv")
-    run("fit", "lenses.csv", "--cv", 0)
+    run("fit", "lenses.csv", "--cv", 0, "--model", "tan")
     return tanbark.load("lenses.tanbark")
 
 
@@ -86,7 +88,7 @@ def test_networks_that_vote_show_the_heaviest_vote_and_no_table(run, write, tmp_
     for text in (plain(said), shown):
         assert f"{len(model.networks_)} networks; the one with the largest weight:" in text
     assert "--table" not in shown
-    assert "the model combines several networks" in run("show", "monks.tanbark", "--table", "class", code=1).stderr
+    assert "the model is not a single network" in run("show", "monks.tanbark", "--table", "class", code=1).stderr
 
 
 @pytest.mark.parametrize(
@@ -106,7 +108,7 @@ def test_a_pool_shows_the_weights_of_what_is_pooled(run, write, tmp_path, weak, 
     for text in (plain(said), shown):
         assert words in text
         assert all(f"{w:.4f}" in text for w in model.weights_ if w > 0)
-    assert "the model combines several networks" in run("show", "monks.tanbark", "--table", "class", code=1).stderr
+    assert "the model is not a single network" in run("show", "monks.tanbark", "--table", "class", code=1).stderr
 
 
 def test_a_mean_over_super_parents_says_so(run, write, tmp_path):
@@ -114,6 +116,52 @@ def test_a_mean_over_super_parents_says_so(run, write, tmp_path):
     words = "An average of networks: in each, one column is the parent of all others."
     assert words in plain(run("fit", "monks.csv", "--model", "aode", "--cv", 0).stdout)
     assert words in plain(run("show", "monks.tanbark").stdout)
+
+
+@pytest.fixture
+def evidence(write, run, table, tmp_path):
+    write(table, tmp_path / "t.csv")
+    run("fit", "t.csv", "-t", "walk", "--cv", 0)
+    return tanbark.load("t.tanbark")
+
+
+def test_an_additive_model_shows_its_settings_weights_and_edges(run, evidence):
+    said = plain(run("show", "t.tanbark").stdout)
+    assert "t.tanbark: evidence-bn, the sum of the weighted evidence" in said
+    assert "n_bins=64" in said
+    assert "evidence, nats" in said
+    weights = said.partition("Weight of the evidence of each column alone")[2].splitlines()[1:]
+    assert len(weights) == 3
+    names, edges = evidence.schema_.names, evidence.edges_
+    for line in weights:
+        name, alone, *added = line.split()
+        u = names.index(name)
+        assert alone == f"{evidence.weights_[0, u]:.2f}"
+        above = [parent for parent, child in edges if child == name]
+        assert added[::2] == above
+        assert added[1::2] == [f"+{evidence.weights_[d, u]:.2f}" for d in range(1, 1 + len(above))]
+
+
+def test_the_depth_of_an_additive_model_is_shown_with_its_share(run, evidence):
+    shares = [0.0, 0.0, 0.0]
+    for setting, _, share in evidence.model_.settings:
+        if setting is not None:
+            shares[setting.depth] += share
+    [line] = [line for line in run("show", "t.tanbark").stdout.splitlines() if line.startswith("depth ")]
+    assert all(f"{depth} ({share:.0%})" in line for depth, share in enumerate(shares) if share >= 0.005)
+    assert f"held-out log loss {min(loss for _, loss, _ in evidence.model_.settings):.3f} nats" in line
+    given = ["--set", "depth=1", *(w for name in PENALTIES for w in ("--set", f"{name}=10"))]
+    run("fit", "t.csv", "-t", "walk", "--cv", 0, *given)
+    [line] = [line for line in plain(run("show", "t.tanbark").stdout).splitlines() if line.startswith("depth ")]
+    assert line.split() == ["depth", "1"]
+
+
+def test_an_additive_model_has_no_probability_table_and_names_a_model_that_does(run, evidence):
+    said = run("show", "t.tanbark", "--table", "sky", code=1).stderr
+    assert said == (
+        "error: the model is not a single network, so there is no table of probabilities for 'sky'; fit with "
+        "--model tan\n"
+    )
 
 
 def test_one_column_has_no_edges_to_show(run, write, tmp_path):

@@ -277,7 +277,7 @@ def test_levels_that_several_batches_bring_are_all_there(write, run, table, mode
 
 def test_levels_beyond_the_most_allowed_share_one_and_it_says_so(run, tmp_path):
     (tmp_path / "t.csv").write_text("code,class\n" + "a,p\nb,q\n" * 5)
-    run("fit", "t.csv", "--cv", 0, "--max-levels", 3)
+    run("fit", "t.csv", "--cv", 0, "--max-levels", 3, "--model", "tan")
     (tmp_path / "new.csv").write_text("code,class\n" + "c,p\nd,q\n" * 5)
     assert "note: column 'code' now has 4 levels" in run("update", "t.tanbark", "new.csv").stdout
     again = tanbark.load("t.tanbark")
@@ -320,6 +320,55 @@ def test_a_file_cut_short_among_many_is_named_and_changes_nothing(write, run, ta
 def test_options_that_cannot_be_are_refused(write, run, table, model, tmp_path, options, sentence):
     write(table, tmp_path / "new.csv")
     assert sentence in run("update", "m.tanbark", "new.csv", *options, code=1).stderr
+
+
+@pytest.fixture
+def evidence(write, run, table, tmp_path):
+    """An additive model of the first 25 rows."""
+    write(table.slice(0, 25), tmp_path / "t.csv")
+    run("fit", "t.csv", "-t", "walk", "--cv", 0)
+    return tanbark.load("t.tanbark")
+
+
+def test_the_tables_of_an_additive_model_learn_and_all_else_stays(write, run, table, evidence, tmp_path, monkeypatch):
+    monkeypatch.setattr("tanbark.sources.source.BATCH_VALUES", 1)
+    new = table.slice(25)
+    write(new, tmp_path / "new.csv")
+    X, y = new.drop_columns(["walk"]), new.column("walk").to_pylist()
+    loss = -np.log(evidence.predict_proba(X)[np.arange(15), [evidence.classes_.tolist().index(v) for v in y]]).mean()
+    said = run("update", "t.tanbark", "new.csv", "--chunk-id", "a").stdout
+    again = tanbark.load("t.tanbark")
+    assert "t.tanbark: 25 rows before, 40 now with the chunk 'a'" in said
+    assert f"log loss {loss:.3f} nats on the 15 new rows before they were learned" in said
+    assert (
+        "note: the tables learned the rows; the levels, intervals, parents, strengths of back-off and weights" in said
+    )
+    np.testing.assert_array_equal(again.weights_, evidence.weights_)
+    assert (again.schema_, again.edges_) == (evidence.schema_, evidence.edges_)
+    np.testing.assert_array_equal(again.predict_proba(X), evidence.update(X, y).predict_proba(X))
+    assert "already learned the chunk 'a'" in run("update", "t.tanbark", "new.csv", "--chunk-id", "a").stdout
+
+
+def test_new_levels_of_an_additive_model_are_missing_and_new_classes_refused(run, evidence, tmp_path):
+    before = (tmp_path / "t.tanbark").read_bytes()
+    (tmp_path / "new.csv").write_text("sky,wind,degrees,walk\nsun,1,12,yes\nsun,1,12,perhaps\n")
+    said = run("update", "t.tanbark", "new.csv", code=1).stderr
+    assert said == "error: an update cannot add the new class 'perhaps' to EvidenceBN; fit again with all rows\n"
+    assert (tmp_path / "t.tanbark").read_bytes() == before
+    (tmp_path / "new.csv").write_text("sky,wind,degrees,walk\nsnow,1,12,yes\n")
+    run("update", "t.tanbark", "new.csv")
+    again = tanbark.load("t.tanbark")
+    assert again.schema_ == evidence.schema_
+    assert again.counts_.class_counts.sum() == 26
+    np.testing.assert_array_equal(again.counts_.value(0), evidence.counts_.value(0))
+
+
+def test_an_additive_model_does_not_forget_and_names_a_model_that_does(run, evidence):
+    said = run("update", "t.tanbark", "t.csv", "--half-life", 10, code=1).stderr
+    assert said == (
+        "error: t.tanbark cannot be updated: EvidenceBN does not forget rows; leave out --half-life, or use another "
+        "classifier, for example --model tan\n"
+    )
 
 
 def test_a_model_that_needs_rows_says_why(write, run, table, tmp_path):

@@ -43,7 +43,7 @@ def test_rows_of_every_kind_are_learned_as_from_a_file(run, write, table, tmp_pa
 
 def test_large_input_is_read_more_than_once(run, write, table, tmp_path, monkeypatch):
     path = write(table, tmp_path / "t.csv")
-    run("fit", path, "-t", "walk", "--cv", 0)
+    run("fit", path, "-t", "walk", "--cv", 0, "--model", "tan")
     monkeypatch.setattr("tanbark.cli.input.fit_from_rows.MAX_BYTES_IN_MEMORY", 0)
     run("fit", "-", "-t", "walk", stdin=path.read_bytes())
     assert tanbark.load("stdin.tanbark").counts_ == tanbark.load("t.tanbark").counts_

@@ -303,7 +303,7 @@ def test_an_encoder_can_be_cloned_and_set():
         "bins": "mdlp",
         "n_bins": 7,
         "max_levels": 255,
-        "missing": "marginalize",
+        "missing": "auto",
         "unseen": "marginalize",
     }
 

@@ -6,7 +6,6 @@ from abc import ABCMeta, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numba  # noqa: F401 (below many nested imports, its own import can take 0.1 s longer in Python 3.11)
@@ -19,6 +18,7 @@ from tanbark.classifiers.base.validation import (
     available_unless,
     check_encoder,
     check_jobs,
+    check_positive,
     has_no_rows,
     read_known_table,
     read_new_table,
@@ -38,8 +38,6 @@ from tanbark.shared_docs import insert_shared_docs
 
 Array = NDArray[np.float64]
 
-MIN_ESS, MAX_ESS = 1e-100, 1e100
-
 
 def _without_partial_fit(classifier: CountsClassifier) -> str | None:
     return classifier.why_rows_needed()
@@ -48,7 +46,8 @@ def _without_partial_fit(classifier: CountsClassifier) -> str | None:
 def _without_joint(classifier: CountsClassifier) -> str | None:
     if classifier.model_type.has_joint:
         return None
-    return f"{type(classifier).__name__} has class probabilities, but no joint distribution of rows"
+    name = type(classifier).__name__
+    return f"{name} has class probabilities, but no joint distribution of rows; use another classifier, for example TAN"
 
 
 @insert_shared_docs
@@ -66,6 +65,9 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     count_order: ClassVar[int] = 2
     """1 if the classifier learns from counts of single values, 2 if it needs counts of pairs."""
+
+    encoder_defaults: ClassVar[Mapping[str, Any]] = {}
+    """Parameters of the encoder that suit the classifier, where the user left them "auto"."""
 
     ess: float
     class_prior: Any
@@ -106,9 +108,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _check_common_parameters(self) -> None:
         """Raise an error if a parameter that all classifiers have is invalid."""
-        ess = self.ess
-        if isinstance(ess, bool) or not isinstance(ess, Real) or not MIN_ESS <= ess <= MAX_ESS:
-            raise ValueError(f"ess must be a positive number (from {MIN_ESS} to {MAX_ESS}), got {ess!r}")
+        check_positive("ess", self.ess)
         check_encoder(self.encoder)
         check_jobs(self.n_jobs)
 
@@ -131,6 +131,12 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """
         super().set_params(**with_encoder(self, params))
         return self
+
+    def usable_encoder(self) -> Encoder | Schema:
+        """Return the encoder that `fit` uses, with the defaults of this classifier."""
+        if isinstance(self.encoder, Schema):
+            return self.encoder
+        return (self.encoder or Encoder()).with_defaults(**self.encoder_defaults)
 
     # Views of the model
 
@@ -330,12 +336,13 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         table, target, weights = usable_rows(table, target, sample_weight)
         if classes is not None:
             target = target.among(classes)
-        if isinstance(self.encoder, Schema):
-            schema = self.encoder
+        encoder = self.usable_encoder()
+        if isinstance(encoder, Schema):
+            schema = encoder
             schema.check_table(table)
             target.name_beside(schema.names)
         else:
-            schema = (self.encoder or Encoder()).learn(table, target, weights)
+            schema = encoder.learn(table, target, weights)
         self._given_log_prior(len(schema.classes))
         self._check_schema(schema)
         return self._encoded_rows(schema, table, target, weights), columns
@@ -346,13 +353,14 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         target = read_known_target(y, schema.class_labels)
         target.name_beside(schema.names)
         table, target, weights = usable_rows(table, target, sample_weight, some=False)
-        if isinstance(self.encoder, Schema):
+        encoder = self.usable_encoder()
+        if isinstance(encoder, Schema):
             return self._encoded_rows(schema, table, target, weights)
         known = schema
         if not self.classes_listed_:
             schema = with_classes(schema, target)
         labels = target.codes_under(schema.classes)
-        schema, codes = encode_growing(schema, table, self.encoder or Encoder(), self.n_jobs)
+        schema, codes = encode_growing(schema, table, encoder, self.n_jobs)
         if schema != known:
             self._given_log_prior(len(schema.classes))
             self._check_schema(schema)

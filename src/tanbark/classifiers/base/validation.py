@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import update_wrapper
+from numbers import Real
 from types import MethodType
 from typing import Any, Self
 
@@ -15,6 +16,9 @@ from sklearn.utils.validation import validate_data
 
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.read.table_reader import Table, as_known_table, read_table
+
+MIN_POSITIVE, MAX_POSITIVE = 1e-100, 1e100
+"""The range of parameters that must be positive."""
 
 
 def check_choice(name: str, value: Any, allowed: Any) -> None:
@@ -28,6 +32,13 @@ def check_number(name: str, value: Any, least: int) -> None:
     """Raise ValueError if a parameter is not a whole number of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
+
+
+def check_positive(name: str, value: Any) -> None:
+    """Raise ValueError if a parameter is not a positive number, or one whose square could overflow."""
+    real = isinstance(value, Real) and not isinstance(value, bool)
+    if not real or not MIN_POSITIVE <= value <= MAX_POSITIVE:
+        raise ValueError(f"{name} must be a positive number (from {MIN_POSITIVE} to {MAX_POSITIVE}), got {value!r}")
 
 
 def check_jobs(n_jobs: Any) -> None:

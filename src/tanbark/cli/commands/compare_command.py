@@ -15,6 +15,7 @@ from tanbark.atomic_write import replacing
 from tanbark.cli.input.fit_from_rows import explaining_column_errors, read_rows
 from tanbark.cli.input.input_columns import Columns, files_read, open_source
 from tanbark.cli.input.options import (
+    TABLE_OPTIONS,
     Bins,
     Categorical,
     Data,
@@ -63,9 +64,6 @@ SCIKIT_LEARN_MODELS = ("cart", "random-forest", "gradient-boosting")
 RANKING_METRICS = ("error", "log_loss", "brier", "auc")
 """The names in `tanbark.evaluate.recommendation.METRIC_LABELS`, likewise."""
 
-OPTIONS_OF_FIT = ("kind", "ignore", "categorical", "missing", "bins", "n_bins", "max_levels")
-"""Options that the suggested ``tanbark fit`` command repeats."""
-
 
 def compare(
     ctx: typer.Context,
@@ -102,14 +100,16 @@ def compare(
     categorical: Categorical = None,
     missing: Missing = None,
     bins: Bins = "quantile",
-    n_bins: NBins = 5,
+    n_bins: NBins = None,
     max_levels: MaxLevels = 255,
     as_json: Json = False,
 ) -> None:
     """Recommend a classifier for a table, by cross-validation.
 
     Tries all classifiers of tanbark that are not too slow for the table, and a decision tree (cart), a random forest
-    and gradient boosting of scikit-learn. Also writes an HTML page with the ranking, the recommendation and plots.
+    and gradient boosting of scikit-learn. Recommends a classifier that can be read, such as a single network or the
+    additive model evidence-bn, unless an ensemble is better beyond chance. Also writes an HTML page with the ranking,
+    the recommendation and plots.
 
     With --json the keys are data, target, rows, columns, classes, by, folds, repeats, seed, ranking (best first:
     name, p_value of the difference from the best, fit_seconds, predict_seconds, and the mean and standard_error of
@@ -172,7 +172,7 @@ def compare(
         words = data_arguments(data, database)
         chosen = selection.recommendation.chosen
         fit = f"tanbark fit {words} --target {quoted(columns.target)} --model {chosen}"
-        fit_command = f"{fit}{typed_options(ctx, OPTIONS_OF_FIT)}" if chosen else None
+        fit_command = f"{fit}{typed_options(ctx, TABLE_OPTIONS)}" if chosen else None
         page = comparison_html(
             selection,
             f"Which classifier for {'a query' if database else Path(source.name).name}?",

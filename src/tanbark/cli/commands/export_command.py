@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from tanbark.cli.input.options import ModelFile, completer, output_option
 from tanbark.cli.terminal.console import CommandError, check_writable, err, summary_console
 
-FORMATS = ("bif", "xmlbif", "dot", "onnx")
+FORMATS = ("bif", "xmlbif", "dot", "onnx", "scorecard")
 
 
 def export(
@@ -25,23 +25,47 @@ def export(
             autocompletion=completer(lambda: FORMATS),
         ),
     ],
-    output: Annotated[Path | None, output_option("FILE", "The output file.", "stdout, except for onnx")] = None,
+    output: Annotated[Path | None, output_option("FILE", "The output file.", "stdout, if it is text")] = None,
+    positive: Annotated[
+        str | None, typer.Option(metavar="CLASS", help="Scorecard: the class to score.", show_default="the last")
+    ] = None,
+    points_to_double: Annotated[
+        float | None, typer.Option(help="Scorecard: the points that double the odds.", show_default="20")
+    ] = None,
+    base_points: Annotated[
+        float | None, typer.Option(help="Scorecard: the points at the base odds.", show_default="600")
+    ] = None,
+    base_odds: Annotated[
+        float | None, typer.Option(help="Scorecard: the odds at the base points.", show_default="50")
+    ] = None,
 ) -> None:
     """Convert a model for other programs.
 
     BIF and XMLBIF hold a network with its probability tables, for pgmpy, pyAgrum, Weka and others. DOT is a drawing for
-    Graphviz. ONNX is a classifier for onnxruntime.
+    Graphviz. ONNX is a classifier for onnxruntime. A scorecard lists the points of each interval and level of an
+    evidence-bn with depth=0 and two classes, as CSV or HTML.
     """
     if to not in FORMATS:
         raise CommandError(f"--to must be {', '.join(FORMATS[:-1])} or {FORMATS[-1]}, got {to!r}")
+    scaling: dict[str, Any] = {"points_to_double": points_to_double, "base_points": base_points, "base_odds": base_odds}
+    if to != "scorecard" and (positive is not None or any(value is not None for value in scaling.values())):
+        raise CommandError("--positive, --points-to-double, --base-points and --base-odds need --to scorecard")
     if output is not None:
         check_writable(output, [model])
     elif to == "onnx":
         raise CommandError("ONNX is a binary format; name a file with --output")
+    elif to == "scorecard":
+        raise CommandError("name a file for the scorecard that ends in .csv or .html with --output")
     from tanbark import export as formats
     from tanbark.files import load
 
     fitted = load(model)
+    if to == "scorecard":
+        assert output is not None
+        settings = {name: value for name, value in scaling.items() if value is not None}
+        card = formats.scorecard(fitted, output, positive=_class_named(positive, fitted), **settings)
+        summary_console().print(f"Written to {output}. {card.losses.sentences()[0]}", soft_wrap=True)
+        return
     exported = getattr(formats, to)(fitted, output)
     if output is None:
         sys.stdout.buffer.write(exported.encode())
@@ -50,3 +74,9 @@ def export(
         note = "note: this network needs complete rows; onnxruntime fails on rows with missing values"
         err().print(note, soft_wrap=True)
     summary_console().print(f"Written to {output}.", soft_wrap=True)
+
+
+def _class_named(name: str | None, model: Any) -> Any:
+    """Return the class with this name, or the name itself if there is none."""
+    labels = getattr(model, "classes_", [])
+    return next((label for label in labels if str(label) == name), name)

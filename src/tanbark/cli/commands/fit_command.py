@@ -14,6 +14,7 @@ from tanbark.atomic_write import has_lock
 from tanbark.cli.input.fit_from_rows import FitRequest, FitResult, fit_source
 from tanbark.cli.input.input_columns import Columns, files_read, open_source
 from tanbark.cli.input.options import (
+    TABLE_OPTIONS,
     Bins,
     Categorical,
     Data,
@@ -36,11 +37,13 @@ from tanbark.cli.output.printed_text import (
     default_output,
     first_file,
     folder_column_notes,
+    missing_shares,
     model_document,
     print_structure,
     quoted,
     score_text,
     scores,
+    typed_options,
 )
 from tanbark.cli.terminal.console import (
     CommandError,
@@ -59,6 +62,8 @@ if TYPE_CHECKING:
 
     from tanbark.evaluate import CrossValidation
 
+DEFAULT_MODEL = "evidence-bn"
+BEST_MODEL = "ensemble-bn"
 DEFAULT_FOLDS = 5
 MAX_ROWS_TO_VALIDATE = 100_000
 MAX_CELLS_TO_VALIDATE = 20_000_000
@@ -85,18 +90,24 @@ def _list_models(wanted: bool) -> None:
 
 
 def fit(
+    ctx: typer.Context,
     data: Data,
     target: Target = None,
     model: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--model",
             "-m",
             metavar="NAME",
             help="The classifier; --list-models lists them all.",
+            show_default=DEFAULT_MODEL,
             autocompletion=completer(model_names),
         ),
-    ] = "tan",
+    ] = None,
+    best: Annotated[
+        bool,
+        typer.Option("--best", help=f"Fit {BEST_MODEL}: the best probabilities, but slower and harder to read."),
+    ] = False,
     output: Annotated[Path | None, output_option("MODEL", "The model file to write.", "DATA.tanbark")] = None,
     database: Database = None,
     kind: From = None,
@@ -104,7 +115,7 @@ def fit(
     categorical: Categorical = None,
     missing: Missing = None,
     bins: Bins = "quantile",
-    n_bins: NBins = 5,
+    n_bins: NBins = None,
     max_levels: MaxLevels = 255,
     ess: Annotated[
         float | None, typer.Option(help="Equivalent sample size of the prior, in rows.", show_default="the model's")
@@ -126,7 +137,9 @@ def fit(
 ) -> None:
     """Learn a classifier from a table and write it to a file.
 
-    A table that does not fit into memory is streamed in several passes, if the classifier can be learned from counts.
+    Without --model it is evidence-bn: one additive model in which the evidence of each column can be read. A table of
+    more than 512 MiB is streamed in several passes if the classifier can be learned from counts; without --model or
+    --set it then is tan.
 
     With --json, the keys are those of tanbark show, and data, seconds, notes and cross_validation (folds, and the mean
     and standard_error of error, log_loss, brier, auc and calibration_error; null without cross-validation).
@@ -139,12 +152,15 @@ def fit(
     if report is not None:
         check_writable(report, [path, *files_read(source)])
     with progress() as bar:
-        settings = _settings(model, ess, setting)
+        name = _model_name(model, best)
+        settings = _settings(name, ess, setting)
         columns = Columns.of(source, target, ignore or [], categorical or [], bins, n_bins, max_levels)
-        request = FitRequest(model, settings, columns)
+        # The settings are those of one model, so whoever gives settings has chosen it.
+        request = FitRequest(name, settings, columns, chosen=model is not None or best or bool(setting))
         result = fit_source(request, source, bool(cv), bar)
     fitted = result.model
 
+    from tanbark.classifiers.registry import REGISTRY
     from tanbark.files import save
 
     # Without the lock, an update that has read the old model would overwrite this one.
@@ -163,8 +179,9 @@ def fit(
         measured = None if validation is None else {"folds": len(validation.folds), **scores(validation)}
         print_json({**model_document(fitted), **document, "cross_validation": measured})
         return
+    is_default = isinstance(fitted, REGISTRY[DEFAULT_MODEL].classifier)
     edges = fitted.network_.edges if hasattr(fitted, "network_") else len(fitted.schema_.columns) > 1
-    if edges and len(fitted.schema_.columns) <= MAX_COLUMNS_TO_DRAW:
+    if edges and (is_default or len(fitted.schema_.columns) <= MAX_COLUMNS_TO_DRAW):
         console.print()
         print_structure(console, fitted)
     console.print()
@@ -176,12 +193,19 @@ def fit(
         console.print(f"  tanbark report {quoted(path)}", style="cyan", soft_wrap=True)
     again = data_arguments(data, database) if database or data == STDIN else quoted(first_file(source) or data)
     console.print(f"  tanbark predict {quoted(path)} {again} -o predictions.csv", style="cyan", soft_wrap=True)
-    if model == "tan":
-        other = f"tanbark fit {data_arguments(data, database)} --target {quoted(columns.target)} --model averaged-tan"
-        console.print(f"  {other} -o other.tanbark", style="cyan", soft_wrap=True)
+    if is_default:
+        words = f"{data_arguments(data, database)} --target {quoted(columns.target)}{typed_options(ctx, TABLE_OPTIONS)}"
+        console.print(f"  tanbark fit {words} --best -o best.tanbark", style="cyan", soft_wrap=True)
 
 
 # Options
+
+
+def _model_name(model: str | None, best: bool) -> str:
+    """Return the name of the model to fit. Raise CommandError if both --model and --best are given."""
+    if best and model is not None:
+        raise CommandError(f"--best means --model {BEST_MODEL}; give one of them, got --model {model} as well")
+    return BEST_MODEL if best else model or DEFAULT_MODEL
 
 
 def _settings(model: str, ess: float | None, given: list[str] | None) -> dict[str, Any]:
@@ -226,8 +250,8 @@ def _print_summary(console: Console, source: Source, result: FitResult, columns:
     shown = ", ".join(shares[:MAX_CLASSES_LISTED]) + (f" and {more} more" if more > 0 else "")
     categories = [f"{c.name} ({c.arity})" for c in schema.columns if isinstance(c, Category)]
     numbers = [f"{c.name} ({c.arity})" for c in schema.columns if isinstance(c, Number)]
-    present = [counts.value(u).sum() / rows for u in range(len(schema.columns))]
-    missing = [f"{name} {percent(1 - share)}" for name, share in zip(schema.names, present, strict=True) if share < 1]
+    shares_missing = zip(schema.names, missing_shares(counts), strict=True)
+    missing = [f"{name} {percent(share)}" for name, share in shares_missing if share > 0]
     grid = Table.grid(padding=(0, 3, 0, 0))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tanbark.cli.input.options import Json, ModelFile
+from tanbark.cli.output.evidence_text import depth_text, print_weights
 from tanbark.cli.output.printed_text import model_document, one_network, print_structure, score_text
 from tanbark.cli.terminal.console import CommandError, out, print_json
 from tanbark.messages import percent
@@ -35,9 +36,11 @@ def show(
     """Print the settings, columns and network of a model.
 
     With --json, the keys are model (the classifier), settings, rows, class (name, levels, rows, probabilities), columns
-    (each with name, kind, levels or cuts, missing, information), parents, log_score and file. With --json and --table,
-    they are node, parents, levels (of the parents and then the node) and probabilities (nested in the same order).
+    (each with name, kind, levels or cuts, missing, information), parents, log_score, evidence (of evidence-bn: columns
+    with name, mean_absolute, parents and weights, tried and temperature) and file. With --json and --table, they are
+    node, parents, levels (of the parents and then the node) and probabilities (nested in the same order).
     """
+    from tanbark.classifiers.evidence_bn import EvidenceBN
     from tanbark.files import load
 
     fitted = load(model)
@@ -52,7 +55,10 @@ def show(
     console.print()
     best = _show_columns(console, fitted)
     console.print()
-    print_structure(console, fitted)
+    if isinstance(fitted, EvidenceBN):
+        print_weights(console, fitted)
+    else:
+        print_structure(console, fitted)
     if one_network(fitted) is None:
         return
     console.print()
@@ -66,6 +72,7 @@ def _show_settings(console: Console, path: Path, model: CountsClassifier) -> Non
     from rich.table import Table
     from rich.text import Text
 
+    from tanbark.classifiers.evidence_bn import EvidenceBN
     from tanbark.classifiers.registry import REGISTRY
     from tanbark.schema import Encoder
 
@@ -73,8 +80,9 @@ def _show_settings(console: Console, path: Path, model: CountsClassifier) -> Non
     rows = float(model.counts_.class_counts.sum())
     prior = np.exp(model.class_log_prior_)
     given = model.get_params(deep=False)
-    if isinstance(model.encoder, Encoder):
-        given |= {"bins": model.encoder.bins, "n_bins": model.encoder.n_bins}
+    encoder = model.usable_encoder()
+    if model.encoder is not None and isinstance(encoder, Encoder):
+        given |= {"bins": encoder.bins, "n_bins": encoder.max_bins}
     settings = [f"{k}={_short(v)}" for k, v in given.items() if k not in ("encoder", "n_jobs") and _is_set(v)]
     console.print(Text.assemble((str(path), "bold"), f": {entry.name}, {entry.summary}"), soft_wrap=True)
     grid = Table.grid(padding=(0, 3, 0, 0))
@@ -86,25 +94,34 @@ def _show_settings(console: Console, path: Path, model: CountsClassifier) -> Non
     grid.add_row("settings", ", ".join(settings))
     if hasattr(model, "log_score_"):
         grid.add_row("log score", score_text(model))
+    if isinstance(model, EvidenceBN):
+        grid.add_row("depth", depth_text(model))
     console.print(grid)
 
 
 def _show_columns(console: Console, model: CountsClassifier) -> str:
-    """Print the columns in descending order of their information about the class; return the name of the first."""
+    """Print the columns in descending order of their importance; return the name of the first."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
+    from tanbark.classifiers.evidence_bn import EvidenceBN
     from tanbark.schema import Number
     from tanbark.structure import class_information
 
-    information = class_information(model.counts_)
+    if isinstance(model, EvidenceBN):
+        # The mutual information of a number with many intervals would depend on their number.
+        information, head = model.model_.mean_absolute_evidence(), "evidence, nats"
+        meaning = "evidence: mean absolute evidence of the column over the training rows and the classes."
+    else:
+        information, head = class_information(model.counts_), "I(X;C), nats"
+        meaning = "I(X;C): mutual information of the column and the class."
     maximum = max(float(information.max()), 1e-300)
     table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
     table.add_column("column", overflow="fold")
     table.add_column("kind")
     table.add_column("levels or cut points", overflow="fold", ratio=1)
-    table.add_column("I(X;C), nats", justify="right", no_wrap=True)
+    table.add_column(head, justify="right", no_wrap=True)
     table.add_column("", no_wrap=True, min_width=BAR_WIDTH)
     for u in information.argsort(kind="stable")[::-1].tolist():
         column = model.schema_.columns[u]
@@ -118,7 +135,7 @@ def _show_columns(console: Console, model: CountsClassifier) -> str:
             Text("█" * round(BAR_WIDTH * float(information[u]) / maximum), style="green"),
         )
     console.print(table)
-    console.print("I(X;C): mutual information of the column and the class.", style="dim")
+    console.print(meaning, style="dim")
     return model.schema_.names[int(information.argmax())]
 
 
@@ -146,7 +163,10 @@ def _show_table(model: CountsClassifier, name: str, as_json: bool) -> None:
     """Print the conditional probability table of a node."""
     network = one_network(model)
     if network is None:
-        raise CommandError(f"the model combines several networks, so there is no single table for {name!r}")
+        raise CommandError(
+            f"the model is not a single network, so there is no table of probabilities for {name!r}; fit with "
+            "--model tan"
+        )
     if isinstance(network, tuple):
         network = network[0]
         if name in model.schema_.names:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from tanbark.classifiers.base.counts_classifier import CountsClassifier
-    from tanbark.classifiers.stream import PendingUpdate
+    from tanbark.classifiers.prequential_update import PendingUpdate
     from tanbark.cli.terminal.console import ProgressLine
     from tanbark.schema import Schema
     from tanbark.sources.database import Query
@@ -34,6 +34,11 @@ TEMPORARY_SUFFIX = ".update"
 """The ending of the temporary file that replaces the model."""
 MAX_EDGES_SHOWN = 6
 MAX_LEVELS_SHOWN = 8
+KEPT_BY_EVIDENCE = (
+    "the tables learned the rows; the levels, intervals, parents, strengths of back-off and weights stay as they are "
+    "until the next tanbark fit, and new levels count as missing"
+)
+"""What an update of evidence-bn does not change."""
 
 
 def update(
@@ -62,6 +67,9 @@ def update(
     The file is replaced as a whole: whatever happens, it holds the old model or the new one, and the new one once this
     command has succeeded. With a name for the rows the command can be repeated safely until it succeeds. If two updates
     of a model run at once, the second waits.
+
+    The rows of evidence-bn are added to its tables. Its schema, structure and weights stay as they are until the next
+    fit: new levels count as missing, and new classes are refused.
 
     The rows are predicted before they are learned. In the log loss, a class that the model has never seen has the
     probability 1 / (1 + rows learned before).
@@ -98,16 +106,18 @@ def _update(
     """Update the model while no other update of it can run, and return the changes."""
     with progress() as bar:
         bar("starting", 0, None)
-        from tanbark.classifiers.stream import PendingUpdate
+        from tanbark.classifiers.prequential_update import pending_update
         from tanbark.files import load, to_bytes
 
         fitted = load(path)
         threads = fitted.n_jobs
         if chunk_id in fitted.chunk_ids_:
             return _nothing(console, f"{model} has already learned the chunk {chunk_id!r}; nothing was counted")
-        _refuse_rows_only(fitted, model)
         before = Snapshot.of(fitted.set_params(n_jobs=-1))
-        read = ReadRows(PendingUpdate(fitted, half_life))
+        try:
+            read = ReadRows(pending_update(fitted, half_life))
+        except ValueError as error:
+            raise CommandError(f"{model} cannot be updated: {error}") from error
         # A text file without bytes does not even name columns; a Parquet file without bytes is broken.
         if source.nbytes != 0 or source.kind == "parquet":
             _read(read, fitted, source.as_written(), bar)
@@ -131,14 +141,6 @@ def _nothing(console: Console, why: str) -> dict[str, Any]:
     """Say why nothing was learned."""
     console.print(why, soft_wrap=True)
     return {"learned": 0, "notes": [why]}
-
-
-def _refuse_rows_only(model: CountsClassifier, path: Path) -> None:
-    """Raise an error with the model's own reason if it does not learn from counts."""
-    try:
-        model.partial_fit  # noqa: B018 (if it is not available, the error gives the reason)
-    except AttributeError as error:
-        raise CommandError(f"{path} cannot be updated: {error}") from error
 
 
 @dataclass
@@ -254,6 +256,8 @@ def _changes(before: Snapshot, after: Snapshot, read: ReadRows) -> dict[str, Any
 
 
 def _notes(read: ReadRows, schema: Schema) -> list[str]:
+    from tanbark.classifiers.prequential_update import PendingTables
+
     notes = list(read.notes)
     if read.unlabelled:
         some = "1 row" if read.unlabelled == 1 else f"{read.unlabelled:,} rows"
@@ -261,6 +265,8 @@ def _notes(read: ReadRows, schema: Schema) -> list[str]:
     if read.ignored:
         columns = "the column" if len(read.ignored) == 1 else "the columns"
         notes.append(f"{columns} {listed(read.ignored)} ignored: not in the model")
+    if isinstance(read.pending, PendingTables):
+        notes.append(KEPT_BY_EVIDENCE)
     return notes
 
 

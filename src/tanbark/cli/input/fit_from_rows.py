@@ -22,16 +22,22 @@ if TYPE_CHECKING:
     from tanbark.sources import Source
 
 MAX_BYTES_IN_MEMORY = 512 * 2**20
-"""Larger tables are streamed if the model can be learned from counts."""
+"""Larger tables are streamed if the model can be learned from counts, or if the user did not choose it."""
+STREAMED_MODEL = "tan"
+"""The model for tables that are streamed, if the user did not choose one."""
 
 
 @dataclass(frozen=True)
 class FitRequest:
-    """The model to fit, its settings, and the columns to learn from."""
+    """The model to fit, its settings, and the columns to learn from.
+
+    If the user did not choose the model (`chosen` is false), a table that is too large for memory gets another one.
+    """
 
     model: str
     settings: dict[str, Any]
     columns: Columns
+    chosen: bool = True
 
     def new(self, encoder: Encoder) -> CountsClassifier:
         """Return the unfitted model."""
@@ -43,6 +49,10 @@ class FitRequest:
     def needs_rows(self) -> bool:
         """Whether the model cannot be learned from counts."""
         return not hasattr(self.new(self.columns.encoder), "fit_counts")
+
+    def for_streaming(self) -> FitRequest:
+        """Return the request for a table that is streamed, with a model that can be learned from counts."""
+        return replace(self, model=STREAMED_MODEL) if self.needs_rows else self
 
 
 @dataclass(frozen=True)
@@ -64,17 +74,32 @@ class FitResult:
 def fit_source(request: FitRequest, source: Source, in_memory: bool, bar: ProgressLine) -> FitResult:
     """Fit a model to the rows of a source.
 
-    A large source is streamed, unless the caller or the model needs the rows in memory. The model is the same either
-    way.
+    A large source is streamed, unless the caller needs the rows in memory or the user chose a model that does. The
+    model is the same either way if it can be learned from counts.
     """
-    must_fit = in_memory or request.needs_rows
+    must_fit = in_memory or (request.chosen and request.needs_rows)
     max_bytes = None if must_fit else MAX_BYTES_IN_MEMORY
     table = None if not must_fit and _is_large(source) else read_rows(source, max_bytes, bar)
     with explaining_column_errors(source), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        result = _fit_stream(request, source, bar) if table is None else _fit_table(request, table, bar)
+        if table is None:
+            streamed = request.for_streaming()
+            result = _fit_stream(streamed, source, bar)
+            other = _other_model_notes(request, streamed)
+        else:
+            result, other = _fit_table(request, table, bar), []
     messages = list(dict.fromkeys(str(warning.message) for warning in caught))
-    return replace(result, notes=[*messages, *result.notes])
+    return replace(result, notes=[*other, *messages, *result.notes])
+
+
+def _other_model_notes(request: FitRequest, streamed: FitRequest) -> list[str]:
+    """Return a note if a table was streamed into another model than it would have got in memory."""
+    if streamed.model == request.model:
+        return []
+    return [
+        f"the table is larger than {MAX_BYTES_IN_MEMORY // 2**20} MiB, so it was streamed and the model is "
+        f"{streamed.model}; use --model {request.model} to read all rows into memory"
+    ]
 
 
 def _is_large(source: Source) -> bool:

@@ -80,7 +80,7 @@ class Columns:
         ignore: Sequence[str],
         categorical: Sequence[str],
         bins: str,
-        n_bins: int,
+        n_bins: int | None,
         max_levels: int,
     ) -> Columns:
         """Return the columns that the options of a command select. Raise CommandError if an option is invalid."""
@@ -89,7 +89,7 @@ class Columns:
         names = source.schema.names
         chosen = _class_column(names, target, source)
         _check(names, chosen, ignore, categorical, source)
-        encoder = Encoder(bins=bins, n_bins=n_bins, max_levels=max_levels)
+        encoder = Encoder(bins=bins, n_bins="auto" if n_bins is None else n_bins, max_levels=max_levels)
         encoder.check()
         return cls(chosen, ignore, categorical, encoder)
 

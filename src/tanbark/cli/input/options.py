@@ -104,5 +104,11 @@ Bins = Annotated[
         autocompletion=completer(lambda: ("quantile", "width", "mdlp")),
     ),
 ]
-NBins = Annotated[int, typer.Option(help="Number of intervals per numeric column (mdlp chooses its own).")]
+NBins = Annotated[
+    int | None,
+    typer.Option(help="Number of intervals per numeric column (mdlp chooses its own).", show_default="the model's"),
+]
 MaxLevels = Annotated[int, typer.Option(help="Maximum levels per column; beyond it the rarest are merged.")]
+
+TABLE_OPTIONS = ("kind", "ignore", "categorical", "missing", "bins", "n_bins", "max_levels")
+"""Options about the columns of a table, which suggested commands repeat."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from tanbark.cli.input.input_columns import files_read
+from tanbark.cli.output.evidence_text import evidence_document, print_evidence
 from tanbark.cli.terminal.console import listed, with_option_names
 from tanbark.sources import Source
 
@@ -39,19 +40,19 @@ def model_document(model: CountsClassifier) -> dict[str, Any]:
     The keys are ``model`` (the name of the classifier), ``settings``, ``rows`` (the total weight of the training rows),
     ``class`` (its ``name``, ``levels``, and their ``rows`` and prior ``probabilities``), ``columns`` (each with
     ``name``, ``kind``, ``levels`` or ``cuts``, the share of ``missing`` values, and its mutual ``information`` with the
-    class, in nats), ``parents`` (of each node, if the model is one network) and ``log_score`` (if the structure was
-    searched).
+    class, in nats), ``parents`` (of each node, if the model is one network), ``log_score`` (if the structure was
+    searched) and ``evidence`` (of evidence-bn, see `evidence_document`).
     """
     import numpy as np
 
     from tanbark.classifiers.base.counts_classifier import settings_of
+    from tanbark.classifiers.evidence_bn import EvidenceBN
     from tanbark.classifiers.registry import registered_name
     from tanbark.schema import Number
     from tanbark.structure import class_information
 
     schema, counts = model.schema_, model.counts_
     network = one_network(model)
-    present = [counts.value(u).sum() / counts.class_counts.sum() for u in range(len(schema.columns))]
     return {
         "model": registered_name(type(model)),
         "settings": settings_of(model),
@@ -67,14 +68,27 @@ def model_document(model: CountsClassifier) -> dict[str, Any]:
                 "name": column.name,
                 "kind": "number" if isinstance(column, Number) else "category",
                 **({"cuts": column.cuts} if isinstance(column, Number) else {"levels": column.levels}),
-                "missing": 1 - share,
+                "missing": share,
                 "information": information,
             }
-            for column, share, information in zip(schema.columns, present, class_information(counts), strict=True)
+            for column, share, information in zip(
+                schema.columns, missing_shares(counts), class_information(counts), strict=True
+            )
         ],
         "parents": network.parents if hasattr(network, "parents") else None,
         "log_score": getattr(model, "log_score_", None),
+        "evidence": evidence_document(model) if isinstance(model, EvidenceBN) else None,
     }
+
+
+def missing_shares(counts: Counts) -> list[float]:
+    """Return the share of missing values in each column, whether or not they are a level."""
+    rows = counts.class_counts.sum()
+    shares = []
+    for u, column in enumerate(counts.schema.columns):
+        each = counts.value(u).sum(axis=0)
+        shares.append(float(1 - (each[:-1] if column.missing else each).sum() / rows))
+    return shares
 
 
 def scores(found: CrossValidation) -> dict[str, Any]:
@@ -97,8 +111,16 @@ def scores(found: CrossValidation) -> dict[str, Any]:
 
 
 def print_structure(console: Console, model: Any) -> None:
-    """Print the network of a model as a tree, or the most important part of an ensemble."""
-    if hasattr(model, "network_"):
+    """Print the network of a model as a tree, the evidence of its columns, or the main part of an ensemble."""
+    from tanbark.classifiers.evidence_bn import EvidenceBN
+    from tanbark.models import SuperParentAverage
+
+    if isinstance(model, EvidenceBN):
+        print_evidence(console, model)
+    elif hasattr(model, "evidence_"):
+        console.print("An ensemble that contains this additive model:")
+        print_evidence(console, model.evidence_)
+    elif hasattr(model, "network_"):
         print_network(console, model.network_)
     elif hasattr(model, "networks_"):
         heaviest = int(model.estimator_weights_.argmax())
@@ -109,8 +131,10 @@ def print_structure(console: Console, model: Any) -> None:
         _print_pool(console, model)
     elif hasattr(model, "map_tree_"):
         _print_average(console, model)
-    else:
+    elif isinstance(model.model_, SuperParentAverage):
         console.print("An average of networks: in each, one column is the parent of all others.", soft_wrap=True)
+    else:
+        console.print("The model is not a single network, so there is no graph to print.", soft_wrap=True)
 
 
 def score_text(model: Any) -> str:

@@ -204,7 +204,10 @@ def with_option_names(message: str) -> str:
     'use --set search=greedy'
     >>> with_option_names("if it stands for a missing value, use missing=")
     'if it stands for a missing value, use --missing'
+    >>> with_option_names("leave out half_life, or use another classifier, for example TAN")
+    'leave out --half-life, or use another classifier, for example --model tan'
     """
+    message = message.replace("for example TAN", "for example --model tan").replace("half_life", "--half-life")
     message = re.sub(r"\bmissing=(?!\w|['\"(\[])", "--missing", message)
     return re.sub(r"\bsearch='(\w+)'", r"--set search=\1", message)
 

@@ -1,8 +1,8 @@
 // The predictions of a classifier for rows with unknown values, computed as in the library.
 //
 // A row is an array of codes, one for each attribute; UNKNOWN values are marginalised. Every model has
-// `scores(codes)`: log scores of the classes, whose softmax is the posterior. Networks and logarithmic pools also have
-// `parts(codes)`: the contribution of each attribute to the scores, the prior first.
+// `scores(codes)`: log scores of the classes, whose softmax is the posterior. Networks, additive tables and logarithmic
+// pools also have `parts(codes)`: the contribution of each attribute to the scores, the prior first.
 
 // The model in the data of a page.
 function modelOf(pageData) {
@@ -63,6 +63,20 @@ function modelOf(pageData) {
           logPrior: unpacked(of.logPrior),
           ratio: unpacked(of.ratio),
         });
+      case "evidence":
+        return new EvidenceTables(
+          {
+            base: unpacked(of.base),
+            tables: of.tables.map(unpacked),
+            rows: of.rows.map(unpacked),
+            parents: of.parents,
+            digits: of.digits,
+            contexts: of.contexts,
+            logPrior: unpacked(of.logPrior),
+          },
+          arity,
+          classes,
+        );
       case "tree-average": {
         const n = arity.length;
         const trees = of.trees.map((packed) => {

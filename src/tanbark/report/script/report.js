@@ -222,9 +222,11 @@ function cached(model) {
 
 const MAX_TABLE_CELLS = 2000;
 
+// The member of an ensemble to which a path of indices leads.
+const memberAt = (model, path) => path.reduce((member, at) => member.members[at], model);
+
 // The parents of a node and its probabilities, with an axis for each parent attribute, the node's values, and the class.
-function tableOf(model, drawing, node) {
-  const of = drawing.path.reduce((member, at) => member.members[at], model);
+function tableOf(of, drawing, node) {
   const n = pageData.columns.length;
   const classes = pageData.classes.length;
   if (of instanceof TreeAverage) {
@@ -246,11 +248,28 @@ function tableOf(model, drawing, node) {
   return { parents: network.attributeParents[node], withClass, probabilities };
 }
 
+// The number of rows that are shown of a table with many columns, before more are asked for.
+const rowsAtFirst = (columns) => Math.max(Math.floor(MAX_TABLE_CELLS / columns), 5);
+
+// A button that shows more rows of a table if it has more.
+function moreButton(total, most, fill) {
+  if (total <= most) return [];
+  const [next, all] = [Math.min(total, 5 * most), total].map((many) => many.toLocaleString());
+  const button = made("button", { type: "button" }, `Show ${next} of ${all} rows`);
+  button.addEventListener("click", () => fill(5 * most));
+  return [button];
+}
+
 function showTable(model, drawing, node) {
+  const of = memberAt(model, drawing.path);
+  if (of instanceof EvidenceTables) {
+    showEvidence(of, node);
+    return;
+  }
   const n = pageData.columns.length;
   const ofClass = node === n;
   const named = (u) => (u === n ? { name: pageData.className, labels: pageData.classes } : pageData.columns[u]);
-  const { parents, withClass, probabilities } = tableOf(model, drawing, node);
+  const { parents, withClass, probabilities } = tableOf(of, drawing, node);
   const one = drawing.ofClass ?? undefined;
   const given = ofClass || !withClass || one !== undefined ? parents : [...parents, n];
   const own = named(node).labels;
@@ -286,16 +305,10 @@ function showTable(model, drawing, node) {
     if (one !== undefined && !ofClass) conditions.push(drawing.title);
     const heading = made("h3", {}, `P(${named(node).name}${conditions.length ? " | " + conditions.join(", ") : ""})`);
     const grid = made("table", { className: "heatmap" }, made("thead", {}, head), body);
-    const parts = [heading, made("div", { className: "wide", tabIndex: 0 }, grid)];
-    if (total > most) {
-      const [next, all] = [Math.min(total, 5 * most), total].map((many) => many.toLocaleString());
-      const more = made("button", { type: "button" }, `Show ${next} of ${all} rows`);
-      more.addEventListener("click", () => fill(5 * most));
-      parts.push(more);
-    }
+    const parts = [heading, made("div", { className: "wide", tabIndex: 0 }, grid), ...moreButton(total, most, fill)];
     place.replaceChildren(...parts);
   };
-  fill(Math.max(Math.floor(MAX_TABLE_CELLS / own.length), 5));
+  fill(rowsAtFirst(own.length));
   place.scrollIntoView({ block: "nearest" });
 }
 

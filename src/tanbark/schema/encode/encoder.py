@@ -17,6 +17,8 @@ from tanbark.schema.read.class_column import Target, read_target, usable_rows
 from tanbark.schema.read.raw_columns import MAX_AUTO_LEVELS, RawColumn
 from tanbark.schema.read.table_reader import Table, read_table
 
+DEFAULT_N_BINS = 5
+
 
 class Encoder(BaseEstimator):
     """Learn a schema: which columns are categories, their levels, and the cut points of numbers.
@@ -31,12 +33,15 @@ class Encoder(BaseEstimator):
         - list: the columns with these names or positions.
     bins : {"quantile", "width", "mdlp"}, default="quantile"
         How to bin numbers: with equal frequency, with equal width, or by the supervised MDLP criterion [1]_.
-    n_bins : int, default=5
-        Maximum number of intervals per column. Ignored by "mdlp", which determines the number itself.
+    n_bins : int or "auto", default="auto"
+        Maximum number of intervals per column. "auto" lets the classifier choose: 64 for `EvidenceBN`, `BoostedTables`
+        and `EnsembleBN`, which learn how finely to distinguish numbers, and 5 for all others and without a classifier.
+        Ignored by "mdlp", which determines the number itself.
     max_levels : int, default=255
         Maximum number of levels of a category. If there are more, the rarest are merged into one, with a warning.
-    missing : {"marginalize", "state"}, default="marginalize"
-        Whether missing values are marginalised or form a level of their own.
+    missing : {"auto", "marginalize", "state"}, default="auto"
+        Whether missing values are marginalised or form a level of their own. "auto" lets the classifier choose: "state"
+        for `EvidenceBN`, `BoostedTables` and `EnsembleBN`, and "marginalize" for all others and without a classifier.
     unseen : {"marginalize", "error"}, default="marginalize"
         Whether labels that did not occur in training are treated as missing or raise an error.
 
@@ -67,9 +72,9 @@ class Encoder(BaseEstimator):
         *,
         categorical: str | Collection[str | int] = "auto",
         bins: str = "quantile",
-        n_bins: int = 5,
+        n_bins: int | str = "auto",
         max_levels: int = 255,
-        missing: str = "marginalize",
+        missing: str = "auto",
         unseen: str = "marginalize",
     ) -> None:
         self.categorical = categorical
@@ -78,6 +83,21 @@ class Encoder(BaseEstimator):
         self.max_levels = max_levels
         self.missing = missing
         self.unseen = unseen
+
+    @property
+    def max_bins(self) -> int:
+        """Maximum number of intervals per column."""
+        return DEFAULT_N_BINS if isinstance(self.n_bins, str) else self.n_bins
+
+    def with_defaults(self, **defaults: Any) -> Encoder:
+        """Return an encoder in which parameters that are "auto" have the given values.
+
+        >>> Encoder(missing="state").with_defaults(n_bins=64, missing="marginalize")
+        Encoder(missing='state', n_bins=64)
+        """
+        given = self.get_params(deep=False)
+        automatic = {name for name in defaults if isinstance(given[name], str) and given[name] == "auto"}
+        return type(self)(**given | {name: defaults[name] for name in automatic}) if automatic else self
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the schema of a table and its classes.
@@ -171,7 +191,7 @@ class Encoder(BaseEstimator):
         """Raise ValueError if a parameter has an invalid value."""
         choices = {
             "bins": ("quantile", "width", "mdlp"),
-            "missing": ("marginalize", "state"),
+            "missing": ("auto", "marginalize", "state"),
             "unseen": ("marginalize", "error"),
         }
         for name, allowed in choices.items():
@@ -179,8 +199,11 @@ class Encoder(BaseEstimator):
                 raise ValueError(f"{name} must be {' or '.join(map(repr, allowed))}, got {getattr(self, name)!r}")
         for name, low, high in (("n_bins", 1, 65_000), ("max_levels", 2, 65_000)):
             value = getattr(self, name)
+            if name == "n_bins" and isinstance(value, str) and value == "auto":
+                continue
             if not isinstance(value, int | np.integer) or isinstance(value, bool) or not low <= value <= high:
-                raise ValueError(f"{name} must be an integer from {low} to {high}, got {value!r}")
+                automatic = "'auto' or " if name == "n_bins" else ""
+                raise ValueError(f"{name} must be {automatic}an integer from {low} to {high}, got {value!r}")
         if isinstance(self.categorical, str):
             valid = self.categorical in ("auto", "all")
         else:
@@ -244,9 +267,9 @@ class Encoder(BaseEstimator):
             numbers, y = numbers[known], y[known]
             weights = None if weights is None else weights[known]
         if self.bins == "quantile":
-            cuts = quantile_cuts(numbers, weights, self.n_bins)
+            cuts = quantile_cuts(numbers, weights, self.max_bins)
         elif self.bins == "width":
-            cuts = width_cuts(numbers, self.n_bins)
+            cuts = width_cuts(numbers, self.max_bins)
         else:
             cuts = mdlp_cuts(numbers, y, weights, classes)
         low, high = (float(numbers.min()), float(numbers.max())) if len(numbers) else (0.0, 1.0)

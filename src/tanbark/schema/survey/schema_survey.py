@@ -189,7 +189,7 @@ class Survey:
         """Return an empty survey of a column of an Arrow type."""
         if self._kinds[name] == "labels":
             return SeenLabels(name)
-        return SeenNumbers(name, stored, name in self._forced, self.encoder.bins, self.encoder.n_bins)
+        return SeenNumbers(name, stored, name in self._forced, self.encoder.bins, self.encoder.max_bins)
 
 
 def _attributes(columns: pa.Schema, target: str, ignore: Sequence[str]) -> tuple[str, ...]:

@@ -1,0 +1,234 @@
+"""Weights of evidence and corrections of maximum penalised conditional likelihood."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tanbark.evidence.design import Design
+from tanbark.evidence.questions import Array
+from tanbark.immutable import read_only
+from tanbark.kernels.evidence.additive_solver import (
+    MEMORY,
+    SHARED_PENALTY,
+    add_tables,
+    fill_tables,
+    log_losses,
+    minimise,
+)
+from tanbark.kernels.runtime.threads import MAX_STEPS_PER_TASK
+
+LINE_SHARE = 0.03
+"""The penalty of lines, as a share of the penalty of corrections."""
+BIAS_PENALTY = 1.0
+"""The penalty of class biases."""
+MAX_STEPS = 200
+"""The maximum number of steps of a fit."""
+CURVATURE = 0.15
+"""The assumed mean of ``p (1 - p)``, for scaling the variables."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A depth and penalties of a fit.
+
+    Parameters
+    ----------
+    depth : int
+        The number of parents whose evidence is used.
+    weight_penalty : float
+        The penalty of the differences of weights from a shared one.
+    correction_penalty : float or None
+        The penalty of the corrections of codes; None for no corrections.
+    edge_penalty : float or None
+        The penalty of the corrections of edges; None for none.
+    """
+
+    depth: int
+    weight_penalty: float
+    correction_penalty: float | None = None
+    edge_penalty: float | None = None
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Parameters that minimise the penalised loss, up to a gap in nats that is certain to be at most `gap`."""
+
+    parameters: Array
+    loss: float
+    gap: float
+
+
+class Weighting:
+    """The penalised likelihood of a design under a setting."""
+
+    def __init__(self, design: Design, weights: Array, setting: Setting) -> None:
+        self._design = design
+        self._weights = read_only(weights)
+        self._setting = setting
+        _, depths, classes = design.evidence.shape
+        attributes = len(design.start) - 1
+        corrections = design.corrections
+        used = min(setting.depth + 1, depths)
+        on = np.zeros((depths, attributes), np.bool_)
+        on[:used] = True
+        penalty = np.zeros(corrections.n_codes + corrections.n_edges)
+        if setting.correction_penalty is not None:
+            penalty[: corrections.n_codes] = setting.correction_penalty
+            penalty[: 2 * attributes] *= LINE_SHARE
+        if setting.correction_penalty is not None and setting.edge_penalty is not None:
+            penalty[corrections.n_codes :] = setting.edge_penalty
+        self._penalty = np.concatenate(
+            [on.ravel() * setting.weight_penalty, np.full(classes, BIAS_PENALTY), np.repeat(penalty, classes)]
+        )
+        self._centre = np.concatenate([on.ravel().astype(np.float64), np.zeros(len(self._penalty) - on.size)])
+        self._bounded = on.size
+        self._depths_used = used
+        curvature = self._curvatures()
+        free = self._penalty > 0
+        self._scale = np.where(free, 1 / np.sqrt(np.where(free, self._penalty + curvature, 1.0)), 0.0)
+
+    @property
+    def start(self) -> Array:
+        """The parameters to start from: weights of 1, no corrections."""
+        return self._centre.copy()
+
+    def _curvatures(self) -> Array:
+        """Return an estimate of the second derivatives of the loss."""
+        design = self._design
+        present = np.repeat(self._weights[None], len(design.cells), axis=0)[design.cells >= 0]
+        by_cell = np.bincount(design.cells[design.cells >= 0], present, len(design.evidence))
+        squares = by_cell[:, None] * (design.evidence**2).sum(axis=2)
+        starts = np.minimum(design.start[:-1], max(len(squares) - 1, 0))
+        if len(squares):
+            of_weights = np.add.reduceat(squares, starts, axis=0)
+            of_weights[design.start[:-1] == design.start[1:]] = 0.0
+        else:
+            of_weights = np.zeros((len(starts), design.evidence.shape[1]))
+        corrections = design.corrections
+        rows = corrections.n_codes + corrections.n_edges
+        by_code = np.bincount(design.cell_codes, by_cell, len(corrections.features))
+        of_rows = np.zeros(rows)
+        attribute = np.repeat(np.arange(len(starts)), np.diff(design.start))
+        for line in range(2):
+            values = by_cell * corrections.features[design.cell_codes, line] ** 2
+            of_rows[line : 2 * len(starts) : 2] = np.bincount(attribute, values, len(starts))
+        for kind in range(2):
+            known = corrections.bins[:, kind] >= 0
+            of_rows += np.bincount(corrections.bins[known, kind], by_code[known], rows)
+        edged = design.cell_edges >= 0
+        of_rows += np.bincount(design.cell_edges[edged], by_cell[edged], rows)
+        share = np.exp(design.log_prior)
+        spread = share * (1 - share)
+        total = float(self._weights.sum())
+        return np.concatenate([CURVATURE * of_weights.T.ravel(), total * spread, np.outer(of_rows, spread).ravel()])
+
+    def solve(self, start: Array | None = None, tolerance: float = 1e-5, max_steps: int = MAX_STEPS) -> Fit:
+        """Minimise the penalised loss, starting from the given parameters."""
+        x = self.start if start is None else np.where(self._penalty > 0, start, 0.0)
+        gradient = np.zeros_like(x)
+        moves, changes = np.zeros((MEMORY, len(x))), np.zeros((MEMORY, len(x)))
+        design = self._design
+        work = design.cells.size * design.evidence.shape[2] * 4 + design.evidence.size * 4
+        steps, remembered, loss, left = max(1, MAX_STEPS_PER_TASK // max(work, 1)), 0, 0.0, max_steps
+        while left > 0:
+            piece = min(steps, left)
+            made, remembered, loss = minimise(
+                x,
+                self._scale,
+                self._bounded,
+                tolerance,
+                piece,
+                *self._problem(),
+                moves,
+                changes,
+                remembered,
+                gradient,
+            )
+            left -= piece
+            if made < piece:
+                break
+        return Fit(x, float(loss), self._gap(x, gradient))
+
+    def _problem(self) -> tuple[object, ...]:
+        design, corrections = self._design, self._design.corrections
+        return (
+            read_only(design.evidence),
+            *map(read_only, (design.start, design.cell_codes, design.cell_edges)),
+            read_only(corrections.features),
+            read_only(corrections.bins),
+            read_only(design.cells),
+            read_only(design.classes),
+            self._weights,
+            *map(read_only, (design.log_prior, self._penalty, self._centre)),
+            float(self._setting.weight_penalty),
+            self._depths_used,
+        )
+
+    def _gap(self, x: Array, gradient: Array) -> float:
+        """Return a bound on how far the loss is above its minimum.
+
+        The loss is convex and the penalty has curvature of at least ``m_j`` in each variable, so that the loss of any
+        other parameters is at least ``loss + sum_j (g_j d_j + m_j d_j**2 / 2)``, of which the minimum over the allowed
+        ``d`` is taken term by term. The penalty of weights, with its shared part, has the least eigenvalue
+        ``2 p / (p n + 2)``.
+        """
+        attributes = len(self._design.start) - 1
+        curvature = self._penalty.copy()
+        p = self._setting.weight_penalty
+        curvature[: self._bounded] = SHARED_PENALTY * p / (p * attributes + SHARED_PENALTY)
+        free = self._penalty > 0
+        step = np.where(free, -gradient / np.where(free, curvature, 1.0), 0.0)
+        step[: self._bounded] = np.maximum(step[: self._bounded], -x[: self._bounded])
+        return float(-(step * (gradient + 0.5 * curvature * step))[free].sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Coefficients:
+    """The parameters of a fit: weights ``[depth, attribute]``, class biases and corrections ``[row, class]``."""
+
+    weights: Array
+    bias: Array
+    corrections: Array
+
+
+def n_parameters(design: Design) -> int:
+    """Return the number of parameters of a design."""
+    _, depths, classes = design.evidence.shape
+    rows = design.corrections.n_codes + design.corrections.n_edges
+    return int(depths * (len(design.start) - 1) + classes * (1 + rows))
+
+
+def split_parameters(design: Design, parameters: Array) -> Coefficients:
+    """Return the parts of a vector of parameters."""
+    _, depths, classes = design.evidence.shape
+    first = depths * (len(design.start) - 1)
+    weights = parameters[:first].reshape(depths, -1)
+    return Coefficients(
+        weights, parameters[first : first + classes], parameters[first + classes :].reshape(-1, classes)
+    )
+
+
+def scores(design: Design, parameters: Array) -> Array:
+    """Return the scores of the rows of a design, of shape (rows, classes)."""
+    _, depths, classes = design.evidence.shape
+    first = depths * (len(design.start) - 1)
+    corrections = design.corrections
+    tables = np.empty((len(design.evidence), classes))
+    fill_tables(
+        read_only(parameters),
+        read_only(design.evidence),
+        *map(read_only, (design.start, design.cell_codes, design.cell_edges)),
+        read_only(corrections.features),
+        read_only(corrections.bins),
+        tables,
+    )
+    found = np.tile(design.log_prior + parameters[first : first + classes], (design.cells.shape[1], 1))
+    add_tables(tables, read_only(design.cells), found)
+    return found
+
+
+def log_loss(found: Array, design: Design, weights: Array) -> float:
+    """Return the weighted log loss of scores of the rows of a design."""
+    return float(log_losses(found, read_only(design.classes), read_only(weights)))

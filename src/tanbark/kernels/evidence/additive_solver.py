@@ -1,0 +1,345 @@
+"""The penalised conditional likelihood of weighted evidence, and its minimisation under bounds.
+
+The score of a row is a sum of table entries, one for each attribute: its cell says which. A table is linear in the
+parameters ``x``: the evidence increments of the cell times the weights of the attribute, a correction for the code (a
+line in its value and in its rank, and an entry for each of two bins), and a correction for the edge to the first
+parent. The parameters are, in this order: weights ``[depth, attribute]``, class biases, and corrections
+``[feature, class]``: value and rank of each attribute, bins, edges.
+
+    loss(x) = sum_rows w_row log-loss_row + 1/2 sum_j penalty_j (x_j - centre_j)^2 - shared
+
+``shared`` lets the weights of a depth move together: they are pulled towards ``1 + a`` with ``a`` pulled towards 0 by
+`SHARED_PENALTY` instead of towards 1, with the best ``a`` in closed form.
+
+Variables are scaled by ``scale``, which preconditions them; a scale of 0 fixes a variable. The minimiser is the
+two-metric projection method (Bertsekas 1982; Gafni and Bertsekas 1984) with a limited-memory BFGS metric on the free
+variables. Weights are bounded below by 0.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.kernels.runtime.compiling import njit
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+SHARED_PENALTY = 2.0
+"""The penalty of the shift that the weights of a depth share."""
+MEMORY = 8
+"""Pairs of steps and gradient differences that the metric remembers."""
+SUFFICIENT_DECREASE = 1e-4
+"""A step must reduce the loss by at least this share of what its slope promises (Armijo 1966)."""
+MAX_HALVINGS = 25
+"""How often a step that does not is shortened."""
+
+
+@njit(nogil=True, cache=True)
+def fill_tables(
+    x: Floats,
+    evidence: Floats,
+    start: Integers,
+    cell_code: Integers,
+    cell_edge: Integers,
+    features: Floats,
+    bins: Integers,
+    out: Floats,
+) -> None:
+    """Write the table entry of each cell and class to `out`.
+
+    ``evidence[cell, depth, class]`` are increments; the cells of attribute ``u`` begin at ``start[u]``.
+    ``features[code]`` are the value and the rank of a code, ``bins[code]`` the rows of its two corrections (-1 for
+    none), and ``cell_edge`` those of edges.
+    """
+    attributes, depths, classes = len(start) - 1, evidence.shape[1], evidence.shape[2]
+    corrections = depths * attributes + classes
+    for u in range(attributes):
+        line = corrections + 2 * u * classes
+        for cell in range(start[u], start[u + 1]):
+            code, edge = cell_code[cell], cell_edge[cell]
+            for k in range(classes):
+                total = features[code, 0] * x[line + k] + features[code, 1] * x[line + classes + k]
+                for d in range(depths):
+                    total += x[d * attributes + u] * evidence[cell, d, k]
+                if bins[code, 0] >= 0:
+                    total += x[corrections + bins[code, 0] * classes + k]
+                if bins[code, 1] >= 0:
+                    total += x[corrections + bins[code, 1] * classes + k]
+                if edge >= 0:
+                    total += x[corrections + edge * classes + k]
+                out[cell, k] = total
+
+
+@njit(nogil=True, cache=True)
+def _collect_gradient(
+    by_cell: Floats,
+    evidence: Floats,
+    start: Integers,
+    cell_code: Integers,
+    cell_edge: Integers,
+    features: Floats,
+    bins: Integers,
+    out: Floats,
+) -> None:
+    """Add the derivatives in the parameters, given those in the entries: the adjoint of `fill_tables`."""
+    attributes, depths, classes = len(start) - 1, evidence.shape[1], evidence.shape[2]
+    corrections = depths * attributes + classes
+    for u in range(attributes):
+        line = corrections + 2 * u * classes
+        for cell in range(start[u], start[u + 1]):
+            code, edge = cell_code[cell], cell_edge[cell]
+            for k in range(classes):
+                slope = by_cell[cell, k]
+                out[line + k] += features[code, 0] * slope
+                out[line + classes + k] += features[code, 1] * slope
+                for d in range(depths):
+                    out[d * attributes + u] += slope * evidence[cell, d, k]
+                if bins[code, 0] >= 0:
+                    out[corrections + bins[code, 0] * classes + k] += slope
+                if bins[code, 1] >= 0:
+                    out[corrections + bins[code, 1] * classes + k] += slope
+                if edge >= 0:
+                    out[corrections + edge * classes + k] += slope
+
+
+@njit(nogil=True, cache=True)
+def add_tables(tables: Floats, cells: NDArray[np.int32], scores: Floats) -> None:
+    """Add the table entries of each row, ``tables[cells[attribute, row]]``, to its scores; -1 adds nothing."""
+    for u in range(cells.shape[0]):
+        for row in range(cells.shape[1]):
+            cell = cells[u, row]
+            if cell >= 0:
+                for k in range(scores.shape[1]):
+                    scores[row, k] += tables[cell, k]
+
+
+@njit(nogil=True, cache=True)
+def log_losses(scores: Floats, of_class: Integers, weight: Floats) -> float:
+    """Return the weighted log loss of scores."""
+    loss = 0.0
+    for row in range(len(weight)):
+        if weight[row] > 0:
+            largest = scores[row].max()
+            loss += weight[row] * (largest + np.log(np.exp(scores[row] - largest).sum()) - scores[row, of_class[row]])
+    return loss
+
+
+@njit(nogil=True, cache=True)
+def penalised_loss(
+    x: Floats,
+    evidence: Floats,
+    start: Integers,
+    cell_code: Integers,
+    cell_edge: Integers,
+    features: Floats,
+    bins: Integers,
+    cells: NDArray[np.int32],
+    of_class: Integers,
+    weight: Floats,
+    log_prior: Floats,
+    penalty: Floats,
+    centre: Floats,
+    weight_penalty: float,
+    depths_used: int,
+    gradient: Floats,
+) -> float:
+    """Return the penalised loss of parameters and write its gradient to `gradient`."""
+    attributes, depths, classes = len(start) - 1, evidence.shape[1], evidence.shape[2]
+    rows = cells.shape[1]
+    tables = np.empty((len(evidence), classes))
+    fill_tables(x, evidence, start, cell_code, cell_edge, features, bins, tables)
+    first = depths * attributes
+    slopes = np.empty((rows, classes))
+    for row in range(rows):
+        for k in range(classes):
+            slopes[row, k] = log_prior[k] + x[first + k]
+    add_tables(tables, cells, slopes)
+    loss = 0.0
+    gradient[:] = 0.0
+    for row in range(rows):
+        if weight[row] <= 0:
+            slopes[row] = 0.0
+            continue
+        largest = slopes[row, 0]
+        for k in range(1, classes):
+            largest = max(largest, slopes[row, k])
+        loss += weight[row] * (largest - slopes[row, of_class[row]])
+        total = 0.0
+        for k in range(classes):
+            slopes[row, k] = np.exp(slopes[row, k] - largest)
+            total += slopes[row, k]
+        loss += weight[row] * np.log(total)
+        for k in range(classes):
+            slopes[row, k] *= weight[row] / total
+        slopes[row, of_class[row]] -= weight[row]
+        for k in range(classes):
+            gradient[first + k] += slopes[row, k]
+    tables[:] = 0.0
+    for u in range(attributes):
+        for row in range(rows):
+            cell = cells[u, row]
+            if cell >= 0:
+                for k in range(classes):
+                    tables[cell, k] += slopes[row, k]
+    _collect_gradient(tables, evidence, start, cell_code, cell_edge, features, bins, gradient)
+    for j in range(len(x)):
+        away = x[j] - centre[j]
+        loss += 0.5 * penalty[j] * away * away
+        gradient[j] += penalty[j] * away
+    for d in range(depths_used):
+        total = 0.0
+        for u in range(attributes):
+            total += x[d * attributes + u] - centre[d * attributes + u]
+        shared = weight_penalty * total / (weight_penalty * attributes + SHARED_PENALTY)
+        # At the best shared shift, the penalty of the differences is reduced by this much.
+        loss -= 0.5 * weight_penalty * total * shared
+        for u in range(attributes):
+            gradient[d * attributes + u] -= weight_penalty * shared
+    return loss
+
+
+@njit(nogil=True, cache=True)
+def minimise(
+    x: Floats,
+    scale: Floats,
+    bounded: int,
+    tolerance: float,
+    steps: int,
+    evidence: Floats,
+    start: Integers,
+    cell_code: Integers,
+    cell_edge: Integers,
+    features: Floats,
+    bins: Integers,
+    cells: NDArray[np.int32],
+    of_class: Integers,
+    weight: Floats,
+    log_prior: Floats,
+    penalty: Floats,
+    centre: Floats,
+    weight_penalty: float,
+    depths_used: int,
+    moves: Floats,
+    changes: Floats,
+    remembered: int,
+    gradient: Floats,
+) -> tuple[int, int, float]:
+    """Improve `x` in place by at most `steps` steps.
+
+    Stops when a step reduces the loss by less than `tolerance` times the loss. The first `bounded` variables are kept
+    at 0 or above. Returns the number of steps made (fewer than `steps` after convergence), the number of remembered
+    pairs in `moves` and `changes`, and the loss. `gradient` receives the gradient at the end.
+    """
+    size = len(x)
+    u = np.zeros(size)
+    for j in range(size):
+        if scale[j] > 0:
+            u[j] = x[j] / scale[j]
+    slope, new_slope = np.empty(size), np.empty(size)
+    direction, new_u, new_x = np.empty(size), np.empty(size), x.copy()
+    free = np.empty(size, np.bool_)
+    alpha, products = np.empty(MEMORY), np.empty(MEMORY)
+    loss = penalised_loss(
+        x, evidence, start, cell_code, cell_edge, features, bins, cells, of_class, weight, log_prior, penalty, centre,
+        weight_penalty, depths_used, slope,
+    )  # fmt: skip
+    slope *= scale
+    made = 0
+    while made < steps:
+        norm = 0.0
+        for j in range(size):
+            free[j] = scale[j] > 0 and not (j < bounded and u[j] <= 0 and slope[j] > 0)
+            direction[j] = -slope[j] if free[j] else 0.0
+            norm += direction[j] * direction[j]
+        if norm == 0.0:
+            break
+        # The two-loop recursion of L-BFGS on the free variables.
+        used = min(remembered, MEMORY)
+        gamma = 1.0 / max(1.0, np.sqrt(norm))
+        newest = True
+        for back in range(used):
+            i = (remembered - 1 - back) % MEMORY
+            products[i] = 0.0
+            squares, dot = 0.0, 0.0
+            for j in range(size):
+                if free[j]:
+                    products[i] += moves[i, j] * changes[i, j]
+                    squares += changes[i, j] * changes[i, j]
+                    dot += moves[i, j] * direction[j]
+            if products[i] <= 1e-12 * squares:
+                products[i] = 0.0
+                continue
+            if newest:
+                gamma, newest = products[i] / squares, False
+            alpha[i] = dot / products[i]
+            for j in range(size):
+                if free[j]:
+                    direction[j] -= alpha[i] * changes[i, j]
+        for j in range(size):
+            direction[j] *= gamma
+        for ahead in range(used):
+            i = (remembered - used + ahead) % MEMORY
+            if products[i] == 0.0:
+                continue
+            dot = 0.0
+            for j in range(size):
+                if free[j]:
+                    dot += changes[i, j] * direction[j]
+            for j in range(size):
+                if free[j]:
+                    direction[j] += (alpha[i] - dot / products[i]) * moves[i, j]
+        descent = 0.0
+        for j in range(size):
+            descent += direction[j] * slope[j]
+        if descent >= 0:
+            remembered = 0
+            gamma = 1.0 / max(1.0, np.sqrt(norm))
+            for j in range(size):
+                direction[j] = -gamma * slope[j] if free[j] else 0.0
+        length = 1.0
+        improved = False
+        new_loss = loss
+        for _ in range(MAX_HALVINGS):
+            expected = 0.0
+            for j in range(size):
+                new_u[j] = u[j] + length * direction[j]
+                if j < bounded and new_u[j] < 0:
+                    new_u[j] = 0.0
+                expected += slope[j] * (new_u[j] - u[j])
+                new_x[j] = new_u[j] * scale[j] if scale[j] > 0 else x[j]
+            new_loss = penalised_loss(
+                new_x, evidence, start, cell_code, cell_edge, features, bins, cells, of_class, weight, log_prior,
+                penalty, centre, weight_penalty, depths_used, new_slope,
+            )  # fmt: skip
+            if new_loss <= loss + SUFFICIENT_DECREASE * expected:
+                improved = True
+                break
+            # The minimum of the parabola through both values and the slope, but not too close to either end.
+            curvature = new_loss - loss - expected
+            shorter = -0.5 * expected / curvature if curvature > 0 else 0.5
+            length *= min(max(shorter, 0.1), 0.5)
+        if not improved:
+            if remembered == 0:
+                break
+            remembered = 0
+            continue
+        i = remembered % MEMORY
+        curvature = 0.0
+        for j in range(size):
+            new_slope[j] *= scale[j]
+            moves[i, j] = new_u[j] - u[j]
+            changes[i, j] = new_slope[j] - slope[j]
+            curvature += moves[i, j] * changes[i, j]
+            u[j], x[j], slope[j] = new_u[j], new_x[j], new_slope[j]
+        if curvature > 0:
+            remembered += 1
+        made += 1
+        decrease, loss = loss - new_loss, new_loss
+        if decrease <= tolerance * max(abs(loss), 1.0):
+            made = min(made, steps - 1)
+            break
+    for j in range(size):
+        gradient[j] = slope[j] / scale[j] if scale[j] > 0 else 0.0
+    return made, remembered, loss
