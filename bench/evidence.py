@@ -85,7 +85,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="the smallest table only")
     sizes = SIZES[:1] if parser.parse_args().quick else SIZES
-    lines = ["# EvidenceBN and EnsembleBN: speed", "", machine(), "", HOW, ""]
+    lines = ["# EvidenceBN and EnsembleBN: speed", "", *machine(HOW)]
     with tempfile.TemporaryDirectory() as folder:
         for rows, attributes, repeat in sizes:
             lines += compare(rows, attributes, repeat, folder)

@@ -21,6 +21,11 @@ from tanbark.evaluate.significance import critical_difference
 HERE = Path(__file__).parent
 PEERS_PYTHON = HERE / ".peers" / "quality" / "bin" / "python"
 MAX_ROWS = 5000
+HOW = (
+    f"Stratified 5-fold cross-validation, the same folds for all, at most {MAX_ROWS:,} rows of each table. Log losses "
+    "are in nats, clipped at 1e-6. Every program runs with its defaults. The calibration error is the expected one, "
+    "with ten bins of confidence. `make bench-quality DATA='DIR DIR'` repeats the run."
+)
 NAMES = {
     "nb": "naive Bayes (scikit-learn)",
     "logreg": "logistic regression",
@@ -145,13 +150,7 @@ class Results:
 
 def page(cache, tables, named, ebm, picture):
     """Return the lines of the page, and write the critical-difference picture."""
-    lines = ["# Predictive quality", "", machine(), ""]
-    lines += [
-        f"Stratified 5-fold cross-validation, the same folds for all, at most {MAX_ROWS:,} rows of each table. "
-        "Log losses in nats, clipped at 1e-6. Every program runs with its defaults. The calibration error is the "
-        "expected one, with ten bins of confidence. `make bench-quality DATA='DIR DIR'` repeats the run.",
-        "",
-    ]
+    lines = ["# Predictive quality", "", *machine(HOW)]
     for own in OWN:
         everywhere = Results(cache, (*FIELD, own), tables)
         lines += [f"## {NAMES[own]} on {len(everywhere.tables)} tables", "", *everywhere.markdown(), ""]

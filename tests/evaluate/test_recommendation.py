@@ -58,7 +58,7 @@ def test_the_sentence_about_the_choice_is_true_for_its_kind(best, sentence):
     assert sentence in sentences(Comparison({best: result(0.9, 0.9), "kdb": result(0.8, 0.95)}, {}))
 
 
-def test_a_readable_classifier_that_is_not_significantly_worse_is_recommended_with_this_reason():
+def test_a_classifier_that_is_not_significantly_worse_is_recommended_with_this_reason():
     losses = (0.1, 0.9, 0.1, 0.1, 0.9, 0.1, 0.1, 0.9, 0.1, 0.1)
     better = result(0.9, 0.9)
     worse = CrossValidation(
@@ -76,6 +76,14 @@ def test_a_readable_classifier_that_is_not_significantly_worse_is_recommended_wi
         "Use evidence-bn: it is the best readable classifier, and it does not differ significantly from averaged-tan, "
         "which has the lowest log loss. It is one additive model" in str(advice)
     )
+    advice = recommend(
+        Comparison({"random-forest": better, "ensemble-bn": worse}, {}), baseline=Baseline("a", 0.6, 3.0)
+    )
+    assert advice.chosen == "ensemble-bn"
+    assert (
+        "Use ensemble-bn: it does not differ significantly from random-forest, which has the lowest log loss. It is an "
+        "ensemble, so there is no single graph to read."
+    ) in advice.sentences
 
 
 def test_classifiers_are_recognised_by_their_class_whatever_they_are_called():

@@ -20,7 +20,8 @@ def code_weights(rows):
 def designed(rows, parents=PARENTS, ess=2.0):
     questions = Questions.learn(rows.schema, code_weights(rows))
     log_prior = np.log(np.full(len(rows.schema.classes), 1 / len(rows.schema.classes)))
-    return learn_design(rows, questions, parents, log_prior, ess, 1)
+    learned = learn_design(rows, questions, parents, log_prior, ess, 1)
+    return learned.design, learned.tables
 
 
 def weighted(kind, rows, seed):
@@ -78,21 +79,34 @@ def test_counts_of_tables_are_the_weights_of_the_rows():
         np.testing.assert_allclose(tables[u].joint, expected, rtol=1e-13)
 
 
-def test_some_rows_of_a_design_have_the_evidence_that_they_have_in_the_whole():
-    rows = encoded(*mixed_frame(60, seed=5), "marginalize").distinct
-    design, _ = designed(rows)
-    chosen = np.array([3, 4, 10, 31, 44])
-    part = design.take(chosen)
-    assert len(part.evidence) < len(design.evidence)
-    assert np.array_equal(part.cells < 0, design.cells[:, chosen] < 0)
-    for u in range(len(PARENTS)):
-        known = part.cells[u] >= 0
-        mine, theirs = part.cells[u, known], design.cells[u, chosen[known]]
-        assert ((part.start[u] <= mine) & (mine < part.start[u + 1])).all()
-        assert np.array_equal(part.evidence[mine], design.evidence[theirs])
-        assert np.array_equal(part.cell_codes[mine], design.cell_codes[theirs])
-        assert np.array_equal(part.cell_edges[mine], design.cell_edges[theirs])
-    assert np.array_equal(part.classes, rows.classes[chosen])
+@pytest.mark.parametrize("missing", ["marginalize", "state"])
+def test_the_evidence_of_other_rows_is_that_of_all_counts(missing):
+    frame, y = mixed_frame(100, seed=5)
+    table = encoded(frame, y, missing, weighted("real", 100, 6))
+    known, other = (
+        Rows(table.schema, np.ascontiguousarray(table.codes[:, part]), table.classes[part], table.each[part]).distinct
+        for part in (slice(0, 60), slice(60, 100))
+    )
+    questions = Questions.learn(known.schema, code_weights(known))
+    learned = learn_design(known, questions, PARENTS, np.log(np.full(3, 1 / 3)), 2.0, 1)
+    design = learned.of_rows(other, 1)
+    assert np.array_equal(design.classes, other.classes)
+    assert np.array_equal(design.weights, other.each)
+    unknown = 0
+    for u, parents in enumerate(PARENTS):
+        plain = PlainEvidence(known, u, parents, 2.0, learned.tables[u].strengths)
+        for row in range(len(other.classes)):
+            code = min(int(other.codes[u, row]), table.schema.columns[u].arity)
+            cell = design.cells[u, row]
+            if code == table.schema.columns[u].arity:
+                assert cell == -1
+                unknown += 1
+                continue
+            digits = [questions.digits[p][min(int(other.codes[p, row]), len(questions.digits[p]) - 1)] for p in parents]
+            expected = plain.increments(code, digits)
+            np.testing.assert_allclose(design.evidence[cell, : len(expected)], expected, rtol=0, atol=1e-10)
+            assert design.cell_codes[cell] == table.schema.offset[u] + code
+    assert (unknown > 0) == (missing == "marginalize")
 
 
 def test_lines_are_standard_scores_and_ranks_of_the_intervals():

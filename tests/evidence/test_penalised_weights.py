@@ -29,7 +29,7 @@ def small_design(rows=40, seed=0, classes=2):
     arity = distinct.schema.arity.tolist()
     totals = [np.bincount(np.minimum(c, a), distinct.each, a + 1)[:-1] for c, a in zip(distinct.codes, arity)]
     log_prior = np.log(np.bincount(distinct.classes, distinct.each) / distinct.each.sum())
-    return learn_design(distinct, Questions.learn(distinct.schema, totals), PARENTS, log_prior, 2.0, 1)[0]
+    return learn_design(distinct, Questions.learn(distinct.schema, totals), PARENTS, log_prior, 2.0, 1).design
 
 
 class Plain:

@@ -23,7 +23,7 @@ def designed(rows, parents):
     arity = rows.schema.arity.tolist()
     weights = [np.bincount(np.minimum(c, a), rows.each, a + 1)[:-1] for c, a in zip(rows.codes, arity)]
     questions = Questions.learn(rows.schema, weights, [(0.8, 0.1)], 4, 8)
-    return learn_design(rows, questions, parents, LOG_PRIOR, 2.0, 1)[0]
+    return learn_design(rows, questions, parents, LOG_PRIOR, 2.0, 1).design
 
 
 def test_the_selection_is_the_best_of_all_prefixes_and_depths():

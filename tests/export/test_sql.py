@@ -351,7 +351,7 @@ def test_a_table_may_be_in_a_schema(tmp_path):
 def test_models_that_sql_cannot_express_are_refused_with_an_alternative(name, tmp_path):
     X, y = lenses()
     model = REGISTRY[name].classifier().fit(X, y)
-    with pytest.raises(ValueError, match=r"TAN|export\.sql") as error:
+    with pytest.raises(ValueError, match=r"EvidenceBN|export\.sql") as error:
         sql(model, tmp_path / "x.sql")
     assert str(error.value).count(".  ") == 0
     assert not (tmp_path / "x.sql").exists()

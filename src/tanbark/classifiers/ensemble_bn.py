@@ -12,6 +12,7 @@ from tanbark.classifiers.evidence_bn import EvidenceBN, log_class_prior
 from tanbark.counts import Counts, Rows
 from tanbark.evidence.boosted_folds import boost_folds, boosting_folds, default_settings
 from tanbark.evidence.log_linear_pool import pool_weights
+from tanbark.evidence.penalty_path import Selected
 from tanbark.evidence.questions import FINE_ENCODING
 from tanbark.evidence.selective_networks import learn_networks
 from tanbark.models.boosted_class_tables import BoostedClassTables
@@ -134,8 +135,8 @@ class EnsembleBN(CountsClassifier):
         seed = seed_of(self.random_state)
         inside = EvidenceBN(ess=self.ess, n_jobs=self.n_jobs, random_state=seed)
         with progress_bar(self.verbose) as progress:
-            evidence, held_out = inside._learned(counts, rows, progress)
-            tables, from_evidence, networks, weights = self._members(rows, learned, held_out, seed, progress)
+            evidence, selected = inside._learned(counts, rows, progress)
+            tables, from_evidence, networks, weights = self._members(rows, learned, selected, seed, progress)
         nothing = np.zeros_like(learned)
         return Ensemble(
             counts,
@@ -149,15 +150,16 @@ class EnsembleBN(CountsClassifier):
         )
 
     def _members(
-        self, rows: Rows, log_prior: Array, held_out: Array | None, seed: int, progress: Progress
+        self, rows: Rows, log_prior: Array, selected: Selected, seed: int, progress: Progress
     ) -> tuple[Any, Any, Any, Array]:
         """Return the members other than the evidence, and the weights of the pool."""
-        if held_out is None:
+        if not selected.folds:
             return (), (), (), np.array([1.0, 0.0, 0.0, 0.0])
         folds = boosting_folds(rows, rows.keys(seed))
         settings = default_settings(float(rows.each.sum()))
         prior = np.tile(log_prior, (len(rows.classes), 1))
         tables = boost_folds(rows, prior, folds, settings, seed, self.n_jobs, progress)
+        held_out = selected.held_out_scores(rows, self.n_jobs)
         from_evidence = boost_folds(rows, held_out, folds, settings, seed + 1, self.n_jobs, progress)
         progress("learning networks", 0, None)
         networks, mixed = learn_networks(rows, folds, log_prior, NETWORKS_PER_FOLD, seed, self.n_jobs)

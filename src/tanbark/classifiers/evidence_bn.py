@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from math import fsum
 from typing import Any, Self
 
@@ -20,7 +21,7 @@ from tanbark.classifiers.base.validation import (
     seed_of,
 )
 from tanbark.counts import Counts, Rows
-from tanbark.evidence.design import Design, learn_design
+from tanbark.evidence.design import LearnedDesign, learn_design
 from tanbark.evidence.parent_selection import (
     Parents,
     check_table_cells,
@@ -35,6 +36,7 @@ from tanbark.evidence.penalty_path import (
     WEIGHT_PENALTIES,
     Selected,
     fixed_weights,
+    learn_folds,
     select_weights,
 )
 from tanbark.evidence.questions import FINE_ENCODING, Questions, code_weights
@@ -113,9 +115,10 @@ class EvidenceBN(CountsClassifier):
 
     Weights are not negative, because the leave-one-out evidence of a row is a little lower for its own class: with a
     negative weight the fit could read the class from it. The depth and the penalties are chosen by four-fold
-    cross-validation over a short path; the coefficients of good settings are averaged, which stays additive, and
-    multiplied by one temperature. Rows with fewer than two units of weight in total, or a single class, have no
-    cross-validation: weights are near 1 and corrections near 0.
+    cross-validation over a short path, in which the structure and the tables are learned without the held-out rows. The
+    coefficients of good settings are averaged, which stays additive, and multiplied by one temperature. Rows with fewer
+    than two units of weight in total, or a single class, have no cross-validation: weights are near 1 and corrections
+    near 0.
 
     By default missing values that occur in training are a level of their own. With ``Encoder(missing="marginalize")``
     a missing value gives no evidence, and a missing parent makes its children fall back to the context without it and
@@ -216,40 +219,43 @@ class EvidenceBN(CountsClassifier):
         with progress_bar(self.verbose) as progress:
             return self._learned(counts, rows.distinct, progress)[0]
 
-    def _learned(self, counts: Counts, rows: Rows, progress: Progress) -> tuple[EvidenceModel, Array | None]:
-        """Return the model of distinct rows, and the scores of each by weights that were learned without it, if any."""
-        schema, ess = counts.schema, float(self.ess)
-        learned = log_class_prior(counts)
-        log_prior, ratio = prior_and_ratio(self._given_log_prior(len(learned)), learned)
-        questions = Questions.learn(schema, code_weights(rows))
-        progress("finding parents", 0, None)
-        parents = self._parents(rows, questions)
+    def _learned(self, counts: Counts, rows: Rows, progress: Progress) -> tuple[EvidenceModel, Selected]:
+        """Return the model of distinct rows, and how its parameters were found."""
+        learned_prior = log_class_prior(counts)
+        log_prior, ratio = prior_and_ratio(self._given_log_prior(len(learned_prior)), learned_prior)
         progress("leaving each row out", 0, None)
-        design, tables = learn_design(rows, questions, parents, learned, ess, self.n_jobs)
-        selected = self._selected(design, rows, progress)
-        coefficients = split_parameters(design, selected.parameters)
+        learned = self._designed(rows, learned_prior, self.n_jobs)
+        selected = self._selected(learned, rows, progress)
+        coefficients = split_parameters(learned.design, selected.parameters)
         model = EvidenceModel(
             counts,
-            learned,
+            learned_prior,
             log_prior,
             ratio,
-            parents,
-            questions,
-            tuple(table.joint for table in tables),
-            tuple(table.strengths for table in tables),
-            ess,
+            learned.parents,
+            learned.questions,
+            tuple(table.joint for table in learned.tables),
+            tuple(table.strengths for table in learned.tables),
+            learned.ess,
             coefficients.weights,
             coefficients.bias,
-            design.corrections,
+            learned.design.corrections,
             coefficients.corrections,
             selected.settings,
             selected.temperature,
             selected.gap,
         )
-        return model, selected.held_out_scores
+        return model, selected
 
-    def _selected(self, design: Design, rows: Rows, progress: Progress) -> Selected:
+    def _designed(self, rows: Rows, log_prior: Array, n_jobs: int | None) -> LearnedDesign:
+        """Return the structure of rows, and their leave-one-out design under it."""
+        questions = Questions.learn(rows.schema, code_weights(rows))
+        parents = self._parents(rows, questions, n_jobs)
+        return learn_design(rows, questions, parents, log_prior, float(self.ess), n_jobs)
+
+    def _selected(self, learned: LearnedDesign, rows: Rows, progress: Progress) -> Selected:
         """Return the parameters of the design, by cross-validation unless all penalties are given."""
+        design = learned.design
         given = self.weight_penalty, self.correction_penalty, self.edge_penalty
         enough = fsum(rows.each) >= MIN_CROSS_VALIDATED_WEIGHT and len(design.log_prior) > 1
         if None not in given or not enough:
@@ -258,17 +264,18 @@ class EvidenceBN(CountsClassifier):
                 int(self.depth), weight or WEIGHT_PENALTIES[0], correction or CORRECTION_PENALTIES[0], edge
             )
             return fixed_weights(design, setting)
+        learn = partial(self._designed, log_prior=design.log_prior, n_jobs=1)
         return select_weights(
             design,
+            learn_folds(rows, rows.keys(seed_of(self.random_state)), learn, self.n_jobs),
             WEIGHT_PENALTIES if self.weight_penalty is None else (float(self.weight_penalty),),
             CORRECTION_PENALTIES if self.correction_penalty is None else (float(self.correction_penalty),),
             EDGE_PENALTIES if self.edge_penalty is None else (float(self.edge_penalty),),
-            rows.keys(seed_of(self.random_state)),
             self.n_jobs,
             progress,
         )
 
-    def _parents(self, rows: Rows, questions: Questions) -> Parents:
+    def _parents(self, rows: Rows, questions: Questions, n_jobs: int | None) -> Parents:
         """Return the parents of each attribute: the given ones, or those of the k-dependence algorithm."""
         schema = rows.schema
         sizes, classes = questions.sizes, len(schema.classes)
@@ -278,9 +285,7 @@ class EvidenceBN(CountsClassifier):
                 check_table_cells((*sizes[list(above)].tolist(), column.arity, classes), column.name)
             return given
         digits = questions.digits_of(rows.codes)
-        information = corrected_information(
-            digits, sizes, rows.classes.astype(np.int64), rows.each, classes, self.n_jobs
-        )
+        information = corrected_information(digits, sizes, rows.classes.astype(np.int64), rows.each, classes, n_jobs)
         return k_dependence_parents(information, int(self.depth), sizes, schema.arity.tolist(), classes)[0]
 
     def update(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

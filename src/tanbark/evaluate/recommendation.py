@@ -264,10 +264,11 @@ def _choice_sentence(ranking: Sequence[Rank], chosen: str | None, models: Mappin
             f"Use {chosen}: it is the {why} within one standard error of the best. It {nature}. {best} has the "
             f"{superlative} {label}."
         )
-    if readable and chosen in not_distinguishable(ranking):
+    if chosen in not_distinguishable(ranking):
+        why = "is the best readable classifier, and it does" if readable else "does"
         return (
-            f"Use {chosen}: it is the best readable classifier, and it does not differ significantly from {best}, "
-            f"which has the {superlative} {label}. It {nature}."
+            f"Use {chosen}: it {why} not differ significantly from {best}, which has the {superlative} {label}. It "
+            f"{nature}."
         )
     means = {rank.name: rank.mean for rank in ranking}
     against = f"{label} {means[chosen]:.3f} against {means[best]:.3f}"

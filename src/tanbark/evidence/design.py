@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts import Rows
-from tanbark.evidence.back_off_tables import Cells, code_counts, joint_counts, left_out_evidence
+from tanbark.evidence.back_off_tables import Cells, code_counts, evidence_increments, joint_counts, left_out_evidence
 from tanbark.evidence.parent_selection import Parents
 from tanbark.evidence.questions import Array, Integers, Questions, code_weights, typical_values
 from tanbark.kernels.runtime.threads import run, thread_count
@@ -138,29 +138,44 @@ class Design:
     log_prior: Array
     corrections: Corrections
 
-    def take(self, rows: Integers) -> Design:
-        """Return the design of some of the rows."""
-        cells = self.cells[:, rows]
-        used = np.unique(cells)
-        used = used[used >= 0]
-        place = np.full(len(self.evidence) + 1, -1, np.int32)
-        place[used] = np.arange(len(used))
-        return replace(
-            self,
-            evidence=self.evidence[used],
-            start=np.searchsorted(used, self.start),
-            cell_codes=self.cell_codes[used],
-            cell_edges=self.cell_edges[used],
-            cells=np.ascontiguousarray(place[cells]),
-            classes=self.classes[rows],
-            weights=self.weights[rows],
-        )
+
+@dataclass(frozen=True, eq=False)
+class LearnedDesign:
+    """The leave-one-out design of rows, and the tables from which the evidence of other rows follows.
+
+    Parameters
+    ----------
+    design : Design
+    tables : tuple of BackOff
+        The counts and strengths of each attribute.
+    questions : Questions
+    parents : tuple of tuples of int
+    ess : float
+        The strength by which shares whatever the class are pulled towards equal shares.
+    """
+
+    design: Design
+    tables: tuple[BackOff, ...]
+    questions: Questions
+    parents: Parents
+    ess: float
+
+    def of_rows(self, rows: Rows, n_jobs: int | None) -> Design:
+        """Return the design of rows that were not learned from, so that none is left out."""
+
+        def evidence(u: int, cells: Cells) -> Array:
+            joint, strengths = self.tables[u].joint, self.tables[u].strengths
+            whole = replace(cells, left_out=np.zeros_like(cells.left_out))
+            return evidence_increments(joint, self.questions.paths(u, code_counts(joint)), whole, self.ess, strengths)
+
+        design = self.design
+        return _design(rows, self.questions, self.parents, design.log_prior, design.corrections, evidence, n_jobs)
 
 
 def learn_design(
     rows: Rows, questions: Questions, parents: Parents, log_prior: Array, ess: float, n_jobs: int | None
-) -> tuple[Design, tuple[BackOff, ...]]:
-    """Return the leave-one-out design of distinct rows, and the counts and strengths of each attribute.
+) -> LearnedDesign:
+    """Return the leave-one-out design of distinct rows, with the counts and strengths of each attribute.
 
     Parameters
     ----------
@@ -173,29 +188,49 @@ def learn_design(
         The strength by which shares whatever the class are pulled towards equal shares.
     n_jobs : int or None
     """
+    sizes, arity, n_classes = questions.sizes.tolist(), rows.schema.arity.tolist(), len(rows.schema.classes)
+    learned: dict[int, BackOff] = {}
+
+    def evidence(u: int, cells: Cells) -> Array:
+        joint = joint_counts(cells, (*(sizes[p] for p in parents[u]), arity[u], n_classes))
+        found, strengths = left_out_evidence(joint, questions.paths(u, code_counts(joint)), cells, ess)
+        learned[u] = BackOff(joint, strengths)
+        return found
+
+    corrections = Corrections.of(rows.schema, questions, parents, code_weights(rows))
+    design = _design(rows, questions, parents, log_prior, corrections, evidence, n_jobs)
+    return LearnedDesign(design, tuple(learned[u] for u in range(len(arity))), questions, parents, ess)
+
+
+def _design(
+    rows: Rows,
+    questions: Questions,
+    parents: Parents,
+    log_prior: Array,
+    corrections: Corrections,
+    evidence_of: Callable[[int, Cells], Array],
+    n_jobs: int | None,
+) -> Design:
+    """Return the design of rows, given a function from an attribute and its cells to their evidence increments."""
     schema, n, classes = rows.schema, len(rows.schema.columns), rows.classes.astype(np.int64)
     n_classes, depths = len(schema.classes), 1 + max(map(len, parents), default=0)
     needed = 8 * len(classes) * n * n_classes * (depths + 2)
     check_free_memory(needed, f"learning evidence from {len(classes):,} distinct rows", "fit fewer rows")
     sizes, arity, weights = questions.sizes.tolist(), schema.arity.tolist(), rows.each
-    corrections = Corrections.of(schema, questions, parents, code_weights(rows))
     digits = questions.digits_of(rows.codes)
     parts: dict[int, tuple[Array, Cells, Integers]] = {}
-    learned: dict[int, BackOff] = {}
 
-    def learn(u: int) -> None:
+    def add(u: int) -> None:
         present = np.flatnonzero(rows.codes[u] < arity[u])
         above = digits[np.array(parents[u], np.int64)][:, present]
         shape = (*(sizes[p] for p in parents[u]), arity[u], n_classes)
         codes = rows.codes[u][present].astype(np.int64)
         cells, place = Cells.of(above, codes, classes[present], weights[present], shape)
-        joint = joint_counts(cells, shape)
-        evidence, strengths = left_out_evidence(joint, questions.paths(u, code_counts(joint)), cells, ess)
         of_row = np.full(len(classes), -1, np.int64)
         of_row[present] = place
-        parts[u], learned[u] = (evidence, cells, of_row), BackOff(joint, strengths)
+        parts[u] = evidence_of(u, cells), cells, of_row
 
-    run([partial(learn, u) for u in range(n)], thread_count(n_jobs, 50 * n * len(classes)))
+    run([partial(add, u) for u in range(n)], thread_count(n_jobs, 50 * n * len(classes)))
     start = np.concatenate([[0], np.cumsum([len(parts[u][0]) for u in range(n)])]).astype(np.int64)
     all_evidence = np.zeros((int(start[-1]), depths, n_classes))
     cell_codes, cell_edges = np.empty(int(start[-1]), np.int64), np.full(int(start[-1]), -1, np.int64)
@@ -208,5 +243,4 @@ def learn_design(
         if parents[u]:
             cell_edges[own] = corrections.edge_rows(questions, u, parents[u][0], cells.codes, cells.digits[0])
         of_rows[u] = np.where(of_row >= 0, of_row + start[u], -1)
-    design = Design(all_evidence, start, cell_codes, cell_edges, of_rows, classes, weights, log_prior, corrections)
-    return design, tuple(learned[u] for u in range(n))
+    return Design(all_evidence, start, cell_codes, cell_edges, of_rows, classes, weights, log_prior, corrections)

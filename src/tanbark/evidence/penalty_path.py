@@ -1,27 +1,28 @@
-"""Depth and penalties by held-out likelihood, and the average of the coefficients of good settings."""
+"""Depth and penalties by cross-validation, and the average of the coefficients of good settings."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.evidence.design import Design
+from tanbark.counts import Rows
+from tanbark.evidence.design import Design, LearnedDesign
 from tanbark.evidence.penalised_weights import Fit, Setting, Weighting, log_loss, n_parameters, scores
-from tanbark.evidence.questions import Array
+from tanbark.evidence.questions import Array, Integers
 from tanbark.kernels.evidence.fold_weights import deal_weights
 from tanbark.kernels.runtime.threads import run, thread_count
 from tanbark.progress import Progress
 
 FOLDS = 4
 WEIGHT_PENALTIES = (30.0, 300.0, 3.0)
-CORRECTION_PENALTIES = (100.0, 10.0, 1.0)
-EDGE_PENALTIES = (30.0, 3.0)
+CORRECTION_PENALTIES = (100.0, 10.0, 1.0, 0.1)
+EDGE_PENALTIES = (30.0, 3.0, 0.3)
 """The penalties to choose from, in the order in which they are tried."""
-AVERAGING_NATS = 3.0
+AVERAGING_NATS = 6.0
 """A setting whose held-out loss is this much greater has 1/e of the weight; the path stops beyond it."""
 MIN_SETTING_WEIGHT = 0.01
 """A setting with a smaller share of the weight of the best one is left out of the average."""
@@ -37,6 +38,65 @@ MAX_PATH_ROWS = 20_000
 
 
 @dataclass(frozen=True, eq=False)
+class Fold:
+    """Rows that are held out, and what was learned without them.
+
+    Parameters
+    ----------
+    learned : LearnedDesign
+        Structure, tables and leave-one-out design of the other rows.
+    held_out : Design
+        The evidence that these tables give the rows of the fold.
+    places : array of int
+        The rows of the fold.
+    """
+
+    learned: LearnedDesign
+    held_out: Design
+    places: Integers
+
+
+def learn_folds(
+    rows: Rows, keys: NDArray[np.uint64], learn: Callable[[Rows], LearnedDesign], n_jobs: int | None
+) -> list[Fold]:
+    """Divide distinct rows into folds, and learn without each.
+
+    The folds divide the weight of the rows: a row may be in several. With many rows, some are in no fold.
+
+    Parameters
+    ----------
+    rows : Rows
+        Distinct rows.
+    keys : array of shape (rows,)
+        A pseudo-random number for each row. It determines the folds, and with many rows those that are used.
+    learn : function
+        Returns what is learned from rows, structure included.
+    n_jobs : int or None
+    """
+    used = np.sort(np.argsort(keys, kind="stable")[:MAX_PATH_ROWS])
+    weights, classes = rows.each[used], rows.classes[used]
+    order = np.lexsort([keys[used], classes])
+    dealt = np.empty((FOLDS, len(used)))
+    dealt[:, order] = deal_weights(weights[order], FOLDS)
+    dealt = dealt[dealt.sum(axis=1) > 0]
+    found: dict[int, Fold] = {}
+
+    def learn_fold(f: int) -> None:
+        rest, places = np.maximum(weights - dealt[f], 0.0), np.flatnonzero(dealt[f] > 0)
+        kept = np.flatnonzero(rest > 0)
+        learned = learn(_part(rows, used[kept], rest[kept]))
+        held_out = learned.of_rows(_part(rows, used[places], dealt[f][places]), 1)
+        found[f] = Fold(learned, held_out, used[places])
+
+    run([partial(learn_fold, f) for f in range(len(dealt))], thread_count(n_jobs, 100 * len(rows.codes) * len(used)))
+    return [found[f] for f in range(len(dealt))]
+
+
+def _part(rows: Rows, places: Integers, weights: Array) -> Rows:
+    return Rows(rows.schema, np.ascontiguousarray(rows.codes[:, places]), rows.classes[places], weights)
+
+
+@dataclass(frozen=True, eq=False)
 class Selected:
     """Averaged parameters, and how they were found.
 
@@ -49,29 +109,56 @@ class Selected:
     temperature : float
     gap : float
         The greatest optimality gap of the averaged fits, in nats.
-    held_out_scores : array of shape (rows, classes) or None
-        The scores of each row by weights that were learned without it; None if no rows were held out.
+    folds : tuple of Fold
+        Empty if nothing was chosen by cross-validation.
+    fold_parameters : tuple of arrays
+        The averaged parameters that were learned without each fold, multiplied by the temperature.
     """
 
     parameters: Array
     settings: tuple[tuple[Setting | None, float, float], ...]
     temperature: float
     gap: float
-    held_out_scores: Array | None
+    folds: tuple[Fold, ...] = ()
+    fold_parameters: tuple[Array, ...] = ()
+
+    def held_out_scores(self, rows: Rows, n_jobs: int | None) -> Array:
+        """Return the scores of each row by all that was learned without it.
+
+        Rows that are in no fold get the mean of the scores of all folds.
+
+        Parameters
+        ----------
+        rows : Rows
+            The distinct rows of which the folds are parts.
+        n_jobs : int or None
+        """
+        n = len(rows.classes)
+        total, weights = np.zeros((n, len(rows.schema.classes))), np.zeros(n)
+        for fold, parameters in zip(self.folds, self.fold_parameters, strict=True):
+            total[fold.places] += fold.held_out.weights[:, None] * scores(fold.held_out, parameters)
+            weights[fold.places] += fold.held_out.weights
+        rest = np.flatnonzero(weights == 0)
+        if len(rest):
+            others = _part(rows, rest, rows.each[rest])
+            for fold, parameters in zip(self.folds, self.fold_parameters, strict=True):
+                total[rest] += scores(fold.learned.of_rows(others, n_jobs), parameters)
+            weights[rest] = len(self.folds)
+        return total / weights[:, None]
 
 
 def fixed_weights(design: Design, setting: Setting) -> Selected:
     """Return the parameters of a given setting."""
     fit = Weighting(design, design.weights, setting).solve(tolerance=FINAL_TOLERANCE)
-    return Selected(fit.parameters, ((setting, np.nan, 1.0),), 1.0, fit.gap, None)
+    return Selected(fit.parameters, ((setting, np.nan, 1.0),), 1.0, fit.gap)
 
 
 def select_weights(
     design: Design,
+    folds: Sequence[Fold],
     weight_penalties: Sequence[float],
     correction_penalties: Sequence[float],
     edge_penalties: Sequence[float],
-    keys: NDArray[np.uint64],
     n_jobs: int | None,
     progress: Progress,
 ) -> Selected:
@@ -84,16 +171,14 @@ def select_weights(
     Parameters
     ----------
     design : Design
+        The leave-one-out design of all rows, to which the good settings are fitted.
+    folds : sequence of Fold
     weight_penalties, correction_penalties, edge_penalties : sequences of float
         The penalties to choose from.
-    keys : array of shape (rows,)
-        A pseudo-random number for each row. It determines the folds, and with many rows those that are used to choose.
     n_jobs : int or None
     progress : Progress
     """
-    folds = _folds(design, keys)
-    used = np.sort(np.argsort(keys, kind="stable")[:MAX_PATH_ROWS])
-    path = _Path(design.take(used) if len(used) < len(keys) else design, folds[:, used], n_jobs, progress)
+    path = _Path(folds, n_jobs, progress)
     for depth in range(design.evidence.shape[1]):
         former = None
         for penalty in correction_penalties:
@@ -107,22 +192,13 @@ def select_weights(
         path.vary(weight_penalty=penalty)
     for penalty in edge_penalties:
         path.vary(edge_penalty=penalty)
-    return path.averaged(design, folds)
-
-
-def _folds(design: Design, keys: NDArray[np.uint64]) -> Array:
-    """Return the weight that each row has in each fold; the weight of a class is dealt in the order of the keys."""
-    order = np.lexsort([keys, design.classes])
-    folds = np.empty((FOLDS, len(keys)))
-    folds[:, order] = deal_weights(design.weights[order], FOLDS)
-    return folds
+    return path.averaged(design)
 
 
 class _Path:
-    """Settings that were tried, with the parameters and the held-out loss of each."""
+    """Settings that were tried, with the parameters of each fold and the held-out loss of each."""
 
-    def __init__(self, design: Design, folds: Array, n_jobs: int | None, progress: Progress) -> None:
-        self._design = design
+    def __init__(self, folds: Sequence[Fold], n_jobs: int | None, progress: Progress) -> None:
         self._folds = folds
         self._n_jobs = n_jobs
         self._progress = progress
@@ -133,18 +209,18 @@ class _Path:
         """Fit a setting without each fold and sum the held-out loss, starting from the parameters of another one."""
         if setting in self.losses:
             return
-        design, folds = self._design, self._folds
         found: dict[int, Array] = {}
-        losses = np.zeros(len(folds))
+        losses = np.zeros(len(self._folds))
 
         def fit(f: int) -> None:
-            weighting = Weighting(design, np.maximum(design.weights - folds[f], 0.0), setting)
+            design, held_out = self._folds[f].learned.design, self._folds[f].held_out
             before = None if start is None else self._parameters[start][f]
-            found[f] = weighting.solve(before, FOLD_TOLERANCE).parameters
-            losses[f] = log_loss(scores(design, found[f]), design, folds[f])
+            found[f] = Weighting(design, design.weights, setting).solve(before, FOLD_TOLERANCE).parameters
+            losses[f] = log_loss(scores(held_out, found[f]), held_out, held_out.weights)
 
-        run([partial(fit, f) for f in range(len(folds))], thread_count(self._n_jobs, 100 * design.cells.size))
-        self._parameters[setting] = [found[f] for f in range(len(folds))]
+        size = sum(fold.learned.design.cells.size for fold in self._folds)
+        run([partial(fit, f) for f in range(len(self._folds))], thread_count(self._n_jobs, 25 * size))
+        self._parameters[setting] = [found[f] for f in range(len(self._folds))]
         self.losses[setting] = float(losses.sum())
         self._progress("choosing penalties", len(self.losses), None)
 
@@ -155,56 +231,46 @@ class _Path:
         if setting.edge_penalty is None or setting.correction_penalty is not None:
             self.try_setting(setting, best)
 
-    def averaged(self, whole: Design, folds: Array) -> Selected:
+    def averaged(self, whole: Design) -> Selected:
         """Return the average of good settings, fitted to all rows."""
-        settings = list(self.losses)
-        prior = np.tile(self._design.log_prior, (self._design.cells.shape[1], 1))
-        losses = np.array([*self.losses.values(), log_loss(prior, self._design, self._folds.sum(axis=0))])
+        settings, held_out = list(self.losses), [fold.held_out for fold in self._folds]
+        nothing = [np.zeros(n_parameters(fold.learned.design)) for fold in self._folds]
+        losses = np.array([*self.losses.values(), _loss(held_out, nothing, 1.0)])
         shares = np.exp(-(losses - losses.min()) / AVERAGING_NATS)
         shares[shares < MIN_SETTING_WEIGHT] = 0.0
         shares /= shares.sum()
-        rows = float(self._folds.sum())
         good = [(setting, share) for setting, share in zip(settings, shares, strict=False) if share > 0]
-        fits = [Weighting(whole, whole.weights, setting) for setting, _ in good]
         results: dict[int, Fit] = {}
 
         def refit(i: int) -> None:
-            results[i] = fits[i].solve(np.mean(self._parameters[good[i][0]], axis=0), FINAL_TOLERANCE)
+            results[i] = Weighting(whole, whole.weights, good[i][0]).solve(tolerance=FINAL_TOLERANCE)
 
         run([partial(refit, i) for i in range(len(good))], thread_count(self._n_jobs, 100 * whole.cells.size))
         parameters = np.zeros(n_parameters(whole))
-        for i, (_, share) in enumerate(good):
+        for i, (setting, share) in enumerate(good):
             parameters += share * results[i].parameters
-        held_out = self._held_out(whole, folds, good)
-        temperature = _temperature(held_out, whole)
-        scored = whole.log_prior + temperature * (held_out - whole.log_prior)
-        named = (*settings, None)
+            for of_fold, found in zip(nothing, self._parameters[setting], strict=True):
+                of_fold += share * found
+        temperature = _temperature(held_out, nothing)
+        rows = float(sum(design.weights.sum() for design in held_out))
         tried = tuple(
             (setting, loss / rows, share)
-            for setting, loss, share in zip(named, losses.tolist(), shares.tolist(), strict=True)
+            for setting, loss, share in zip((*settings, None), losses.tolist(), shares.tolist(), strict=True)
         )
         gap = max((fit.gap for fit in results.values()), default=0.0)
-        return Selected(temperature * parameters, tried, temperature, gap, scored)
-
-    def _held_out(self, whole: Design, folds: Array, good: list[tuple[Setting, float]]) -> Array:
-        """Return the averaged scores of each row by the parameters that were learned without its fold."""
-        out = np.zeros((whole.cells.shape[1], len(whole.log_prior)))
-        shares = folds / np.maximum(folds.sum(axis=0), np.finfo(np.float64).tiny)
-        for f in range(len(folds)):
-            parameters = np.zeros(n_parameters(whole))
-            for setting, share in good:
-                parameters += share * self._parameters[setting][f]
-            # The parameters scale everything but the class prior.
-            found = scores(whole, parameters) - whole.log_prior
-            out += shares[f][:, None] * found
-        return out + whole.log_prior
+        of_folds = tuple(temperature * found for found in nothing)
+        return Selected(temperature * parameters, tried, temperature, gap, tuple(self._folds), of_folds)
 
 
-def _temperature(held_out: Array, design: Design) -> float:
-    """Return the factor of the evidence that minimises the held-out loss; factors far from 1 are penalised."""
+def _loss(held_out: Sequence[Design], parameters: Sequence[Array], factor: float) -> float:
+    """Return the held-out loss of the parameters of each fold, multiplied by a factor."""
+    found = zip(held_out, parameters, strict=True)
+    return sum(log_loss(scores(design, factor * of_fold), design, design.weights) for design, of_fold in found)
+
+
+def _temperature(held_out: Sequence[Design], parameters: Sequence[Array]) -> float:
+    """Return the factor of the parameters that minimises the held-out loss; factors far from 1 are penalised."""
     losses = [
-        log_loss(design.log_prior + factor * (held_out - design.log_prior), design, design.weights)
-        + TEMPERATURE_PENALTY * np.log(factor) ** 2
-        for factor in TEMPERATURES
+        _loss(held_out, parameters, factor) + TEMPERATURE_PENALTY * np.log(factor) ** 2 for factor in TEMPERATURES
     ]
     return float(TEMPERATURES[int(np.argmin(losses))])

@@ -75,7 +75,8 @@ def learn_network(rows: Rows, log_prior: Array, number: int, seed: int) -> Selec
     parents, order = k_dependence_parents(
         information, MAX_PARENTS, sizes, arity, classes, noise, max_cells=MAX_TABLE_CELLS
     )
-    design, tables = learn_design(rows, questions, parents, log_prior, ESS, None)
+    learned = learn_design(rows, questions, parents, log_prior, ESS, None)
+    design, tables = learned.design, learned.tables
     depth, chosen = best_selection(design, order)
     design = _selected(design, depth, chosen)
     fit = Weighting(design, design.weights, Setting(0, WEIGHT_PENALTY)).solve(tolerance=TOLERANCE)

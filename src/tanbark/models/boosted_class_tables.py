@@ -66,6 +66,18 @@ class BoostedClassTables(Model):
             scores += in_classes(sums / len(self.folds), scores.shape[1])
         return scores
 
+    def question_shares(self) -> Array:
+        """Return the share of the questions of all tables that are about each attribute.
+
+        Returns
+        -------
+        shares : array of shape (attributes,)
+        """
+        asked = np.concatenate([np.empty(0, np.int64), *(tables.attributes.ravel() for tables in self.folds)])
+        counts = np.bincount(asked[asked >= 0], minlength=len(self.schema.columns))
+        shares: Array = counts / max(counts.sum(), 1)
+        return shares
+
     @property
     def _code_weights(self) -> list[Array]:
         """The weight of the training rows with each code."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.models import EvidenceModel, NetworkModel, TreeAverage
+from tanbark.models import Ensemble, EvidenceModel, NetworkModel, TreeAverage
 from tanbark.network.edge_strengths import class_joints, has_fast_marginals, mutual_information
 from tanbark.schema.encode.columns import Codes
 
@@ -37,9 +37,12 @@ def attribute_importance(model: Any) -> Importance:
     """Return the importance of each attribute: its information about the class or, in an additive model, its weights.
 
     An additive model has no distribution of the attributes, and the evidence of one attribute is weighted with regard
-    to the others. So its attributes are compared by their mean absolute weights over the training rows.
+    to the others. So its attributes are compared by their mean absolute weights over the training rows. Those of an
+    ensemble are compared by the additive model inside.
     """
     fitted = model.model_
+    if isinstance(fitted, Ensemble):
+        fitted = fitted.evidence_model
     if isinstance(fitted, EvidenceModel):
         return Importance(
             fitted.mean_absolute_evidence(),

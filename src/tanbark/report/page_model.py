@@ -11,9 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.averaging import Networks, SuperParents, TreePosterior
-from tanbark.models import EvidenceModel, Model, NetworkModel, Pool, SuperParentAverage, TreeAverage, Votes
-from tanbark.models.boosted_class_tables import BoostedClassTables
-from tanbark.models.ensemble import Ensemble
+from tanbark.models import (
+    BoostedClassTables,
+    Ensemble,
+    EvidenceModel,
+    Model,
+    NetworkModel,
+    Pool,
+    SuperParentAverage,
+    TreeAverage,
+    Votes,
+)
 from tanbark.models.tree_average import MAX_COMPLETIONS
 from tanbark.network import Network
 from tanbark.network.edge_strengths import has_fast_marginals

@@ -49,6 +49,20 @@ def test_onnx_is_written_to_a_file_and_a_note_says_what_it_refuses(run, fitted):
     assert "this network needs complete rows" in said
 
 
+def test_sql_predicts_the_rows_of_a_database(run, fitted, table):
+    model = fitted("evidence-bn")
+    assert run("export", "weather.tanbark", "--to", "sql").stdout == export.sql(model)
+    options = ("--table", "main.days", "--keep", "sky", "-o", "score.sql")
+    assert run("export", "weather.tanbark", "--to", "sql", *options).stdout == "Written to score.sql.\n"
+    assert Path("score.sql").read_text() == export.sql(model, table=("main", "days"), keep=["sky"])
+    assert (
+        "--table and --keep need --to sql" in run("export", "weather.tanbark", "--to", "dot", *options, code=1).stderr
+    )
+    fitted("ensemble-bn")
+    said = run("export", "weather.tanbark", "--to", "sql", code=1).stderr
+    assert said.endswith("use another classifier, for example --model evidence-bn\n")
+
+
 def test_a_scorecard_is_written_as_csv_or_html_by_the_ending(run, table, write, tmp_path):
     write(table, tmp_path / "weather.csv")
     run("fit", "weather.csv", "--target", "walk", "--cv", 0, "--model", "evidence-bn", "--set", "depth=0")
@@ -85,7 +99,7 @@ def test_what_cannot_be_is_said_before_anything_is_written(run, fitted):
     assert run("export", "weather.tanbark", "--to", "dot").stdout.startswith("digraph")
     assert "name a file with --output" in run("export", "weather.tanbark", "--to", "onnx", code=1).stderr
     assert (
-        "--to must be bif, xmlbif, dot, onnx or scorecard, got 'pdf'"
+        "--to must be bif, xmlbif, dot, onnx, sql or scorecard, got 'pdf'"
         in run("export", "w", "--to", "pdf", code=1).stderr
     )
     assert "there is no folder a" in run("export", "weather.tanbark", "--to", "dot", "-o", "a/b.dot", code=1).stderr

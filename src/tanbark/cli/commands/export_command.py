@@ -11,7 +11,7 @@ import typer
 from tanbark.cli.input.options import ModelFile, completer, output_option
 from tanbark.cli.terminal.console import CommandError, check_writable, err, summary_console
 
-FORMATS = ("bif", "xmlbif", "dot", "onnx", "scorecard")
+FORMATS = ("bif", "xmlbif", "dot", "onnx", "sql", "scorecard")
 
 
 def export(
@@ -26,6 +26,16 @@ def export(
         ),
     ],
     output: Annotated[Path | None, output_option("FILE", "The output file.", "stdout, if it is text")] = None,
+    table: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="SQL: the table, as TABLE or SCHEMA.TABLE.", show_default="rows"),
+    ] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COL", help="SQL: a column to copy to the result. Repeatable.", show_default="those of the model"
+        ),
+    ] = None,
     positive: Annotated[
         str | None, typer.Option(metavar="CLASS", help="Scorecard: the class to score.", show_default="the last")
     ] = None,
@@ -42,7 +52,8 @@ def export(
     """Convert a model for other programs.
 
     BIF and XMLBIF hold a network with its probability tables, for pgmpy, pyAgrum, Weka and others. DOT is a drawing for
-    Graphviz. ONNX is a classifier for onnxruntime. A scorecard lists the points of each interval and level of an
+    Graphviz. ONNX is a classifier for onnxruntime. SQL is a SELECT that predicts the rows of a table in DuckDB,
+    PostgreSQL or SQLite, by evidence-bn or a tree. A scorecard lists the points of each interval and level of an
     evidence-bn with depth=0 and two classes, as CSV or HTML.
     """
     if to not in FORMATS:
@@ -50,6 +61,8 @@ def export(
     scaling: dict[str, Any] = {"points_to_double": points_to_double, "base_points": base_points, "base_odds": base_odds}
     if to != "scorecard" and (positive is not None or any(value is not None for value in scaling.values())):
         raise CommandError("--positive, --points-to-double, --base-points and --base-odds need --to scorecard")
+    if to != "sql" and (table is not None or keep):
+        raise CommandError("--table and --keep need --to sql")
     if output is not None:
         check_writable(output, [model])
     elif to == "onnx":
@@ -66,7 +79,10 @@ def export(
         card = formats.scorecard(fitted, output, positive=_class_named(positive, fitted), **settings)
         summary_console().print(f"Written to {output}. {card.losses.sentences()[0]}", soft_wrap=True)
         return
-    exported = getattr(formats, to)(fitted, output)
+    if to == "sql":
+        exported = formats.sql(fitted, output, table=(table or "rows").split("."), keep=keep or None)
+    else:
+        exported = getattr(formats, to)(fitted, output)
     if output is None:
         sys.stdout.buffer.write(exported.encode())
         return

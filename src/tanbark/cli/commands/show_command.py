@@ -105,14 +105,20 @@ def _show_columns(console: Console, model: CountsClassifier) -> str:
     from rich.table import Table
     from rich.text import Text
 
+    from tanbark.classifiers.boosted_tables import BoostedTables
+    from tanbark.classifiers.ensemble_bn import EnsembleBN
     from tanbark.classifiers.evidence_bn import EvidenceBN
     from tanbark.schema import Number
     from tanbark.structure import class_information
 
-    if isinstance(model, EvidenceBN):
-        # The mutual information of a number with many intervals would depend on their number.
-        information, head = model.model_.mean_absolute_evidence(), "evidence, nats"
+    # The mutual information of a number with many intervals would depend on their number.
+    if isinstance(model, EvidenceBN | EnsembleBN):
+        additive = model.evidence_ if isinstance(model, EnsembleBN) else model
+        information, head = additive.model_.mean_absolute_evidence(), "evidence, nats"
         meaning = "evidence: mean absolute evidence of the column over the training rows and the classes."
+    elif isinstance(model, BoostedTables):
+        information, head = model.model_.question_shares(), "share"
+        meaning = "share: the share of the questions of all tables that are about the column."
     else:
         information, head = class_information(model.counts_), "I(X;C), nats"
         meaning = "I(X;C): mutual information of the column and the class."

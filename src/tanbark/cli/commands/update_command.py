@@ -35,8 +35,8 @@ TEMPORARY_SUFFIX = ".update"
 MAX_EDGES_SHOWN = 6
 MAX_LEVELS_SHOWN = 8
 KEPT_BY_EVIDENCE = (
-    "the tables learned the rows; the levels, intervals, parents, strengths of back-off and weights stay as they are "
-    "until the next tanbark fit, and new levels count as missing"
+    "the tables learned the rows; levels, intervals, edges and weights stay as they are until the next tanbark fit, "
+    "and new levels count as missing"
 )
 """What an update of evidence-bn does not change."""
 

@@ -208,6 +208,7 @@ def with_option_names(message: str) -> str:
     'leave out --half-life, or use another classifier, for example --model tan'
     """
     message = message.replace("for example TAN", "for example --model tan").replace("half_life", "--half-life")
+    message = message.replace("for example EvidenceBN", "for example --model evidence-bn")
     message = re.sub(r"\bmissing=(?!\w|['\"(\[])", "--missing", message)
     return re.sub(r"\bsearch='(\w+)'", r"--set search=\1", message)
 
