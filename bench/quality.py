@@ -118,7 +118,6 @@ class Results:
         self.losses = np.array([[found[t][m]["losses"].mean() for m in models] for t in self.tables])
         self.errors = np.array([[float(found[t][m]["error"]) for m in models] for t in self.tables])
         self.calibration = np.array([[float(found[t][m]["calibration"]) for m in models] for t in self.tables])
-        self.seconds = np.array([[found[t][m]["seconds"][0] / 5 for m in models] for t in self.tables])
 
     @property
     def ranks(self):
@@ -129,11 +128,11 @@ class Results:
 
     def markdown(self):
         """Return a table of means and ranks, best first."""
-        lines = ["| | log loss | error | calibration error | mean rank by log loss | fit, s |", "| --- " * 6 + "|"]
-        means = [values.mean(axis=0) for values in (self.losses, self.errors, self.calibration, self.seconds)]
+        lines = ["| | log loss | error | calibration error | mean rank by log loss |", "| --- " * 5 + "|"]
+        means = [values.mean(axis=0) for values in (self.losses, self.errors, self.calibration)]
         for m in np.argsort(self.ranks, kind="stable"):
-            loss, error, calibration, seconds = (mean[m] for mean in means)
-            figures = f"{loss:.4f} | {error:.4f} | {calibration:.4f} | {self.ranks[m]:.2f} | {seconds:.2f}"
+            loss, error, calibration = (mean[m] for mean in means)
+            figures = f"{loss:.4f} | {error:.4f} | {calibration:.4f} | {self.ranks[m]:.2f}"
             lines.append(f"| {NAMES[self.models[m]]} | {figures} |")
         return lines
 
@@ -188,10 +187,10 @@ def whole_tables(cache):
     """Return the part about large tables."""
     models = ("lgbm", *OWN)
     found = Results(cache, models, LARGE_TABLES)
-    lines = ["## Large tables, used whole", "", "Log loss, and seconds of a fit.", ""]
+    lines = ["## Large tables, used whole", "", "Log loss. Fit times are in [evidence.md](evidence.md).", ""]
     lines += ["| table | rows | " + " | ".join(NAMES[m] for m in models) + " |", "| --- " * (2 + len(models)) + "|"]
     for t, table in enumerate(found.tables):
-        cells = [f"{found.losses[t, m]:.4f} ({found.seconds[t, m]:.1f})" for m in range(len(models))]
+        cells = [f"{found.losses[t, m]:.4f}" for m in range(len(models))]
         lines.append(f"| {table} | {int(found.found[table]['lgbm']['shape'][0]):,} | {' | '.join(cells)} |")
     return [*lines, ""]
 

@@ -55,6 +55,19 @@ def test_probabilities_are_the_prior_plus_the_mean_of_the_tables():
     np.testing.assert_allclose(model.predict_proba(X), softmax(scores, axis=1), rtol=1e-9)
 
 
+def test_shares_of_questions_are_those_of_the_tables():
+    rng = np.random.default_rng(8)
+    X = pd.DataFrame({"noise": rng.normal(size=300), "rule": rng.normal(size=300), "same": ["x"] * 300})
+    model = BoostedTables(n_estimators=40).fit(X, X["rule"].to_numpy() > 0.3).model_
+    asked = [u for tables in model.folds for u in tables.attributes.ravel().tolist() if u >= 0]
+    shares = model.question_shares()
+    assert shares.tolist() == [asked.count(u) / len(asked) for u in range(3)]
+    assert shares[1] > 0.5
+    assert shares[2] == 0
+    nothing = BoostedTables().fit(X[:1], ["a"]).model_.question_shares()
+    assert nothing.tolist() == [0, 0, 0]
+
+
 def test_no_patience_learns_all_tables_from_all_rows():
     X, y = mixed_frame(80, 2)
     assert BoostedTables(n_estimators=13, patience=None).fit(X, y).n_tables_ == [13]

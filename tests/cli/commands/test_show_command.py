@@ -164,6 +164,21 @@ def test_an_additive_model_has_no_probability_table_and_names_a_model_that_does(
     )
 
 
+def test_ensembles_show_the_evidence_and_boosted_tables_their_questions(run, write, tmp_path):
+    write(monks(1).frame(), tmp_path / "monks.csv")
+    run("fit", "monks.csv", "--cv", 0, "--best")
+    said = plain(run("show", "monks.tanbark").stdout)
+    assert "An ensemble that contains this additive model" in said
+    inside = tanbark.load("monks.tanbark").evidence_
+    for value in inside.model_.mean_absolute_evidence():
+        assert f"{value:.4f}" in said
+    run("fit", "monks.csv", "--cv", 0, "--model", "boosted-tables")
+    said = plain(run("show", "monks.tanbark").stdout)
+    for share in tanbark.load("monks.tanbark").model_.question_shares():
+        assert f"{share:.4f}" in said
+    assert "share: the share of the questions" in said
+
+
 def test_one_column_has_no_edges_to_show(run, write, tmp_path):
     frame = lenses().frame()
     write(frame.select([frame.column_names[0], frame.column_names[-1]]), tmp_path / "one.csv")
