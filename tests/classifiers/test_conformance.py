@@ -258,6 +258,7 @@ def test_settings_survive_the_representation(classifier):
 
 
 @every
+@pytest.mark.filterwarnings("ignore:every row occurs at least twice")
 def test_the_largest_weights_there_may_be_give_probabilities(classifier):
     rng = np.random.default_rng(1)
     X = rng.integers(0, 3, (40, 4)).astype(float)

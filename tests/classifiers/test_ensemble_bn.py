@@ -8,7 +8,7 @@ from sklearn.metrics import log_loss
 
 import tanbark
 from evidence.plain_evidence import mixed_frame
-from tanbark import EnsembleBN, EvidenceBN
+from tanbark import BoostedTables, EnsembleBN, EvidenceBN
 
 
 def test_the_pool_is_the_weighted_product_of_its_members():
@@ -38,6 +38,22 @@ def test_the_model_inside_is_the_additive_model_of_the_same_rows():
     assert np.array_equal(inside.predict_proba(X), alone.predict_proba(X))
     assert np.array_equal(inside.explain(X), alone.explain(X))
     assert inside.shape("length").rows.sum() == 150
+
+
+def test_the_model_inside_has_the_given_class_prior():
+    X, y = mixed_frame(150, 2)
+    prior = [0.7, 0.2, 0.1]
+    inside, alone = EnsembleBN(class_prior=prior).fit(X, y).evidence_, EvidenceBN(class_prior=prior).fit(X, y)
+    np.testing.assert_allclose(inside.predict_proba(X), alone.predict_proba(X), rtol=1e-12)
+    assert inside.class_prior == prior
+
+
+def test_rows_of_less_than_unit_weight_are_learned_by_all_members():
+    X, y = mixed_frame(200, 8)
+    model = EnsembleBN().fit(X, y, np.full(200, 0.5))
+    assert len(model.model_.tables.folds) == 5
+    assert len(model.model_.mixture.members) == 10
+    assert max(BoostedTables().fit(X, y, np.full(200, 0.9)).n_tables_) > 0
 
 
 def test_interactions_that_one_additive_model_misses_are_learned():

@@ -44,7 +44,14 @@ def assert_sensible(model, X):
         ({"edge_penalty": 1e-300}, "edge_penalty must be a positive number"),
         ({"edge_penalty": 10**400}, "edge_penalty must be a positive number"),
         ({"structure": 7}, "structure must be a list of pairs (parent, child) of column names, got 7"),
-        ({"structure": [("length", "width")]}, "structure must list pairs (parent, child) of column names, got"),
+        ({"structure": {("length", "age")}}, "structure must be a list of pairs (parent, child) of column names, got"),
+        ({"structure": [{"length", "age"}]}, "structure must list pairs (parent, child) of column names, got"),
+        (
+            {"structure": [("length", "width")]},
+            "structure names 'width', which is not a column; the columns are length",
+        ),
+        ({"structure": [("age", "age")]}, "structure makes 'age' its own parent"),
+        ({"structure": [("town", "age"), ("town", "age")]}, "structure lists the edge from 'town' to 'age' twice"),
         ({"structure": [("length", "age"), ("age", "length")]}, "structure has a cycle through"),
         ({"structure": [("length", "age")], "depth": 0}, "structure gives 'age' more than 0 parents; raise depth"),
         ({"class_prior": [0.5, 0.6, 0.1]}, "class_prior must be 3 probabilities that sum to 1"),
@@ -124,6 +131,7 @@ def extreme_tables():
 EXTREME = extreme_tables()
 
 
+@pytest.mark.filterwarnings("ignore:every row occurs at least twice")
 @pytest.mark.parametrize("missing", ["marginalize", "state"])
 @pytest.mark.parametrize("name", EXTREME)
 def test_extreme_tables_give_sensible_models(name, missing, tmp_path):
@@ -140,6 +148,7 @@ def test_tables_of_more_columns_than_rows_are_learned():
     assert_sensible(EvidenceBN(n_jobs=2).fit(X, rng.integers(0, 2, 50)), X)
 
 
+@pytest.mark.filterwarnings("ignore:every row occurs at least twice")
 def test_huge_weights_and_many_parents_give_sensible_models():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.integers(0, 3, (80, 8)).astype(str), columns=list("abcdefgh"))
@@ -282,6 +291,40 @@ def test_unknown_classes_of_updates_get_one_sentence():
     ):
         model.update(X[:2], [0, 7])
     assert model.model_ is before
+
+
+def test_copies_of_all_rows_get_a_warning():
+    X, y = mixed_frame(90, 15)
+    twice = pd.concat([X, X]), np.tile(y, 2)
+    with pytest.warns(UserWarning, match=r"^every row occurs at least twice .* divide the weights by their mean$"):
+        EvidenceBN(**FIXED).fit(*twice)
+    with pytest.warns(UserWarning, match="every row occurs at least twice"):
+        EvidenceBN(**FIXED).fit(X, y, np.full(90, 3.0))
+
+
+def test_a_given_penalty_is_used_by_every_setting():
+    X, y = mixed_frame(120, 16)
+    for name, value in (("weight_penalty", 7.0), ("correction_penalty", 7.0), ("edge_penalty", 7.0)):
+        tried = [s for s, _, _ in EvidenceBN(**{name: value}).fit(X, y).model_.settings if s is not None]
+        left_out = [s for s in tried if getattr(s, name) != value]
+        # Without corrections of codes there are none of edges either.
+        assert all(name == "edge_penalty" and s.correction_penalty is None for s in left_out)
+        assert len(tried) > 3
+
+
+@pytest.mark.parametrize("missing", ["marginalize", "state"])
+def test_a_missing_parent_can_be_given_to_a_shape(missing):
+    X, y = mixed_frame(200, 17)
+    edges = [("length", "age"), ("colour", "age")]
+    model = EvidenceBN(structure=edges, encoder=Encoder(missing=missing), **FIXED).fit(X, y)
+    for parent in ("length", "colour"):
+        for nothing in (None, np.nan):
+            assert model.shape("age", given={parent: nothing}).rows.sum() == X[parent].isna().sum()
+    with pytest.raises(ValueError, match=r"^attribute must be a column name or a position, got True$"):
+        model.shape(True)
+    with pytest.raises(ValueError, match="given must map names of parents to values"):
+        model.shape("age", given=["length"])
+    assert model.shape(np.int64(4)).attribute == "age"
 
 
 def test_saved_models_update_alike(tmp_path):

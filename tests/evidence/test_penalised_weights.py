@@ -8,6 +8,7 @@ from scipy.special import logsumexp
 from evidence.plain_evidence import encoded, mixed_frame
 from tanbark.evidence.design import learn_design
 from tanbark.evidence.penalised_weights import Setting, Weighting, log_loss, n_parameters, scores, split_parameters
+from tanbark.evidence.penalty_path import FINAL_TOLERANCE, FOLD_TOLERANCE
 from tanbark.evidence.questions import Questions
 from tanbark.kernels.evidence.additive_solver import penalised_loss
 
@@ -231,3 +232,15 @@ def test_without_cells_or_weight_there_is_nothing_to_learn():
     unweighted = Weighting(design, np.zeros_like(design.weights), SETTINGS[0]).solve(**TIGHT)
     assert np.array_equal(unweighted.parameters, Weighting(design, design.weights, SETTINGS[0]).start)
     assert unweighted.loss == 0
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_fits_with_the_tolerances_in_use_end_near_the_optimum(setting, seed):
+    design = small_design(150, seed, 3)
+    weighting = Weighting(design, design.weights, setting)
+    least = weighting.solve(**TIGHT).loss
+    for tolerance, nats in ((FOLD_TOLERANCE, 0.5), (FINAL_TOLERANCE, 0.02)):
+        found = weighting.solve(tolerance=tolerance)
+        assert -1e-9 * least <= found.loss - least <= nats
+        assert found.loss - least <= found.gap + 1e-9 * least

@@ -17,7 +17,7 @@ from tanbark.kernels.evidence.fold_weights import deal_weights
 
 COLUMNS = ["length", "colour", "price"]
 PARENTS = ((1,), (), (0,))
-WEIGHTS, CORRECTIONS, EDGES = (30.0, 300.0, 3.0), (100.0, 10.0, 1.0), (30.0, 3.0)
+WEIGHTS, CORRECTIONS, EDGES = (30.0, 300.0, 3.0), (100.0, 10.0, 1.0, None), (None, 30.0, 3.0)
 
 
 def quiet(task, done, total):
@@ -83,7 +83,7 @@ def documented_path(designs, depths):
 
     for depth in range(depths):
         former = np.inf
-        for penalty in CORRECTIONS:
+        for penalty in CORRECTIONS[:-1]:
             found = try_setting(Setting(depth, WEIGHTS[0], penalty))
             if found > former + AVERAGING_NATS:
                 break
@@ -91,7 +91,7 @@ def documented_path(designs, depths):
     for change in [
         {"correction_penalty": None},
         *({"weight_penalty": penalty} for penalty in WEIGHTS[1:]),
-        *({"edge_penalty": penalty} for penalty in EDGES),
+        *({"edge_penalty": penalty} for penalty in EDGES[1:]),
     ]:
         setting = replace(min(losses, key=losses.get), **change)
         if setting.correction_penalty is not None or setting.edge_penalty is None:
@@ -195,7 +195,7 @@ def test_penalties_of_many_rows_are_chosen_on_those_with_the_least_keys(monkeypa
     rows, design, folds, keys = small_problem(70, 6)
     used = np.argsort(keys)[:40]
     assert sorted(np.concatenate([fold.places for fold in folds])) == sorted(used)
-    selected = select_weights(design, folds, (30.0,), (10.0,), (), 1, quiet)
+    selected = select_weights(design, folds, (30.0,), (10.0,), (None,), 1, quiet)
     found = selected.held_out_scores(rows, 1)
     # The other rows were learned by no fold, and get the mean of their scores.
     other = np.setdiff1d(np.arange(70), used)[:5]

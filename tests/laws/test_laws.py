@@ -257,7 +257,7 @@ def test_names_of_levels_and_classes_in_another_order_are_only_names(classifier,
         X = X[X.notna().all(axis=1)]
     Z = X.apply(lambda column: column.map(mirrored, na_action="ignore"))
     expected = one.predict_proba(X)[:, ::-1]
-    np.testing.assert_allclose(other.predict_proba(Z), expected, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(other.predict_proba(Z), expected, **rounding(classifier))
 
 
 def where_networks_that_tie_agree(table, settings):
@@ -273,6 +273,12 @@ def without_draws(classifier):
     fixed = {"held_out": False, "patience": None, "subsample": 1.0, "base": "tan"}
     fixed |= {"weight_penalty": 30.0, "correction_penalty": 10.0, "edge_penalty": 30.0}
     return {name: value for name, value in fixed.items() if name in signature(classifier).parameters}
+
+
+def rounding(classifier):
+    """Return tolerances: fits that stop near an optimum depend on rounding errors more than others."""
+    iterated = classifier in (tanbark.EvidenceBN, tanbark.BoostedTables, tanbark.EnsembleBN)
+    return {"rtol": 1e-3, "atol": 1e-4} if iterated else {"rtol": 1e-7, "atol": 1e-9}
 
 
 def all_members_decided(model, X):
@@ -300,7 +306,7 @@ def test_the_order_of_columns_changes_nothing_where_no_tie_is_broken(classifier,
     one = fitted(classifier, settings, table)
     other = classifier(**settings).fit(table.X[order], table.y, table.weights)
     X = asked(table.X)
-    np.testing.assert_allclose(other.predict_proba(X[order]), one.predict_proba(X), rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(other.predict_proba(X[order]), one.predict_proba(X), **rounding(classifier))
 
 
 @tried

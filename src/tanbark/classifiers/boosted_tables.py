@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import fsum
 from numbers import Real
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from tanbark.classifiers.base.counts_classifier import CountsClassifier
 from tanbark.classifiers.base.validation import check_flag, check_number, check_positive, check_seed, seed_of
-from tanbark.classifiers.evidence_bn import log_class_prior
+from tanbark.classifiers.evidence_bn import MIN_CROSS_VALIDATED_WEIGHT, log_class_prior, warn_of_copies
 from tanbark.counts import Counts, Rows
 from tanbark.evidence.boosted_folds import ClassTables, boost_folds, boosting_folds, default_settings
 from tanbark.evidence.questions import FINE_ENCODING
@@ -72,7 +73,7 @@ class BoostedTables(CountsClassifier):
     there are more than four classes, the questions of a table look at four of them, sampled by the sum of ``|g|``; if
     there are more than 20,000 distinct rows, they look at 20,000 of them. The score of a cell is ``-learning_rate G /
     (H + ess)``. A training row moves by the score that its cell would have without it, ``-learning_rate (G - g) /
-    (H - h + ess)``, so that the next gradients are not those of rows that were learned by heart.
+    (H - h + ess)``, so that the next gradients are not those of memorised rows.
 
     The rows are divided into five folds, or fewer if there are fewer rows. Boosting without each fold stops where the
     log loss of the fold is least, and the scores of the five models are averaged. Rows with fewer than two units of
@@ -156,13 +157,14 @@ class BoostedTables(CountsClassifier):
 
     def _learn(self, counts: Counts, rows: Rows | None, former: Any) -> BoostedClassTables:
         assert rows is not None
+        warn_of_copies(rows.distinct)
         learned = log_class_prior(counts)
         log_prior, ratio = prior_and_ratio(self._given_log_prior(len(learned)), learned)
         return BoostedClassTables(counts, learned, log_prior, ratio, self._boosted(rows.distinct, learned))
 
     def _boosted(self, rows: Rows, log_prior: np.ndarray[Any, np.dtype[np.float64]]) -> tuple[ClassTables, ...]:
         """Return the tables of each fold, starting from the class prior."""
-        if len(log_prior) < 2 or np.floor(rows.each).sum() < 2:
+        if len(log_prior) < 2 or fsum(rows.each) < MIN_CROSS_VALIDATED_WEIGHT:
             return ()
         settings = default_settings(
             float(rows.each.sum()),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from tanbark.classifiers.base.counts_classifier import Array, CountsClassifier
 from tanbark.classifiers.base.validation import check_flag, check_seed, seed_of
-from tanbark.classifiers.evidence_bn import EvidenceBN, log_class_prior
+from tanbark.classifiers.evidence_bn import EvidenceBN, log_class_prior, warn_of_copies
 from tanbark.counts import Counts, Rows
 from tanbark.evidence.boosted_folds import boost_folds, boosting_folds, default_settings
 from tanbark.evidence.log_linear_pool import pool_weights
@@ -54,7 +55,8 @@ class EnsembleBN(CountsClassifier):
     Attributes
     ----------
     weights_ : dict of str to float
-        The weight of each member in the pool.
+        The weight of each member in the pool. That of "evidence" is 0 unless there are too few rows for the others,
+        since "tables from evidence" already contains its scores.
     evidence_ : EvidenceBN
         The additive model inside. It explains itself; its probabilities are a little worse than those of the ensemble.
     {fitted}
@@ -125,12 +127,21 @@ class EnsembleBN(CountsClassifier):
     @property
     def evidence_(self) -> EvidenceBN:
         """The additive model inside."""
-        inside = EvidenceBN(ess=self.ess, encoder=self.encoder, n_jobs=self.n_jobs, random_state=self.random_state)
-        return inside.set_model(self.model_.evidence_model)
+        model = self.model_
+        inside = EvidenceBN(
+            ess=self.ess,
+            class_prior=self.class_prior,
+            encoder=self.encoder,
+            n_jobs=self.n_jobs,
+            random_state=self.random_state,
+        )
+        prior, ratio = model.class_log_prior, model.prior_ratio
+        return inside.set_model(replace(model.evidence_model, class_log_prior=prior, prior_ratio=ratio))
 
     def _learn(self, counts: Counts, rows: Rows | None, former: Any) -> Ensemble:
         assert rows is not None
         rows, learned = rows.distinct, log_class_prior(counts)
+        warn_of_copies(rows)
         log_prior, ratio = prior_and_ratio(self._given_log_prior(len(learned)), learned)
         seed = seed_of(self.random_state)
         inside = EvidenceBN(ess=self.ess, n_jobs=self.n_jobs, random_state=seed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from math import fsum
+from types import NoneType
 from typing import Any, Self
 
 import numpy as np
@@ -41,14 +42,20 @@ from tanbark.evidence.penalty_path import (
 )
 from tanbark.evidence.questions import FINE_ENCODING, Questions, code_weights
 from tanbark.evidence.shapes import Shape
+from tanbark.messages import warn
 from tanbark.models.evidence_model import EvidenceModel
 from tanbark.models.network_model import prior_and_ratio
 from tanbark.progress import Progress, progress_bar
 from tanbark.schema import Encoder, Schema
+from tanbark.schema.encode.columns import Column
 from tanbark.schema.read.class_column import read_known_target, usable_rows
 
 MIN_CROSS_VALIDATED_WEIGHT = 2
 """With less weight in total there is no cross-validation."""
+MIN_COPIED_ROWS = 20
+"""With fewer distinct rows, copies are not noticed."""
+MAX_EXACT_WEIGHT = 2**53
+"""Beyond, not all whole numbers are floats."""
 
 
 class EvidenceBN(CountsClassifier):
@@ -106,7 +113,7 @@ class EvidenceBN(CountsClassifier):
 
     Notes
     -----
-    The probability of a value backs off from each context to the one with a parent less: ``theta_d = (n_d + m_d
+    The probability of a value backs off from each context to the one with one parent fewer: ``theta_d = (n_d + m_d
     theta_(d-1)) / (N_d + m_d)`` given ``d`` parents, down to the distribution whatever the class. The strengths ``m_d``
     maximise the leave-one-out likelihood of the attribute. The distribution of a number is a Polya tree: its range is
     halved at quantiles five times, and each half has a back-off table of its own, which shrinks the more the deeper it
@@ -119,6 +126,9 @@ class EvidenceBN(CountsClassifier):
     coefficients of good settings are averaged, which stays additive, and multiplied by one temperature. Rows with fewer
     than two units of weight in total, or a single class, have no cross-validation: weights are near 1 and corrections
     near 0.
+
+    Equal rows count as independent ones, and so does a weight of 2. Weights that express something else, such as how
+    many people a row of a survey stands for, should be divided by their mean.
 
     By default missing values that occur in training are a level of their own. With ``Encoder(missing="marginalize")``
     a missing value gives no evidence, and a missing parent makes its children fall back to the context without it and
@@ -216,6 +226,7 @@ class EvidenceBN(CountsClassifier):
 
     def _learn(self, counts: Counts, rows: Rows | None, former: Any) -> EvidenceModel:
         assert rows is not None
+        warn_of_copies(rows.distinct)
         with progress_bar(self.verbose) as progress:
             return self._learned(counts, rows.distinct, progress)[0]
 
@@ -269,8 +280,8 @@ class EvidenceBN(CountsClassifier):
             design,
             learn_folds(rows, rows.keys(seed_of(self.random_state)), learn, self.n_jobs),
             WEIGHT_PENALTIES if self.weight_penalty is None else (float(self.weight_penalty),),
-            CORRECTION_PENALTIES if self.correction_penalty is None else (float(self.correction_penalty),),
-            EDGE_PENALTIES if self.edge_penalty is None else (float(self.edge_penalty),),
+            (*CORRECTION_PENALTIES, None) if self.correction_penalty is None else (float(self.correction_penalty),),
+            (None, *EDGE_PENALTIES) if self.edge_penalty is None else (float(self.edge_penalty),),
             self.n_jobs,
             progress,
         )
@@ -356,7 +367,8 @@ class EvidenceBN(CountsClassifier):
             The name of a column, or its position.
         given : mapping of str to value, default=None
             Values of parents of the attribute, by name. The evidence is averaged over the training rows in which these
-            parents fall into the same interval or level. None averages over all training rows with each value.
+            parents fall into the same interval or level; a missing value is None or NaN. By default it is averaged over
+            all training rows with each value.
 
         Returns
         -------
@@ -378,17 +390,20 @@ class EvidenceBN(CountsClassifier):
         check_is_fitted(self)
         model = self.model_
         names = model.schema.names
-        u = attribute if isinstance(attribute, int) else model.schema.index(attribute)
+        if isinstance(attribute, bool) or not isinstance(attribute, str | int | np.integer):
+            raise ValueError(f"attribute must be a column name or a position, got {attribute!r}")
+        u = model.schema.index(attribute) if isinstance(attribute, str) else int(attribute)
         if not 0 <= u < len(names):
             raise ValueError(f"attribute must be a column name or a position from 0 to {len(names) - 1}, got {u}")
+        if not isinstance(given, Mapping | NoneType):
+            raise ValueError(f"given must map names of parents to values, got {given!r}")
         codes = {}
         for name, value in (given or {}).items():
             p = model.schema.index(name)
             if p not in model.parents[u]:
                 known = ", ".join(repr(names[q]) for q in model.parents[u]) or "none"
                 raise ValueError(f"{name!r} is not a parent of {names[u]!r}; its parents are: {known}")
-            code = model.schema.columns[p].codes_of([value])[0]
-            codes[p] = code if code >= 0 else model.schema.columns[p].arity
+            codes[p] = _code_of(model.schema.columns[p], value)
         return model.shape(u, codes)
 
     # Predicting
@@ -411,6 +426,30 @@ class EvidenceBN(CountsClassifier):
         weights = model.evidence(codes, self.n_jobs)
         assert weights is not None
         return weights
+
+
+def _code_of(column: Column, value: Any) -> int:
+    """Return the code of a value; missing values without a level and unseen levels have the code beyond all others."""
+    if value is None or value != value:
+        return column.arity - 1 if column.missing else column.arity
+    code = int(column.codes_of([value])[0])
+    return code if code >= 0 else column.arity
+
+
+def warn_of_copies(rows: Rows) -> None:
+    """Warn if each of the distinct rows has a weight of 2 or more, as in a table that was appended to itself.
+
+    Rows of a few categories may occur often, but then their numbers have no common divisor.
+    """
+    weights = rows.each
+    if len(weights) < MIN_COPIED_ROWS or weights.min() < 2:
+        return
+    whole = weights.max() < MAX_EXACT_WEIGHT and (weights == np.floor(weights)).all()
+    if not whole or np.gcd.reduce(weights.astype(np.int64)) > 1:
+        warn(
+            "every row occurs at least twice or has a weight of at least 2: copies are treated as independent rows, "
+            "which makes probabilities too extreme; remove the copies, or divide the weights by their mean"
+        )
 
 
 def log_class_prior(counts: Counts) -> Array:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tanbark.counts import Rows
 from tanbark.evidence.questions import RANK_SLACK, Array, Integers, code_weights
 from tanbark.immutable import Immutable, read_only
-from tanbark.kernels.evidence.fold_weights import deal_weights
+from tanbark.kernels.evidence.fold_weights import class_folds
 from tanbark.kernels.evidence.table_boosting import (
     ATTRIBUTE_SHARE,
     EXTRA_SALTS,
@@ -115,17 +115,8 @@ class BoostedFolds:
 
 
 def boosting_folds(rows: Rows, keys: NDArray[np.uint64]) -> Array:
-    """Return the weight that each row has in each fold: five folds, or fewer if there are fewer units of weight.
-
-    The weight of a class is dealt in the order of the keys.
-    """
-    weights = rows.each
-    folds = int(min(FOLDS, np.floor(weights).sum()))
-    order = np.lexsort([keys, rows.classes])
-    out = np.empty((folds, len(weights)))
-    if folds:
-        out[:, order] = deal_weights(weights[order], folds)
-    return out
+    """Return the weight that each row has in each fold: five folds, or fewer if there are fewer units of weight."""
+    return class_folds(rows.each, rows.classes, keys, FOLDS)
 
 
 def boost_folds(

@@ -59,6 +59,9 @@ def pool_weights(members: Sequence[Array], classes: Integers, row_weights: Array
         return loss + 0.5 * RIDGE * float(away @ away), np.tensordot(logs, slopes, 2) + RIDGE * away
 
     start = np.full(len(members), equal)
-    found = minimize(loss_and_gradient, start, jac=True, method="L-BFGS-B", bounds=[(0.0, None)] * len(members))
+    bounds = [(0.0, None)] * len(members)
+    # The weights hardly depend on rounding errors if they are this close to the optimum.
+    close = {"ftol": 1e-15, "gtol": 1e-10, "maxiter": 1000}
+    found = minimize(loss_and_gradient, start, jac=True, method="L-BFGS-B", bounds=bounds, options=close)
     weights: Array = np.asarray(found.x, np.float64)
     return weights

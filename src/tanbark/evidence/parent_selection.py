@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from math import prod
@@ -107,17 +107,22 @@ def given_parents(edges: Sequence[tuple[str, str]] | None, names: Sequence[str],
     """
     if edges is None:
         return None
-    if not isinstance(edges, Collection):
+    if not isinstance(edges, Sequence | np.ndarray) or isinstance(edges, str):
         raise ValueError(f"structure must be a list of pairs (parent, child) of column names, got {edges!r}")
     place = {name: u for u, name in enumerate(names)}
     parents: list[list[int]] = [[] for _ in names]
     for edge in edges:
-        is_pair = isinstance(edge, Collection) and not isinstance(edge, str) and len(edge) == 2
-        if not is_pair or not all(isinstance(name, str) and name in place for name in edge):
+        is_pair = isinstance(edge, Sequence | np.ndarray) and len(edge) == 2
+        if not is_pair or not all(isinstance(name, str) for name in edge):
             raise ValueError(f"structure must list pairs (parent, child) of column names, got {edge!r}")
+        unknown = next((name for name in edge if name not in place), None)
+        if unknown is not None:
+            raise ValueError(f"structure names {unknown!r}, which is not a column; the columns are {', '.join(place)}")
         parent, child = place[edge[0]], place[edge[1]]
-        if parent == child or parent in parents[child]:
-            raise ValueError(f"structure lists {edge!r} twice, or a column as its own parent")
+        if parent == child:
+            raise ValueError(f"structure makes {edge[0]!r} its own parent")
+        if parent in parents[child]:
+            raise ValueError(f"structure lists the edge from {edge[0]!r} to {edge[1]!r} twice")
         parents[child].append(parent)
         if len(parents[child]) > depth:
             raise ValueError(f"structure gives {edge[1]!r} more than {depth} parents; raise depth")

@@ -13,7 +13,7 @@ from tanbark.counts import Rows
 from tanbark.evidence.design import Design, LearnedDesign
 from tanbark.evidence.penalised_weights import Fit, Setting, Weighting, log_loss, n_parameters, scores
 from tanbark.evidence.questions import Array, Integers
-from tanbark.kernels.evidence.fold_weights import deal_weights
+from tanbark.kernels.evidence.fold_weights import class_folds
 from tanbark.kernels.runtime.threads import run, thread_count
 from tanbark.progress import Progress
 
@@ -26,8 +26,8 @@ AVERAGING_NATS = 6.0
 """A setting whose held-out loss is this much greater has 1/e of the weight; the path stops beyond it."""
 MIN_SETTING_WEIGHT = 0.01
 """A setting with a smaller share of the weight of the best one is left out of the average."""
-FOLD_TOLERANCE = 5e-4
-FINAL_TOLERANCE = 1e-5
+FOLD_TOLERANCE = 3e-5
+FINAL_TOLERANCE = 1e-6
 """Fits stop when a step reduces the loss by less than this share of it."""
 TEMPERATURES = np.geomspace(0.1, 1.5, 41)
 """The factors of the evidence to choose from."""
@@ -74,11 +74,8 @@ def learn_folds(
     n_jobs : int or None
     """
     used = np.sort(np.argsort(keys, kind="stable")[:MAX_PATH_ROWS])
-    weights, classes = rows.each[used], rows.classes[used]
-    order = np.lexsort([keys[used], classes])
-    dealt = np.empty((FOLDS, len(used)))
-    dealt[:, order] = deal_weights(weights[order], FOLDS)
-    dealt = dealt[dealt.sum(axis=1) > 0]
+    weights = rows.each[used]
+    dealt = class_folds(weights, rows.classes[used], keys[used], FOLDS)
     found: dict[int, Fold] = {}
 
     def learn_fold(f: int) -> None:
@@ -157,16 +154,16 @@ def select_weights(
     design: Design,
     folds: Sequence[Fold],
     weight_penalties: Sequence[float],
-    correction_penalties: Sequence[float],
-    edge_penalties: Sequence[float],
+    correction_penalties: Sequence[float | None],
+    edge_penalties: Sequence[float | None],
     n_jobs: int | None,
     progress: Progress,
 ) -> Selected:
     """Choose among settings by cross-validation, average them and choose a temperature.
 
-    Each depth is tried with corrections that are relaxed until that is worse. From the best setting, no corrections,
-    other penalties of weights and corrections of edges are tried. Settings are averaged with weights
-    ``exp(-held-out loss / AVERAGING_NATS)``; the class prior alone takes part.
+    Each depth is tried with the first penalties of weights and edges, and corrections that are relaxed until that is
+    worse. From the best setting, no corrections (if None is among the penalties) and the other penalties are tried.
+    Settings are averaged with weights ``exp(-held-out loss / AVERAGING_NATS)``; the class prior alone is one of them.
 
     Parameters
     ----------
@@ -174,24 +171,25 @@ def select_weights(
         The leave-one-out design of all rows, to which the good settings are fitted.
     folds : sequence of Fold
     weight_penalties, correction_penalties, edge_penalties : sequences of float
-        The penalties to choose from.
+        The penalties to choose from. None stands for no corrections.
     n_jobs : int or None
     progress : Progress
     """
     path = _Path(folds, n_jobs, progress)
     for depth in range(design.evidence.shape[1]):
         former = None
-        for penalty in correction_penalties:
-            setting = Setting(depth, weight_penalties[0], penalty)
+        for correction in filter(None, correction_penalties):
+            setting = Setting(depth, weight_penalties[0], correction, edge_penalties[0])
             path.try_setting(setting, former)
             if former is not None and path.losses[setting] > path.losses[former] + AVERAGING_NATS:
                 break
             former = setting
-    path.vary(correction_penalty=None)
-    for penalty in weight_penalties[1:]:
-        path.vary(weight_penalty=penalty)
-    for penalty in edge_penalties:
-        path.vary(edge_penalty=penalty)
+    if None in correction_penalties:
+        path.vary(correction_penalty=None)
+    for weight in weight_penalties[1:]:
+        path.vary(weight_penalty=weight)
+    for edge in edge_penalties[1:]:
+        path.vary(edge_penalty=edge)
     return path.averaged(design)
 
 

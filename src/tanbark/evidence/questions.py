@@ -169,7 +169,8 @@ def grid_leaves(weights: Array, grid: Grid, levels: int) -> Integers:
 def typical_values(column: Number) -> Array:
     """Return a value for each interval of a number: its midpoint.
 
-    An outer interval may extend far, so its value is at most one neighbouring interval away from its cut.
+    An outer interval may extend far, so its value is at most one neighbouring interval away from its cut. Everything
+    follows from codes, of which the means are not known; means of the training values did not predict better.
 
     >>> typical_values(Number("age", (10, 20, 40), low=0, high=1000))
     array([ 5., 15., 30., 60.])

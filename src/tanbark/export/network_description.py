@@ -224,8 +224,11 @@ def network_of_model(model: Any, form: str) -> Network:
             f"BoostedBN combines several networks, but {form} can hold only one; export them one by one in Python: "
             f"tanbark.export.{form.lower()}(model.networks_[0], path)"
         )
-    other = "EvidenceBN" if form in ("ONNX", "SQL") else "TAN"
+    if form in ("ONNX", "SQL"):
+        raise ValueError(
+            f"{type(model).__name__} cannot be exported to {form}; use another classifier, for example EvidenceBN"
+        )
     raise ValueError(
         f"{type(model).__name__} is not a single network, but {form} can hold only one; use another classifier, "
-        f"for example {other}"
+        "for example TAN"
     )

@@ -168,7 +168,8 @@ def test_ensembles_show_the_evidence_and_boosted_tables_their_questions(run, wri
     write(monks(1).frame(), tmp_path / "monks.csv")
     run("fit", "monks.csv", "--cv", 0, "--best")
     said = plain(run("show", "monks.tanbark").stdout)
-    assert "An ensemble that contains this additive model" in said
+    assert "An ensemble with the weights" in said
+    assert "The additive model inside:" in said
     inside = tanbark.load("monks.tanbark").evidence_
     for value in inside.model_.mean_absolute_evidence():
         assert f"{value:.4f}" in said

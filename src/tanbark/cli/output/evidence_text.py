@@ -68,7 +68,7 @@ def depth_text(model: EvidenceBN) -> str:
         return next(iter(shares))
     shown = [f"{name} ({share:.0%})" for name, share in shares.items() if share >= 0.005]
     best = min(loss for _, loss, _ in model.model_.settings)
-    return f"{', '.join(shown)}; held-out log loss {best:.3f} nats"
+    return f"{', '.join(shown)}; lowest held-out log loss {best:.3f} nats"
 
 
 def evidence_document(model: EvidenceBN) -> dict[str, Any]:

@@ -118,7 +118,8 @@ def print_structure(console: Console, model: Any) -> None:
     if isinstance(model, EvidenceBN):
         print_evidence(console, model)
     elif hasattr(model, "evidence_"):
-        console.print("An ensemble that contains this additive model:")
+        members = [f"{name} {weight:.2f}" for name, weight in model.weights_.items() if weight > 0]
+        console.print(f"An ensemble with the weights {', '.join(members)}. The additive model inside:")
         print_evidence(console, model.evidence_)
     elif hasattr(model, "network_"):
         print_network(console, model.network_)

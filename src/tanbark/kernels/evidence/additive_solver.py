@@ -30,7 +30,7 @@ SHARED_PENALTY = 2.0
 """The penalty of the shift that the weights of a depth share."""
 MEMORY = 8
 """Pairs of steps and gradient differences that the metric remembers."""
-SUFFICIENT_DECREASE = 1e-4
+SUFFICIENT_DECREASE = 0.1
 """A step must reduce the loss by at least this share of what its slope promises (Armijo 1966)."""
 MAX_HALVINGS = 25
 """How often a step that does not is shortened."""
@@ -228,9 +228,10 @@ def minimise(
 ) -> tuple[int, int, float]:
     """Improve `x` in place by at most `steps` steps.
 
-    Stops when a step reduces the loss by less than `tolerance` times the loss. The first `bounded` variables are kept
-    at 0 or above. Returns the number of steps made (fewer than `steps` after convergence), the number of remembered
-    pairs in `moves` and `changes`, and the loss. `gradient` receives the gradient at the end.
+    Stops when the last step reduced the loss by less than `tolerance` times the loss, and the next one is expected to
+    do so, too. The first `bounded` variables are kept at 0 or above. Returns the number of steps made (fewer than
+    `steps` after convergence), the number of remembered pairs in `moves` and `changes`, and the loss. `gradient`
+    receives the gradient at the end.
     """
     size = len(x)
     u = np.zeros(size)
@@ -247,6 +248,7 @@ def minimise(
     )  # fmt: skip
     slope *= scale
     made = 0
+    decrease, enough = np.inf, tolerance * max(abs(loss), 1.0)
     while made < steps:
         norm = 0.0
         for j in range(size):
@@ -298,6 +300,10 @@ def minimise(
             gamma = 1.0 / max(1.0, np.sqrt(norm))
             for j in range(size):
                 direction[j] = -gamma * slope[j] if free[j] else 0.0
+            descent = -gamma * norm
+        if decrease <= enough and -0.5 * descent <= enough:
+            made = min(made, steps - 1)
+            break
         length = 1.0
         improved = False
         new_loss = loss
@@ -337,9 +343,7 @@ def minimise(
             remembered += 1
         made += 1
         decrease, loss = loss - new_loss, new_loss
-        if decrease <= tolerance * max(abs(loss), 1.0):
-            made = min(made, steps - 1)
-            break
+        enough = tolerance * max(abs(loss), 1.0)
     for j in range(size):
         gradient[j] = slope[j] / scale[j] if scale[j] > 0 else 0.0
     return made, remembered, loss

@@ -27,6 +27,25 @@ def _deal(weights: NDArray[np.float64], out: NDArray[np.float64]) -> None:
             fold = (fold + 1) % folds
 
 
+def class_folds(
+    weights: NDArray[np.float64], classes: NDArray[np.integer], keys: NDArray[np.uint64], folds: int
+) -> NDArray[np.float64]:
+    """Return the weight that each row has in each fold, dealt class by class in the order of the keys.
+
+    With fewer units of weight than folds, there are fewer folds.
+
+    >>> class_folds(np.array([1.0, 0.5, 1.0]), np.array([1, 0, 0]), np.array([7, 9, 3], np.uint64), 5)
+    array([[0. , 0. , 1. ],
+           [0. , 0.5, 0. ],
+           [1. , 0. , 0. ]])
+    """
+    order = np.lexsort([keys, classes])
+    out = np.empty((folds, len(weights)))
+    out[:, order] = deal_weights(weights[order], folds)
+    used: NDArray[np.float64] = out[out.sum(axis=1) > 0]
+    return used
+
+
 def deal_weights(weights: NDArray[np.float64], folds: int) -> NDArray[np.float64]:
     """Return the weight that each row has in each fold, of shape (folds, rows).
 
