@@ -166,10 +166,14 @@ def page(cache, tables, named, ebm, picture):
         lines += [f"## All on {len(everyone.tables)} tables", "", *everyone.markdown(), ""]
         lines += [f"![Mean ranks and the critical difference]({picture.name})", ""]
     for title, peers, chosen in (
-        ("CatBoost and Khiops", (*FIELD, "catboost", "khiops"), named),
+        ("CatBoost", (*FIELD, "catboost"), named),
+        ("Khiops", (*FIELD, "khiops"), named),
         ("EBM", ("ebm", "lgbm", "logreg"), ebm),
     ):
         found = Results(cache, (*peers, *OWN), chosen)
+        if not found.tables:
+            lines += [f"## With {title}", "", "Not measured yet.", ""]
+            continue
         lines += [
             f"## With {title} on {len(found.tables)} tables",
             "",
@@ -187,6 +191,8 @@ def whole_tables(cache):
     """Return the part about large tables."""
     models = ("lgbm", *OWN)
     found = Results(cache, models, LARGE_TABLES)
+    if not found.tables:
+        return ["## Large tables, used whole", "", "Not measured yet.", ""]
     lines = ["## Large tables, used whole", "", "Log loss. Fit times are in [evidence.md](evidence.md).", ""]
     lines += ["| table | rows | " + " | ".join(NAMES[m] for m in models) + " |", "| --- " * (2 + len(models)) + "|"]
     for t, table in enumerate(found.tables):

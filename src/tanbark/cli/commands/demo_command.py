@@ -45,7 +45,7 @@ def demo() -> None:
     console.print("What to try next, with your own table:", style="bold")
     for command, purpose in (
         ("tanbark fit TABLE.csv --target COLUMN", "learn a model and estimate its accuracy"),
-        ("tanbark show TABLE.tanbark", "draw its tree and list the most informative columns"),
+        ("tanbark show TABLE.tanbark", "list the most informative columns"),
         ("tanbark predict TABLE.tanbark NEW.csv", "predict probabilities for new rows"),
         ("tanbark compare TABLE.csv --target COLUMN", "compare classifiers and recommend one"),
         ("tanbark fit --list-models", "list all classifiers"),
