@@ -13,9 +13,9 @@ SPECIAL_SETTINGS: dict[str, tuple[str, Any]] = {
 """Settings that change the abilities of a classifier."""
 
 COST = {
-    "evidence-bn": "counts of values, about a hundred passes over at most 20,000 rows",
-    "ensemble-bn": "about ten times `EvidenceBN`",
-    "boosted-tables": "some hundred passes over the rows",
+    "evidence-bn": "counts of values, some thousand passes over at most 20,000 rows",
+    "ensemble-bn": "two to three times `EvidenceBN`",
+    "boosted-tables": "some hundred passes over the rows for each of five folds",
     "naive-bayes": "counts of values",
     "tan": "counts of pairs",
     "forest-an": "counts of pairs",

@@ -307,7 +307,7 @@ def test_a_given_penalty_is_used_by_every_setting():
     for name, value in (("weight_penalty", 7.0), ("correction_penalty", 7.0), ("edge_penalty", 7.0)):
         tried = [s for s, _, _ in EvidenceBN(**{name: value}).fit(X, y).model_.settings if s is not None]
         left_out = [s for s in tried if getattr(s, name) != value]
-        # Without corrections of codes there are none of edges either.
+        # Edges have corrections only if codes have them.
         assert all(name == "edge_penalty" and s.correction_penalty is None for s in left_out)
         assert len(tried) > 3
 

@@ -155,7 +155,7 @@ def fit(
         name = _model_name(model, best)
         settings = _settings(name, ess, setting)
         columns = Columns.of(source, target, ignore or [], categorical or [], bins, n_bins, max_levels)
-        # The settings are those of one model, so whoever gives settings has chosen it.
+        # Settings belong to one model, so a user who gives settings has chosen the model.
         request = FitRequest(name, settings, columns, chosen=model is not None or best or bool(setting))
         result = fit_source(request, source, bool(cv), bar)
     fitted = result.model
