@@ -131,10 +131,11 @@ class Weighting:
         moves, changes = np.zeros((MEMORY, len(x))), np.zeros((MEMORY, len(x)))
         design = self._design
         work = design.cells.size * design.evidence.shape[2] * 4 + design.evidence.size * 4
-        steps, remembered, loss, left = max(1, MAX_STEPS_PER_TASK // max(work, 1)), 0, 0.0, max_steps
+        steps, left = max(1, MAX_STEPS_PER_TASK // max(work, 1)), max_steps
+        remembered, loss, decrease = 0, np.inf, np.inf
         while left > 0:
             piece = min(steps, left)
-            made, remembered, loss = minimise(
+            made, remembered, loss, decrease = minimise(
                 x,
                 self._scale,
                 self._bounded,
@@ -145,6 +146,8 @@ class Weighting:
                 changes,
                 remembered,
                 gradient,
+                loss,
+                decrease,
             )
             left -= piece
             if made < piece:

@@ -29,6 +29,8 @@ MIN_SETTING_WEIGHT = 0.01
 FOLD_TOLERANCE = 3e-5
 FINAL_TOLERANCE = 1e-6
 """Fits stop when a step reduces the loss by less than this share of it."""
+FIRST_FITS = 2
+"""The settings that are fitted to all rows first, at the same time."""
 TEMPERATURES = np.geomspace(0.1, 1.5, 41)
 """The factors of the evidence to choose from."""
 TEMPERATURE_PENALTY = 2.0
@@ -238,12 +240,16 @@ class _Path:
         shares[shares < MIN_SETTING_WEIGHT] = 0.0
         shares /= shares.sum()
         good = [(setting, share) for setting, share in zip(settings, shares, strict=False) if share > 0]
+        good.sort(key=lambda one: -one[1])
         results: dict[int, Fit] = {}
 
-        def refit(i: int) -> None:
-            results[i] = Weighting(whole, whole.weights, good[i][0]).solve(tolerance=FINAL_TOLERANCE)
+        def refit(i: int, start: Array | None) -> None:
+            results[i] = Weighting(whole, whole.weights, good[i][0]).solve(start, FINAL_TOLERANCE)
 
-        run([partial(refit, i) for i in range(len(good))], thread_count(self._n_jobs, 100 * whole.cells.size))
+        # The others start from the parameters of the best setting, which are close to theirs.
+        threads = thread_count(self._n_jobs, 100 * whole.cells.size)
+        run([partial(refit, i, None) for i in range(len(good[:FIRST_FITS]))], threads)
+        run([partial(refit, i, results[0].parameters) for i in range(FIRST_FITS, len(good))], threads)
         parameters = np.zeros(n_parameters(whole))
         for i, (setting, share) in enumerate(good):
             parameters += share * results[i].parameters

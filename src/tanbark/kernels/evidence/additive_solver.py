@@ -28,7 +28,7 @@ Integers = NDArray[np.int64]
 
 SHARED_PENALTY = 2.0
 """The penalty of the shift that the weights of a depth share."""
-MEMORY = 8
+MEMORY = 16
 """Pairs of steps and gradient differences that the metric remembers."""
 SUFFICIENT_DECREASE = 0.1
 """A step must reduce the loss by at least this share of what its slope promises (Armijo 1966)."""
@@ -225,13 +225,18 @@ def minimise(
     changes: Floats,
     remembered: int,
     gradient: Floats,
-) -> tuple[int, int, float]:
+    loss: float,
+    decrease: float,
+) -> tuple[int, int, float, float]:
     """Improve `x` in place by at most `steps` steps.
 
     Stops when the last step reduced the loss by less than `tolerance` times the loss, and the next one is expected to
-    do so, too. The first `bounded` variables are kept at 0 or above. Returns the number of steps made (fewer than
-    `steps` after convergence), the number of remembered pairs in `moves` and `changes`, and the loss. `gradient`
-    receives the gradient at the end.
+    do so, too. The first `bounded` variables are kept at 0 or above.
+
+    A call continues where another stopped, without evaluating the loss again: `remembered` counts the pairs in `moves`
+    and `changes`, `gradient` and `loss` are those at `x`, and `decrease` is that of the last step. The first call gets
+    0 pairs and infinite values. Returns the number of steps made (fewer than `steps` after convergence), the number of
+    remembered pairs, the loss and the decrease; `gradient` receives the gradient at the end.
     """
     size = len(x)
     u = np.zeros(size)
@@ -242,13 +247,15 @@ def minimise(
     direction, new_u, new_x = np.empty(size), np.empty(size), x.copy()
     free = np.empty(size, np.bool_)
     alpha, products = np.empty(MEMORY), np.empty(MEMORY)
-    loss = penalised_loss(
-        x, evidence, start, cell_code, cell_edge, features, bins, cells, of_class, weight, log_prior, penalty, centre,
-        weight_penalty, depths_used, slope,
-    )  # fmt: skip
-    slope *= scale
+    if loss == np.inf:
+        loss = penalised_loss(
+            x, evidence, start, cell_code, cell_edge, features, bins, cells, of_class, weight, log_prior, penalty,
+            centre, weight_penalty, depths_used, gradient,
+        )  # fmt: skip
+    for j in range(size):
+        slope[j] = gradient[j] * scale[j]
     made = 0
-    decrease, enough = np.inf, tolerance * max(abs(loss), 1.0)
+    enough = tolerance * max(abs(loss), 1.0)
     while made < steps:
         norm = 0.0
         for j in range(size):
@@ -346,4 +353,4 @@ def minimise(
         enough = tolerance * max(abs(loss), 1.0)
     for j in range(size):
         gradient[j] = slope[j] / scale[j] if scale[j] > 0 else 0.0
-    return made, remembered, loss
+    return made, remembered, loss, decrease
