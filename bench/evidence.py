@@ -61,14 +61,13 @@ def compare(rows, attributes, repeat, folder):
     names = ["LightGBM", "EvidenceBN", "EnsembleBN", *(["EBM"] if (rows, attributes) == EBM_SIZE else [])]
     found = {name: measure(name, data, 1 if name == "EBM" else repeat) for name in names}
     predicted = min(rows, 10_000)
-    lines = [
-        f"| {rows:,} rows x {attributes} attributes | fit | ratio | predict {predicted:,} rows | ratio | peak MB |"
-    ]
-    lines += ["| --- " * 6 + "|"]
+    title = f"{rows:,} rows x {attributes} attributes"
+    lines = [f"| {title} | fit | ratio | predict {predicted:,} rows | ratio | predict one row | peak MB |"]
+    lines += ["| --- " * 7 + "|"]
     peer = found["LightGBM"]
     for name, figures in found.items():
         if figures is None:
-            lines.append(f"| {name} | absent | | | | |")
+            lines.append(f"| {name} | absent | | | | | |")
             continue
         fit, predict = figures["fit_seconds"], figures["predict_seconds"]
         ratios = (
@@ -76,7 +75,8 @@ def compare(rows, attributes, repeat, folder):
             if peer is None
             else [f"{fit / peer['fit_seconds']:.2f}", f"{predict / peer['predict_seconds']:.2f}"]
         )
-        cells = [seconds(fit), ratios[0], seconds(predict), ratios[1], f"{figures['peak_mb']:.0f}"]
+        cells = [seconds(fit), ratios[0], seconds(predict), ratios[1]]
+        cells += [seconds(figures["row_seconds"]), f"{figures['peak_mb']:.0f}"]
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return [*lines, ""]
 
