@@ -24,9 +24,9 @@ from tanbark.evidence.questions import GRIDS, Questions
 
 HOW = (
     "Stratified 5-fold cross-validation on the tables that were used for development, at most {max_rows:,} rows of "
-    "each. Differences are to the whole model, in thousandths of a nat per row; a positive one means that the "
-    "ingredient pays. `worse` and `better` count the tables on which the variant differs from the whole model by more "
-    "than one standard error."
+    "each. Differences are to the whole model, in thousandths of a nat per row, with their standard error over the "
+    "tables; a positive one means that the ingredient pays. `worse` and `better` count the tables on which the variant "
+    "differs from the whole model by more than one standard error."
 )
 MAX_ROWS = 1000
 ALMOST_INFINITE = 1e8
@@ -156,7 +156,8 @@ def lines_of(cache, tables, kind):
             changes.append(difference.mean())
             worse += difference.mean() > error
             better += difference.mean() < -error
-        lines.append(f"| {name} | {1000 * np.mean(changes):+.1f} | {worse} | {better} |")
+        spread = np.std(changes, ddof=1) / np.sqrt(len(changes))
+        lines.append(f"| {name} | {1000 * np.mean(changes):+.1f} ± {1000 * spread:.1f} | {worse} | {better} |")
     return [*lines, ""]
 
 
