@@ -193,7 +193,7 @@ def whole_tables(cache):
     found = Results(cache, models, LARGE_TABLES)
     if not found.tables:
         return ["## Large tables, used whole", "", "Not measured yet.", ""]
-    lines = ["## Large tables, used whole", "", "Log loss. Fit times are in [evidence.md](evidence.md).", ""]
+    lines = ["## Large tables, used whole", "", "Log loss.", ""]
     lines += ["| table | rows | " + " | ".join(NAMES[m] for m in models) + " |", "| --- " * (2 + len(models)) + "|"]
     for t, table in enumerate(found.tables):
         cells = [f"{found.losses[t, m]:.4f}" for m in range(len(models))]

@@ -379,3 +379,11 @@ def test_a_model_learned_without_compilation_is_the_same(tmp_path):
     X = X[["length", "colour"]]
     model = EvidenceBN(depth=1, weight_penalty=9, correction_penalty=9, edge_penalty=9).fit(X, y)
     np.testing.assert_allclose(np.load(file), model.explain(X), rtol=0, atol=1e-12)
+
+
+def test_without_edges_their_penalty_is_not_varied():
+    X = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0] * 15, "b": list("xyx") * 20})
+    y = ["no", "no", "yes", "yes", "no"] * 12
+    settings = [setting for setting, _, _ in EvidenceBN(depth=0).fit(X, y).model_.settings if setting is not None]
+    assert settings
+    assert {setting.edge_penalty for setting in settings} == {None}

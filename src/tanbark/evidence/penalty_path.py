@@ -30,7 +30,7 @@ FOLD_TOLERANCE = 3e-5
 FINAL_TOLERANCE = 1e-6
 """Fits stop when a step reduces the loss by less than this share of it."""
 FIRST_FITS = 2
-"""The settings that are fitted to all rows first, at the same time."""
+"""The number of settings that are fitted to all rows first, at the same time."""
 TEMPERATURES = np.geomspace(0.1, 1.5, 41)
 """The factors of the evidence to choose from."""
 TEMPERATURE_PENALTY = 2.0
@@ -190,8 +190,9 @@ def select_weights(
         path.vary(correction_penalty=None)
     for weight in weight_penalties[1:]:
         path.vary(weight_penalty=weight)
-    for edge in edge_penalties[1:]:
-        path.vary(edge_penalty=edge)
+    if design.corrections.n_edges:
+        for edge in edge_penalties[1:]:
+            path.vary(edge_penalty=edge)
     return path.averaged(design)
 
 

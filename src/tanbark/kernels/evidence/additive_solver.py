@@ -235,8 +235,9 @@ def minimise(
 
     A call continues where another stopped, without evaluating the loss again: `remembered` counts the pairs in `moves`
     and `changes`, `gradient` and `loss` are those at `x`, and `decrease` is that of the last step. The first call gets
-    0 pairs and infinite values. Returns the number of steps made (fewer than `steps` after convergence), the number of
-    remembered pairs, the loss and the decrease; `gradient` receives the gradient at the end.
+    0 pairs, an infinite loss and an infinite decrease; it ignores the gradient. Returns the number of steps made (fewer
+    than `steps` after convergence), the number of remembered pairs, the loss and the decrease; `gradient` receives the
+    gradient at the end.
     """
     size = len(x)
     u = np.zeros(size)
