@@ -32,6 +32,15 @@ def first_repeated(names: Iterable[T]) -> T | None:
     return None
 
 
+def counted(number: float, noun: str) -> str:
+    """Return a number with a noun in the singular or plural.
+
+    >>> counted(1, "row"), counted(1200, "row"), counted(2.5, "row")
+    ('1 row', '1,200 rows', '2.5 rows')
+    """
+    return f"{number:,.10g} {noun}" + ("" if number == 1 else "s")
+
+
 def percent(share: float) -> str:
     """Return a share in percent, with enough digits to distinguish it from 0% and 100%.
 

@@ -106,3 +106,14 @@ def test_huge_and_tiny_weights_give_finite_probabilities():
     X, y = mixed_frame(60, 7)
     weights = np.where(np.arange(60) % 2, 1e-9, 1e9)
     assert np.isfinite(EnsembleBN().fit(X, y, weights).predict_proba(X)).all()
+
+
+@pytest.mark.parametrize("fitted", [False, True])
+def test_missing_attributes_name_the_model_that_has_them(fitted):
+    X, y = mixed_frame(40, 8)
+    model = EnsembleBN().fit(X, y) if fitted else EnsembleBN()
+    for name in ("explain", "shape", "edges_"):
+        with pytest.raises(AttributeError, match=rf"^EnsembleBN has no '{name}'; .* attribute evidence_, has it$"):
+            getattr(model, name)
+    with pytest.raises(AttributeError, match=r"^EnsembleBN cannot be updated; fit it again with all rows"):
+        model.update(X, y)

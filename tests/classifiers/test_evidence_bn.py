@@ -318,12 +318,15 @@ def test_a_missing_parent_can_be_given_to_a_shape(missing):
     edges = [("length", "age"), ("colour", "age")]
     model = EvidenceBN(structure=edges, encoder=Encoder(missing=missing), **FIXED).fit(X, y)
     for parent in ("length", "colour"):
-        for nothing in (None, np.nan):
+        for nothing in (None, np.nan, pd.NA, pd.NaT):
             assert model.shape("age", given={parent: nothing}).rows.sum() == X[parent].isna().sum()
     with pytest.raises(ValueError, match=r"^attribute must be a column name or a position, got True$"):
         model.shape(True)
     with pytest.raises(ValueError, match="given must map names of parents to values"):
         model.shape("age", given=["length"])
+    for several in ([1.0], np.array([1.0, 2.0]), pd.Series([1.0])):
+        with pytest.raises(ValueError, match=r"^given must map 'length' to a single value, got"):
+            model.shape("age", given={"length": several})
     assert model.shape(np.int64(4)).attribute == "age"
 
 
@@ -387,3 +390,24 @@ def test_without_edges_their_penalty_is_not_varied():
     settings = [setting for setting, _, _ in EvidenceBN(depth=0).fit(X, y).model_.settings if setting is not None]
     assert settings
     assert {setting.edge_penalty for setting in settings} == {None}
+
+
+def test_constant_columns_give_no_evidence():
+    X, y = mixed_frame(120, 18)
+    X = X.assign(text="same", number=2.5, nothing=np.nan)
+    for settings in ({}, FIXED):
+        for missing in ("marginalize", "state"):
+            model = EvidenceBN(encoder=Encoder(missing=missing), **settings).fit(X, y)
+            assert np.abs(model.explain(X)[:, 1:6]).max() > 0
+            # What is left is rounding.
+            np.testing.assert_allclose(model.explain(X)[:, 6:], 0, atol=1e-12)
+
+
+def test_parents_that_an_attribute_does_not_have_get_no_weight():
+    edges = [("length", "age"), ("colour", "age"), ("length", "town")]
+    X, y = mixed_frame(120, 19)
+    model = EvidenceBN(structure=edges, **FIXED).fit(X, y)
+    names = list(X.columns)
+    n_parents = [sum(child == name for _, child in edges) for name in names]
+    expected = [[depth <= n for n in n_parents] for depth in range(3)]
+    assert (model.weights_ > 0).tolist() == expected

@@ -235,7 +235,7 @@ def test_without_cells_or_weight_there_is_nothing_to_learn():
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, 2])
 def test_fits_with_the_tolerances_in_use_end_near_the_optimum(setting, seed):
     design = small_design(150, seed, 3)
     weighting = Weighting(design, design.weights, setting)

@@ -409,3 +409,19 @@ def test_columns_without_any_information_have_no_points(tmp_path):
     np.testing.assert_allclose(
         export.scorecard(model, max_intervals=None, digits=None).predict_proba(X), model.predict_proba(X), atol=1e-12
     )
+
+
+def test_a_printed_card_shows_each_row_once_and_its_repr_is_short():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"age": rng.normal(40, 9, 90).round(), "sex": rng.choice(["f", "m"], 90)})
+    card = export.scorecard(EvidenceBN(depth=0, **PENALTIES).fit(X, np.where(X["age"] > 40, "ill", "well")))
+    assert repr(card) == "<Scorecard for class = well: 2 attributes>"
+    head, start, *lines, scale = str(card).splitlines()
+    assert head == "Scorecard for class = well"
+    assert start.split() == ["starting", "points", f"{card.start:g}"]
+    assert len(lines) == len(card.rows)
+    for line, row in zip(lines, card.rows, strict=True):
+        assert line.endswith(f" {row.points:g}")
+        assert f" {row.label} " in line
+    assert [line.split()[0] for line in lines if line[2] != " "] == ["age", "sex"]
+    assert scale == "600 points mean odds of 50 to 1, and every 20 points more double the odds."

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tanbark.classifiers.base.counts_classifier import Array, CountsClassifier
-from tanbark.classifiers.base.validation import check_flag, check_seed, seed_of
+from tanbark.classifiers.base.validation import check_flag, check_seed, report_unfitted, seed_of
 from tanbark.classifiers.evidence_bn import EvidenceBN, log_class_prior, warn_of_copies
 from tanbark.counts import Counts, Rows
 from tanbark.evidence.boosted_folds import boost_folds, boosting_folds, default_settings
@@ -24,6 +24,8 @@ from tanbark.progress import Progress, progress_bar
 from tanbark.schema import Encoder, Schema
 
 NETWORKS_PER_FOLD = 2
+OF_ADDITIVE_MODEL = ("explain", "shape", "edges_", "edge_strengths_")
+"""Attributes of `EvidenceBN` that an ensemble does not have."""
 
 
 class EnsembleBN(CountsClassifier):
@@ -118,6 +120,17 @@ class EnsembleBN(CountsClassifier):
     def why_rows_needed(self) -> str | None:
         """Return why counts do not suffice: the members are learned from rows."""
         return "EnsembleBN learns its members from rows; call fit with all rows"
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name in OF_ADDITIVE_MODEL:
+                raise AttributeError(
+                    f"EnsembleBN has no {name!r}; the additive model inside, the attribute evidence_, has it"
+                )
+            if name == "update":
+                raise AttributeError("EnsembleBN cannot be updated; fit it again with all rows, or use EvidenceBN")
+            return report_unfitted(self, name)
 
     @property
     def weights_(self) -> dict[str, float]:

@@ -9,6 +9,7 @@ from types import NoneType
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from tanbark.classifiers.base.counts_classifier import Array, CountsClassifier, raising_interrupts
@@ -49,6 +50,7 @@ from tanbark.progress import Progress, progress_bar
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.encode.columns import Column
 from tanbark.schema.read.class_column import read_known_target, usable_rows
+from tanbark.schema.read.raw_columns import is_missing
 
 MIN_CROSS_VALIDATED_WEIGHT = 2
 """With less weight in total there is no cross-validation."""
@@ -98,7 +100,8 @@ class EvidenceBN(CountsClassifier):
     Attributes
     ----------
     weights_ : array of shape (depths, attributes)
-        The weight of the evidence of each attribute without parents, and of what each further parent adds to it.
+        The weight of the evidence of each attribute without parents, and of what each further parent adds to it; 0 for
+        parents that it does not have.
     edges_ : list of pairs (parent, child) of column names
         The edges between attributes.
     edge_strengths_ : dict of (parent, child) to float
@@ -248,7 +251,7 @@ class EvidenceBN(CountsClassifier):
             tuple(table.joint for table in learned.tables),
             tuple(table.strengths for table in learned.tables),
             learned.ess,
-            coefficients.weights,
+            coefficients.weights * _has_depth(learned.parents, len(coefficients.weights)),
             coefficients.bias,
             learned.design.corrections,
             coefficients.corrections,
@@ -367,8 +370,8 @@ class EvidenceBN(CountsClassifier):
             The name of a column, or its position.
         given : mapping of str to value, default=None
             Values of parents of the attribute, by name. The evidence is averaged over the training rows in which these
-            parents fall into the same interval or level; a missing value is None or NaN. By default it is averaged over
-            all training rows with each value.
+            parents fall into the same interval or level; a missing value is None, NaN or pandas' NA. By default it is
+            averaged over all training rows with each value.
 
         Returns
         -------
@@ -428,10 +431,19 @@ class EvidenceBN(CountsClassifier):
         return weights
 
 
+def _has_depth(parents: Parents, depths: int) -> NDArray[np.bool_]:
+    """Return whether each attribute has as many parents as each depth, of shape (depths, attributes)."""
+    n_parents = np.array([len(above) for above in parents])
+    found: NDArray[np.bool_] = np.arange(depths)[:, None] <= n_parents
+    return found
+
+
 def _code_of(column: Column, value: Any) -> int:
     """Return the code of a value; missing values without a level and unseen levels have the code beyond all others."""
-    if value is None or value != value:
+    if is_missing(value):
         return column.arity - 1 if column.missing else column.arity
+    if not np.isscalar(value):
+        raise ValueError(f"given must map {column.name!r} to a single value, got {value!r}")
     code = int(column.codes_of([value])[0])
     return code if code >= 0 else column.arity
 

@@ -23,16 +23,16 @@ METRIC_LABELS = {"error": "error", "log_loss": "log loss", "brier": "Brier score
 """The metrics by which classifiers can be ranked, as they are called in text."""
 
 ADDITIVE_MODEL = "evidence-bn"
-READABLE = (
+NETWORKS = (
     *("naive-bayes", "tan", "forest-an", "super-parent"),
-    ADDITIVE_MODEL,
     *("kdb", "k2", "augmented-naive-bayes", "bayes-net", "bnc2p"),
 )
-"""Classifiers that are one model, from the simplest to the hardest to read.
+"""Classifiers that are a single network, from the simplest to the hardest to read.
 
-In the first ones an attribute depends on at most one other. The additive model comes next, since the evidence of each
-attribute can be read on its own. In the others all tables of a network with several parents have to be read together.
+In the first ones an attribute depends on at most one other.
 """
+READABLE = (ADDITIVE_MODEL, *NETWORKS)
+"""Classifiers that are one model."""
 
 MAX_TRUSTED_CALIBRATION_ERROR = 0.02
 MAX_CHANCE_RATIO = 1.5
@@ -104,12 +104,12 @@ def recommend(
 ) -> Recommendation:
     """Recommend a classifier, given the results of a comparison.
 
-    The recommended classifier is the simplest readable one (a single network, or the additive model of `EvidenceBN`)
-    among those close to the best: they do not differ significantly from it, and their mean is within one standard error
-    of its mean. If no readable classifier is that close, it is the best of those that do not differ significantly from
-    the best. If all of them do, it is the best classifier of tanbark, such as an ensemble. The sentences also state how
-    it compares with always predicting the most frequent class, whether its probabilities are calibrated and whether
-    more rows would probably help.
+    The recommended classifier is `EvidenceBN`, which is readable, unless another one is significantly better. Then, or
+    if it was not compared, it is the simplest single network among those close to the best: they do not differ
+    significantly from it, and their mean is within one standard error of its mean. If no network is that close, it is
+    the best of those that do not differ significantly from the best. If all of them do, it is the best classifier of
+    tanbark, such as an ensemble. The sentences also state how it compares with always predicting the most frequent
+    class, whether its probabilities are calibrated and whether more rows would probably help.
 
     Parameters
     ----------
@@ -203,10 +203,11 @@ def choose(ranking: Sequence[Rank], models: Mapping[str, Any]) -> str | None:
     """Return the name of the recommended classifier (see `recommend`), or None if there is none of tanbark."""
     close, alike = close_to_best(ranking), not_distinguishable(ranking)
     kinds = {rank.name: _registry_name(rank.name, models) for rank in ranking}
-    simple = [name for kind in READABLE for name in close if kinds[name] == kind]
-    readable = [name for name in alike if kinds[name] in READABLE]
+    additive = [name for name in alike if kinds[name] == ADDITIVE_MODEL]
+    simple = [name for kind in NETWORKS for name in close if kinds[name] == kind]
+    networks = [name for name in alike if kinds[name] in NETWORKS]
     own = [rank.name for rank in ranking if kinds[rank.name] is not None]
-    return next(iter([*simple, *readable, *own]), None)
+    return next(iter([*additive, *simple, *networks, *own]), None)
 
 
 def _registry_name(name: str, models: Mapping[str, Any]) -> str | None:
@@ -251,21 +252,19 @@ def _choice_sentence(ranking: Sequence[Rank], chosen: str | None, models: Mappin
     if chosen is None:
         return "The comparison has no result of a tanbark classifier."
     kind = str(_registry_name(chosen, models))
-    readable = kind in READABLE
     model = models[chosen] if chosen in models else REGISTRY[kind].classifier()
     nature = _nature(kind, model)
     best, label = ranking[0].name, METRIC_LABELS[by]
     if chosen == best:
         return f"Use {chosen}: it {nature}."
     superlative = "highest" if by in HIGHER_IS_BETTER else "lowest"
-    if chosen in close_to_best(ranking):
-        why = "simplest readable classifier" if readable else "best tanbark classifier"
+    if kind in NETWORKS and chosen in close_to_best(ranking):
         return (
-            f"Use {chosen}: it is the {why} within one standard error of the best. It {nature}. {best} has the "
-            f"{superlative} {label}."
+            f"Use {chosen}: it is the simplest readable classifier within one standard error of the best. It {nature}. "
+            f"{best} has the {superlative} {label}."
         )
     if chosen in not_distinguishable(ranking):
-        why = "is the best readable classifier, and it does" if readable else "does"
+        why = "is the best readable classifier, and it does" if kind in NETWORKS else "does"
         return (
             f"Use {chosen}: it {why} not differ significantly from {best}, which has the {superlative} {label}. It "
             f"{nature}."

@@ -97,7 +97,7 @@ def check_table_cells(shape: Sequence[int], name: str) -> None:
 
 
 def given_parents(edges: Sequence[tuple[str, str]] | None, names: Sequence[str], depth: int) -> Parents | None:
-    """Return the parents of each attribute that pairs (parent, child) of names describe, None if there are none.
+    """Return the parents of each attribute that pairs (parent, child) of names describe, None if `edges` is None.
 
     Raises
     ------

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tanbark.evidence.design import Design
-from tanbark.evidence.questions import Array
+from tanbark.evidence.questions import Array, Integers
 from tanbark.immutable import read_only
 from tanbark.kernels.evidence.additive_solver import (
     MEMORY,
@@ -23,7 +23,7 @@ LINE_SHARE = 0.03
 """The penalty of lines, as a share of the penalty of corrections."""
 BIAS_PENALTY = 1.0
 """The penalty of class biases."""
-MAX_STEPS = 200
+MAX_STEPS = 1000
 """The maximum number of steps of a fit."""
 CURVATURE = 0.15
 """The assumed mean of ``p (1 - p)``, for scaling the variables."""
@@ -79,6 +79,7 @@ class Weighting:
             penalty[: 2 * attributes] *= LINE_SHARE
         if setting.correction_penalty is not None and setting.edge_penalty is not None:
             penalty[corrections.n_codes :] = setting.edge_penalty
+        penalty[_rows_of_constant_columns(design)] = 0.0
         self._penalty = np.concatenate(
             [on.ravel() * setting.weight_penalty, np.full(classes, BIAS_PENALTY), np.repeat(penalty, classes)]
         )
@@ -185,6 +186,15 @@ class Weighting:
         step = np.where(free, -gradient / np.where(free, curvature, 1.0), 0.0)
         step[: self._bounded] = np.maximum(step[: self._bounded], -x[: self._bounded])
         return float(-(step * (gradient + 0.5 * curvature * step))[free].sum())
+
+
+def _rows_of_constant_columns(design: Design) -> Integers:
+    """Return the rows of corrections of attributes with a single code, which would be further class biases."""
+    filled = np.flatnonzero(np.diff(design.start) > 0)
+    lowest = np.minimum.reduceat(design.cell_codes, design.start[filled])
+    constant = lowest == np.maximum.reduceat(design.cell_codes, design.start[filled])
+    bins = design.corrections.bins[lowest[constant]].ravel()
+    return np.concatenate([2 * filled[constant], 2 * filled[constant] + 1, bins[bins >= 0]])
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ import numpy as np
 from tanbark.evidence.back_off_tables import Cells, all_cells, context_counts
 from tanbark.evidence.questions import Array, Integers, Path
 from tanbark.immutable import Immutable
+from tanbark.messages import counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +49,7 @@ class Shape(Immutable):
             self.labels, self.rows.tolist(), self.evidence.tolist(), self.standard_errors.tolist(), strict=True
         ):
             values = "  ".join(f"{mean:+.2f} ± {error:.2f}" for mean, error in zip(means, errors, strict=True))
-            lines.append(f"  {label:{width}}  {values}  ({rows:,.10g} rows)")
+            lines.append(f"  {label:{width}}  {values}  ({counted(rows, 'row')})")
         return "\n".join(lines)
 
 

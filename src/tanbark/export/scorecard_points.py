@@ -19,6 +19,7 @@ from tanbark.export.network_description import PathLike
 from tanbark.export.scorecard_losses import ScorecardLosses
 from tanbark.export.scorecard_page import scorecard_html
 from tanbark.immutable import Immutable
+from tanbark.messages import counted
 from tanbark.schema import Schema
 from tanbark.schema.encode.columns import Codes, Label
 
@@ -111,12 +112,12 @@ class ScorecardRow:
     up_to: float | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Scorecard(Immutable):
     """Points whose sum gives the log odds of a class.
 
     The score of a row is `start` plus the points of each of its values. Its log odds are
-    ``(score - offset) / factor``.
+    ``(score - offset) / factor``. Printing it shows the points.
 
     Attributes
     ----------
@@ -153,6 +154,20 @@ class Scorecard(Immutable):
     def offset(self) -> float:
         """The score at even odds."""
         return self.scaling.offset
+
+    def __repr__(self) -> str:
+        attributes = counted(len(self.schema.columns), "attribute")
+        return f"<Scorecard for {self.schema.class_name} = {self.positive}: {attributes}>"
+
+    def __str__(self) -> str:
+        lines, last = [("starting points", "", f"{self.start:.10g}")], None
+        for row in self.rows:
+            lines.append(("" if row.attribute == last else row.attribute, row.label, f"{row.points:.10g}"))
+            last = row.attribute
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        table = [f"  {name:{widths[0]}}  {label:{widths[1]}}  {points:>{widths[2]}}" for name, label, points in lines]
+        head = f"Scorecard for {self.schema.class_name} = {self.positive}"
+        return "\n".join([head, *table, self.scaling.sentence()])
 
     def points(self, X: Any) -> Array:
         """Return the score of each row: `start` plus the points of its values.

@@ -18,6 +18,7 @@ from tanbark.atomic_write import replacing
 from tanbark.classifiers.base.counts_classifier import CountsClassifier, settings_of
 from tanbark.classifiers.stream import Stream
 from tanbark.drawing.html_page import page, table
+from tanbark.messages import counted
 from tanbark.models import EvidenceModel
 from tanbark.report.importance import Importance, attribute_importance, mean_weights
 from tanbark.report.network_drawings import Drawing, drawings
@@ -177,9 +178,8 @@ def _summary(model: CountsClassifier) -> str:
         len(model.schema_.columns),
         len(model.schema_.classes),
     )
-    rows = f"{total:,.0f}" if total == int(total) else f"{total:,.1f}"
     return (
-        f"Learned from {rows} rows of {attributes:,} attribute{'s' * (attributes != 1)}; "
+        f"Learned from {counted(round(float(total), 1), 'row')} of {counted(attributes, 'attribute')}; "
         f"{classes:,} class{'es' * (classes != 1)}."
     )
 
@@ -303,7 +303,7 @@ def _classes(model: CountsClassifier) -> str:
     prior = np.exp(model.class_log_prior_)
     lines = []
     for k, label in enumerate(model.schema_.classes):
-        cells = _share(prior[k], f"{counts[k]:,.10g} rows", "")
+        cells = _share(prior[k], counted(counts[k], "row"), "")
         if base is not None:
             cells += _share(base[k], "before any value is known", " second")
         two = "" if base is None else ' class="two"'

@@ -218,13 +218,15 @@ def test_a_column_that_numbers_the_rows_is_noted(run, tmp_path):
 
 def test_one_class_is_learned_with_a_note(run, tmp_path):
     (tmp_path / "t.csv").write_text("x,class\na,only\nb,only\n")
-    assert "nothing to predict" in run("fit", "t.csv").stdout
+    said = run("fit", "t.csv").stdout
+    assert "nothing to predict" in said
+    assert "--best" not in said
     assert tanbark.load("t.tanbark").predict_proba(pa.table({"x": ["a"]})).tolist() == [[1.0]]
 
 
 def test_one_row_is_learned(run, tmp_path):
     (tmp_path / "t.csv").write_text("x,class\na,p\n")
-    run("fit", "t.csv")
+    assert "t.csv: 1 row, 2 columns\n" in run("fit", "t.csv").stdout
     assert tanbark.load("t.tanbark").counts_.class_counts.tolist() == [1]
 
 

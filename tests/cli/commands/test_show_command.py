@@ -173,6 +173,10 @@ def test_ensembles_show_the_evidence_and_boosted_tables_their_questions(run, wri
     inside = tanbark.load("monks.tanbark").evidence_
     for value in inside.model_.mean_absolute_evidence():
         assert f"{value:.4f}" in said
+    _, weights = said.split("The additive model inside:\n")
+    assert weights.startswith("Weight of the evidence of each column alone")
+    for weight in inside.weights_[0]:
+        assert f"{weight:.2f}" in weights
     run("fit", "monks.csv", "--cv", 0, "--model", "boosted-tables")
     said = plain(run("show", "monks.tanbark").stdout)
     for share in tanbark.load("monks.tanbark").model_.question_shares():

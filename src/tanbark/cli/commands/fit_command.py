@@ -54,7 +54,7 @@ from tanbark.cli.terminal.console import (
     progress,
     summary_console,
 )
-from tanbark.messages import percent
+from tanbark.messages import counted, percent
 from tanbark.sources import Source
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ def fit(
         console.print(f"  tanbark report {quoted(path)}", style="cyan", soft_wrap=True)
     again = data_arguments(data, database) if database or data == STDIN else quoted(first_file(source) or data)
     console.print(f"  tanbark predict {quoted(path)} {again} -o predictions.csv", style="cyan", soft_wrap=True)
-    if is_default:
+    if is_default and len(fitted.classes_) > 1:
         words = f"{data_arguments(data, database)} --target {quoted(columns.target)}{typed_options(ctx, TABLE_OPTIONS)}"
         console.print(f"  tanbark fit {words} --best -o best.tanbark", style="cyan", soft_wrap=True)
 
@@ -255,7 +255,8 @@ def _print_summary(console: Console, source: Source, result: FitResult, columns:
     grid = Table.grid(padding=(0, 3, 0, 0))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
-    console.print(Text.assemble((source.name, "bold"), f": {result.rows:,} rows, {len(source.schema)} columns"))
+    size = f"{counted(result.rows, 'row')}, {counted(len(source.schema), 'column')}"
+    console.print(Text.assemble((source.name, "bold"), f": {size}"))
     grid.add_row("class", Text.assemble((columns.target, "bold"), f": {shown}"))
     if categories:
         grid.add_row("categories", ", ".join(categories))

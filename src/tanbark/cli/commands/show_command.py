@@ -10,9 +10,9 @@ import typer
 
 from tanbark.cli.input.options import Json, ModelFile
 from tanbark.cli.output.evidence_text import depth_text, print_weights
-from tanbark.cli.output.printed_text import model_document, one_network, print_structure, score_text
+from tanbark.cli.output.printed_text import model_document, one_network, print_members, print_structure, score_text
 from tanbark.cli.terminal.console import CommandError, out, print_json
-from tanbark.messages import percent
+from tanbark.messages import counted, percent
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,6 +40,7 @@ def show(
     with name, mean_absolute, parents and weights, tried and temperature) and file. With --json and --table, they are
     node, parents, levels (of the parents and then the node) and probabilities (nested in the same order).
     """
+    from tanbark.classifiers.ensemble_bn import EnsembleBN
     from tanbark.classifiers.evidence_bn import EvidenceBN
     from tanbark.files import load
 
@@ -57,6 +58,9 @@ def show(
     console.print()
     if isinstance(fitted, EvidenceBN):
         print_weights(console, fitted)
+    elif isinstance(fitted, EnsembleBN):
+        print_members(console, fitted)
+        print_weights(console, fitted.evidence_)
     else:
         print_structure(console, fitted)
     if one_network(fitted) is None:
@@ -88,7 +92,7 @@ def _show_settings(console: Console, path: Path, model: CountsClassifier) -> Non
     grid = Table.grid(padding=(0, 3, 0, 0))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
-    grid.add_row("learned from", f"{rows:,.0f} rows" if rows == int(rows) else f"{rows:,.1f} rows")
+    grid.add_row("learned from", counted(round(rows, 1), "row"))
     shares = [f"{label} {percent(float(p))}" for label, p in zip(model.schema_.classes, prior, strict=True)]
     grid.add_row("class", Text.assemble((model.schema_.class_name, "bold"), ": ", ", ".join(shares)))
     grid.add_row("settings", ", ".join(settings))

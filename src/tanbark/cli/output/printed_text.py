@@ -118,8 +118,7 @@ def print_structure(console: Console, model: Any) -> None:
     if isinstance(model, EvidenceBN):
         print_evidence(console, model)
     elif hasattr(model, "evidence_"):
-        members = [f"{name} {weight:.2f}" for name, weight in model.weights_.items() if weight > 0]
-        console.print(f"An ensemble with the weights {', '.join(members)}. The additive model inside:")
+        print_members(console, model)
         print_evidence(console, model.evidence_)
     elif hasattr(model, "network_"):
         print_network(console, model.network_)
@@ -136,6 +135,12 @@ def print_structure(console: Console, model: Any) -> None:
         console.print("An average of networks: in each, one column is the parent of all others.", soft_wrap=True)
     else:
         console.print("The model is not a single network, so there is no graph to print.", soft_wrap=True)
+
+
+def print_members(console: Console, model: Any) -> None:
+    """Print the weights of the members of an `EnsembleBN`."""
+    members = [f"{name} {weight:.2f}" for name, weight in model.weights_.items() if weight > 0]
+    console.print(f"An ensemble with the weights {', '.join(members)}. The additive model inside:", soft_wrap=True)
 
 
 def score_text(model: Any) -> str:
