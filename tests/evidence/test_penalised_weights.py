@@ -20,7 +20,7 @@ SETTINGS = [
     Setting(1, 0.1, 100.0, 3.0),
     Setting(0, 300.0, None, None),
 ]
-TIGHT = {"tolerance": 1e-16, "max_steps": 20_000}
+TIGHT = {"tolerance": 1e-16, "max_steps": 2000}
 
 
 def small_design(rows=40, seed=0, classes=2):
