@@ -109,13 +109,16 @@ def test_cells_are_the_distinct_combinations_with_their_total_weights():
     digits, codes, classes = rng.integers(0, 3, (2, 200)), rng.integers(0, 4, 200), rng.integers(0, 2, 200)
     weights = rng.choice([0.5, 1.0, 3.0], 200)
     cells, place = Cells.of(digits, codes, classes, weights, (3, 3, 4, 2))
-    keys = [*zip(*digits.tolist(), codes.tolist(), classes.tolist(), np.minimum(weights, 1).tolist())]
+    keys = [*zip(codes.tolist(), classes.tolist(), np.minimum(weights, 1).tolist(), *digits.tolist())]
     distinct = sorted(set(keys))
-    assert [*zip(*cells.digits.tolist(), cells.codes, cells.classes, cells.left_out)] == distinct
+    assert [*zip(cells.codes, cells.classes, cells.left_out, *cells.digits.tolist())] == distinct
     assert [distinct[i] for i in place] == keys
     expected = [sum(w for key, w in zip(keys, weights) if key == one) for one in distinct]
     np.testing.assert_allclose(cells.weights, expected)
     assert joint_counts(cells, (3, 3, 4, 2)).sum() == pytest.approx(weights.sum())
+    for depth in range(3):
+        shallow = [one[: 3 + depth] for one in distinct]
+        assert cells.groups(depth).tolist() == [sorted(set(shallow)).index(one) for one in shallow]
 
 
 def test_a_context_is_missing_from_the_first_missing_parent_on():

@@ -191,3 +191,24 @@ def test_repeated_rows_are_rows_of_greater_weight():
     one, other = designed(twice)[0], designed(Rows(twice.schema, heavy.codes, heavy.classes, heavy.weights))[0]
     assert np.array_equal(one.evidence, other.evidence)
     assert np.array_equal(one.cells, other.cells)
+
+
+@pytest.mark.parametrize("depth", range(4))
+@pytest.mark.parametrize("edges", [False, True])
+def test_a_shallow_design_has_the_same_evidence_in_fewer_cells(depth, edges):
+    frame, y = mixed_frame(80, seed=3)
+    rows = encoded(frame, y, "marginalize", weighted("real", 80, 4)).distinct
+    design, _ = designed(rows)
+    shallow = design.up_to(depth, edges)
+    parents = max(depth, int(edges))
+    for u in range(len(PARENTS)):
+        known = design.cells[u] >= 0
+        assert np.array_equal(known, shallow.cells[u] >= 0)
+        cells, fewer = design.cells[u, known], shallow.cells[u, known]
+        assert np.array_equal(shallow.evidence[fewer, : parents + 1], design.evidence[cells, : parents + 1])
+        assert not shallow.evidence[fewer, parents + 1 :].any()
+        assert np.array_equal(shallow.cell_codes[fewer], design.cell_codes[cells])
+        assert np.array_equal(shallow.cell_edges[fewer], design.cell_edges[cells] if edges else np.full(len(cells), -1))
+        assert ((shallow.start[u] <= fewer) & (fewer < shallow.start[u + 1])).all()
+    assert shallow.start[-1] == len(shallow.evidence) == len(shallow.cell_codes)
+    assert (len(shallow.evidence) < len(design.evidence)) == (parents < 3)

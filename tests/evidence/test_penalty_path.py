@@ -81,21 +81,23 @@ def documented_path(designs, depths):
             )
         return losses[setting]
 
+    penalties = CORRECTIONS[:-1]
     for depth in range(depths):
         former = np.inf
-        for penalty in CORRECTIONS[:-1]:
+        for penalty in penalties:
             found = try_setting(Setting(depth, WEIGHTS[0], penalty))
             if found > former + AVERAGING_NATS:
+                penalties = penalties[: penalties.index(penalty)]
                 break
             former = found
-    for change in [
-        {"correction_penalty": None},
-        *({"weight_penalty": penalty} for penalty in WEIGHTS[1:]),
-        *({"edge_penalty": penalty} for penalty in EDGES[1:]),
-    ]:
-        setting = replace(min(losses, key=losses.get), **change)
-        if setting.correction_penalty is not None or setting.edge_penalty is None:
-            try_setting(setting)
+    for change in [{"correction_penalty": None}, *({"weight_penalty": penalty} for penalty in WEIGHTS[1:])]:
+        try_setting(replace(min(losses, key=losses.get), **change))
+    for penalty in EDGES[1:]:
+        best = min(losses, key=losses.get)
+        if best.correction_penalty is None:
+            break
+        if try_setting(replace(best, edge_penalty=penalty)) > losses[best] + AVERAGING_NATS:
+            break
     return losses
 
 

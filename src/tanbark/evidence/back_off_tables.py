@@ -44,18 +44,29 @@ class Cells:
     def of(
         cls, digits: Integers, codes: Integers, classes: Integers, weights: Array, shape: Sequence[int]
     ) -> tuple[Cells, Integers]:
-        """Return the cells of rows, in ascending order, and the cell of each row.
+        """Return the cells of rows, and the cell of each row.
 
-        `shape` has the number of digits of each parent, of codes, and of classes.
+        `shape` has the number of digits of each parent, of codes, and of classes. Cells are sorted by code, class,
+        weight to leave out, and the digits of the parents, in this order.
         """
         left_out = np.minimum(weights, 1.0)
         amounts, amount = np.unique(left_out, return_inverse=True)
-        keys = np.ravel_multi_index((*digits, codes, classes, amount), (*shape, len(amounts)))
+        *sizes, n_codes, n_classes = shape
+        of_key = (n_codes, n_classes, len(amounts), *sizes)
+        keys = np.ravel_multi_index((codes, classes, amount, *digits), of_key)
         cells, place = np.unique(keys, return_inverse=True)
-        *first, code, of_class, number = np.unravel_index(cells, (*shape, len(amounts)))
+        code, of_class, number, *above = np.unravel_index(cells, of_key)
         total: Array = np.bincount(place, weights, len(cells)).astype(np.float64)
-        parts = np.array(first, np.int64).reshape(len(digits), len(cells))
+        parts = np.array(above, np.int64).reshape(len(digits), len(cells))
         return cls(parts, code, of_class, amounts[number], total), place
+
+    def groups(self, depth: int) -> Integers:
+        """Return the group of each cell: cells of a group differ only in parents after the first `depth`."""
+        differs = np.zeros(len(self.codes), np.bool_)
+        for values in (self.codes, self.classes, self.left_out, *self.digits[:depth]):
+            differs[1:] |= values[1:] != values[:-1]
+        groups: Integers = np.cumsum(differs)
+        return groups
 
     def contexts(self, sizes: Sequence[int], depth: int) -> Integers:
         """Return the number of the context of the first `depth` parents, -1 if one of them is missing."""

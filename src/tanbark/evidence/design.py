@@ -126,6 +126,8 @@ class Design:
     classes, weights : arrays of shape (rows,)
     log_prior : array of shape (classes,)
     corrections : Corrections
+    groups : array of shape (depths, cells)
+        Cells of the same group have the same evidence up to a depth.
     """
 
     evidence: Array
@@ -137,6 +139,32 @@ class Design:
     weights: Array
     log_prior: Array
     corrections: Corrections
+    groups: Integers
+
+    def up_to(self, depth: int, edges: bool) -> Design:
+        """Return the design without the evidence beyond a depth, and without edges unless asked for.
+
+        Cells that differ only in further parents are merged, which leaves far fewer.
+        """
+        # The corrections of edges depend on the first parent.
+        parents = max(depth, int(edges))
+        cell_edges = self.cell_edges if edges else np.full_like(self.cell_edges, -1)
+        if parents + 1 >= len(self.groups):
+            return replace(self, cell_edges=cell_edges)
+        group = self.groups[parents]
+        first = np.flatnonzero(np.diff(group, prepend=-1))
+        evidence = self.evidence[first]
+        evidence[:, parents + 1 :] = 0.0
+        return replace(
+            self,
+            evidence=evidence,
+            start=np.append(group, len(first))[self.start],
+            cell_codes=self.cell_codes[first],
+            cell_edges=cell_edges[first],
+            # The last entry is for missing values, whose cell is -1.
+            cells=np.append(group, -1).astype(np.int32)[self.cells],
+            groups=self.groups[:, first],
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,12 +263,18 @@ def _design(
     all_evidence = np.zeros((int(start[-1]), depths, n_classes))
     cell_codes, cell_edges = np.empty(int(start[-1]), np.int64), np.full(int(start[-1]), -1, np.int64)
     of_rows = np.empty((n, len(classes)), np.int32)
+    groups, n_groups = np.empty((depths, int(start[-1])), np.int64), np.zeros(depths, np.int64)
     for u in range(n):
         evidence, cells, of_row = parts[u]
         own = slice(int(start[u]), int(start[u + 1]))
+        for depth in range(depths if len(evidence) else 0):
+            groups[depth, own] = n_groups[depth] + cells.groups(depth)
+            n_groups[depth] = groups[depth, own][-1] + 1
         all_evidence[own, : evidence.shape[1]] = evidence
         cell_codes[own] = schema.offset[u] + cells.codes
         if parents[u]:
             cell_edges[own] = corrections.edge_rows(questions, u, parents[u][0], cells.codes, cells.digits[0])
         of_rows[u] = np.where(of_row >= 0, of_row + start[u], -1)
-    return Design(all_evidence, start, cell_codes, cell_edges, of_rows, classes, weights, log_prior, corrections)
+    return Design(
+        all_evidence, start, cell_codes, cell_edges, of_rows, classes, weights, log_prior, corrections, groups
+    )

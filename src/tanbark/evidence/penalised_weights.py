@@ -64,6 +64,7 @@ class Weighting:
     """The penalised likelihood of a design under a setting."""
 
     def __init__(self, design: Design, weights: Array, setting: Setting) -> None:
+        design = design.up_to(setting.depth, setting.edge_penalty is not None)
         self._design = design
         self._weights = read_only(weights)
         self._setting = setting
@@ -129,7 +130,7 @@ class Weighting:
         """Minimise the penalised loss, starting from the given parameters."""
         x = self.start if start is None else np.where(self._penalty > 0, start, 0.0)
         gradient = np.zeros_like(x)
-        moves, changes = np.zeros((MEMORY, len(x))), np.zeros((MEMORY, len(x)))
+        moves, changes = np.zeros((2, MEMORY, np.count_nonzero(self._scale)))
         design = self._design
         work = design.cells.size * design.evidence.shape[2] * 4 + design.evidence.size * 4
         steps, left = max(1, MAX_STEPS_PER_TASK // max(work, 1)), max_steps
@@ -235,6 +236,7 @@ def scores(design: Design, parameters: Array) -> Array:
         *map(read_only, (design.start, design.cell_codes, design.cell_edges)),
         read_only(corrections.features),
         read_only(corrections.bins),
+        depths,
         tables,
     )
     found = np.tile(design.log_prior + parameters[first : first + classes], (design.cells.shape[1], 1))

@@ -164,8 +164,9 @@ def select_weights(
     """Choose among settings by cross-validation, average them and choose a temperature.
 
     Each depth is tried with the first penalties of weights and edges, and corrections that are relaxed until that is
-    worse. From the best setting, no corrections (if None is among the penalties) and the other penalties are tried.
-    Settings are averaged with weights ``exp(-held-out loss / AVERAGING_NATS)``; the class prior alone is one of them.
+    worse; further depths do not relax them that far again. From the best setting, no corrections (if None is among the
+    penalties) and the other penalties are tried, those of edges until that is worse. Settings are averaged with weights
+    ``exp(-held-out loss / AVERAGING_NATS)``; the class prior alone is one of them.
 
     Parameters
     ----------
@@ -178,12 +179,17 @@ def select_weights(
     progress : Progress
     """
     path = _Path(folds, n_jobs, progress)
+    first, *relaxed = filter(None, correction_penalties)
+    shallower = None
     for depth in range(design.evidence.shape[1]):
-        former = None
-        for correction in filter(None, correction_penalties):
-            setting = Setting(depth, weight_penalties[0], correction, edge_penalties[0])
+        setting = Setting(depth, weight_penalties[0], first, edge_penalties[0])
+        path.try_setting(setting, shallower)
+        former = shallower = setting
+        for place, correction in enumerate(relaxed):
+            setting = replace(setting, correction_penalty=correction)
             path.try_setting(setting, former)
-            if former is not None and path.losses[setting] > path.losses[former] + AVERAGING_NATS:
+            if path.losses[setting] > path.losses[former] + AVERAGING_NATS:
+                relaxed = relaxed[:place]
                 break
             former = setting
     if None in correction_penalties:
@@ -192,7 +198,8 @@ def select_weights(
         path.vary(weight_penalty=weight)
     if design.corrections.n_edges:
         for edge in edge_penalties[1:]:
-            path.vary(edge_penalty=edge)
+            if path.vary(edge_penalty=edge) > AVERAGING_NATS:
+                break
     return path.averaged(design)
 
 
@@ -225,18 +232,21 @@ class _Path:
         self.losses[setting] = float(losses.sum())
         self._progress("choosing penalties", len(self.losses), None)
 
-    def vary(self, **change: float | None) -> None:
-        """Try a change of the best setting so far."""
+    def vary(self, **change: float | None) -> float:
+        """Try a change of the best setting so far, and return by how much it increases the held-out loss."""
         best = min(self.losses, key=self.losses.__getitem__)
         setting = replace(best, **change)  # type: ignore[arg-type]
-        if setting.edge_penalty is None or setting.correction_penalty is not None:
-            self.try_setting(setting, best)
+        if setting.edge_penalty is not None and setting.correction_penalty is None:
+            return 0.0
+        self.try_setting(setting, best)
+        return self.losses[setting] - self.losses[best]
 
     def averaged(self, whole: Design) -> Selected:
         """Return the average of good settings, fitted to all rows."""
         settings, held_out = list(self.losses), [fold.held_out for fold in self._folds]
         nothing = [np.zeros(n_parameters(fold.learned.design)) for fold in self._folds]
-        losses = np.array([*self.losses.values(), _loss(held_out, nothing, 1.0)])
+        prior_loss = sum(log_loss(_prior_scores(design), design, design.weights) for design in held_out)
+        losses = np.array([*self.losses.values(), prior_loss])
         shares = np.exp(-(losses - losses.min()) / AVERAGING_NATS)
         shares[shares < MIN_SETTING_WEIGHT] = 0.0
         shares /= shares.sum()
@@ -267,15 +277,14 @@ class _Path:
         return Selected(temperature * parameters, tried, temperature, gap, tuple(self._folds), of_folds)
 
 
-def _loss(held_out: Sequence[Design], parameters: Sequence[Array], factor: float) -> float:
-    """Return the held-out loss of the parameters of each fold, multiplied by a factor."""
-    found = zip(held_out, parameters, strict=True)
-    return sum(log_loss(scores(design, factor * of_fold), design, design.weights) for design, of_fold in found)
+def _prior_scores(design: Design) -> Array:
+    return np.tile(design.log_prior, (len(design.classes), 1))
 
 
 def _temperature(held_out: Sequence[Design], parameters: Sequence[Array]) -> float:
     """Return the factor of the parameters that minimises the held-out loss; factors far from 1 are penalised."""
-    losses = [
-        _loss(held_out, parameters, factor) + TEMPERATURE_PENALTY * np.log(factor) ** 2 for factor in TEMPERATURES
-    ]
+    losses = TEMPERATURE_PENALTY * np.log(TEMPERATURES) ** 2
+    for design, of_fold in zip(held_out, parameters, strict=True):
+        evidence = scores(design, of_fold) - design.log_prior
+        losses += [log_loss(design.log_prior + factor * evidence, design, design.weights) for factor in TEMPERATURES]
     return float(TEMPERATURES[int(np.argmin(losses))])

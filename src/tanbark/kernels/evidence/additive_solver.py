@@ -45,11 +45,13 @@ def fill_tables(
     cell_edge: Integers,
     features: Floats,
     bins: Integers,
+    depths_used: int,
     out: Floats,
 ) -> None:
     """Write the table entry of each cell and class to `out`.
 
-    ``evidence[cell, depth, class]`` are increments; the cells of attribute ``u`` begin at ``start[u]``.
+    ``evidence[cell, depth, class]`` are increments, of which the first `depths_used` count; the cells of attribute
+    ``u`` begin at ``start[u]``.
     ``features[code]`` are the value and the rank of a code, ``bins[code]`` the rows of its two corrections (-1 for
     none), and ``cell_edge`` those of edges.
     """
@@ -61,7 +63,7 @@ def fill_tables(
             code, edge = cell_code[cell], cell_edge[cell]
             for k in range(classes):
                 total = features[code, 0] * x[line + k] + features[code, 1] * x[line + classes + k]
-                for d in range(depths):
+                for d in range(depths_used):
                     total += x[d * attributes + u] * evidence[cell, d, k]
                 if bins[code, 0] >= 0:
                     total += x[corrections + bins[code, 0] * classes + k]
@@ -81,21 +83,29 @@ def _collect_gradient(
     cell_edge: Integers,
     features: Floats,
     bins: Integers,
+    depths_used: int,
     out: Floats,
 ) -> None:
     """Add the derivatives in the parameters, given those in the entries: the adjoint of `fill_tables`."""
     attributes, depths, classes = len(start) - 1, evidence.shape[1], evidence.shape[2]
     corrections = depths * attributes + classes
     for u in range(attributes):
+        for d in range(depths_used):
+            total = 0.0
+            for cell in range(start[u], start[u + 1]):
+                for k in range(classes):
+                    total += by_cell[cell, k] * evidence[cell, d, k]
+            out[d * attributes + u] += total
         line = corrections + 2 * u * classes
         for cell in range(start[u], start[u + 1]):
             code, edge = cell_code[cell], cell_edge[cell]
+            value, rank = features[code, 0], features[code, 1]
+            on_line = value != 0.0 or rank != 0.0
             for k in range(classes):
                 slope = by_cell[cell, k]
-                out[line + k] += features[code, 0] * slope
-                out[line + classes + k] += features[code, 1] * slope
-                for d in range(depths):
-                    out[d * attributes + u] += slope * evidence[cell, d, k]
+                if on_line:
+                    out[line + k] += value * slope
+                    out[line + classes + k] += rank * slope
                 if bins[code, 0] >= 0:
                     out[corrections + bins[code, 0] * classes + k] += slope
                 if bins[code, 1] >= 0:
@@ -107,12 +117,23 @@ def _collect_gradient(
 @njit(nogil=True, cache=True)
 def add_tables(tables: Floats, cells: NDArray[np.int32], scores: Floats) -> None:
     """Add the table entries of each row, ``tables[cells[attribute, row]]``, to its scores; -1 adds nothing."""
-    for u in range(cells.shape[0]):
-        for row in range(cells.shape[1]):
-            cell = cells[u, row]
-            if cell >= 0:
+    attributes, rows = cells.shape
+    # Two attributes at a time, so that the scores are read and written half as often.
+    for u in range(0, attributes - 1, 2):
+        for row in range(rows):
+            one, other = cells[u, row], cells[u + 1, row]
+            if one >= 0 and other >= 0:
                 for k in range(scores.shape[1]):
-                    scores[row, k] += tables[cell, k]
+                    scores[row, k] += tables[one, k] + tables[other, k]
+            elif max(one, other) >= 0:
+                for k in range(scores.shape[1]):
+                    scores[row, k] += tables[max(one, other), k]
+    if attributes % 2:
+        for row in range(rows):
+            one = cells[attributes - 1, row]
+            if one >= 0:
+                for k in range(scores.shape[1]):
+                    scores[row, k] += tables[one, k]
 
 
 @njit(nogil=True, cache=True)
@@ -149,7 +170,7 @@ def penalised_loss(
     attributes, depths, classes = len(start) - 1, evidence.shape[1], evidence.shape[2]
     rows = cells.shape[1]
     tables = np.empty((len(evidence), classes))
-    fill_tables(x, evidence, start, cell_code, cell_edge, features, bins, tables)
+    fill_tables(x, evidence, start, cell_code, cell_edge, features, bins, depths_used, tables)
     first = depths * attributes
     slopes = np.empty((rows, classes))
     for row in range(rows):
@@ -162,13 +183,15 @@ def penalised_loss(
         if weight[row] <= 0:
             slopes[row] = 0.0
             continue
-        largest = slopes[row, 0]
+        top = 0
         for k in range(1, classes):
-            largest = max(largest, slopes[row, k])
+            if slopes[row, k] > slopes[row, top]:
+                top = k
+        largest = slopes[row, top]
         loss += weight[row] * (largest - slopes[row, of_class[row]])
         total = 0.0
         for k in range(classes):
-            slopes[row, k] = np.exp(slopes[row, k] - largest)
+            slopes[row, k] = 1.0 if k == top else np.exp(slopes[row, k] - largest)
             total += slopes[row, k]
         loss += weight[row] * np.log(total)
         for k in range(classes):
@@ -183,7 +206,7 @@ def penalised_loss(
             if cell >= 0:
                 for k in range(classes):
                     tables[cell, k] += slopes[row, k]
-    _collect_gradient(tables, evidence, start, cell_code, cell_edge, features, bins, gradient)
+    _collect_gradient(tables, evidence, start, cell_code, cell_edge, features, bins, depths_used, gradient)
     for j in range(len(x)):
         away = x[j] - centre[j]
         loss += 0.5 * penalty[j] * away * away
@@ -235,16 +258,16 @@ def minimise(
 
     A call continues where another stopped, without evaluating the loss again: `remembered` counts the pairs in `moves`
     and `changes`, `gradient` and `loss` are those at `x`, and `decrease` is that of the last step. The first call gets
-    0 pairs, an infinite loss and an infinite decrease; it ignores the gradient. Returns the number of steps made (fewer
+    0 pairs, an infinite loss and an infinite decrease; it ignores the gradient. `moves` and `changes` have a column for
+    each variable whose scale is not 0. Returns the number of steps made (fewer
     than `steps` after convergence), the number of remembered pairs, the loss and the decrease; `gradient` receives the
     gradient at the end.
     """
-    size = len(x)
-    u = np.zeros(size)
-    for j in range(size):
-        if scale[j] > 0:
-            u[j] = x[j] / scale[j]
-    slope, new_slope = np.empty(size), np.empty(size)
+    active = np.flatnonzero(scale > 0)
+    size, n_bounded = len(active), np.searchsorted(active, bounded)
+    scales = scale[active]
+    u = x[active] / scales
+    slope, all_slopes = np.empty(size), np.empty(len(x))
     direction, new_u, new_x = np.empty(size), np.empty(size), x.copy()
     free = np.empty(size, np.bool_)
     alpha, products = np.empty(MEMORY), np.empty(MEMORY)
@@ -254,13 +277,13 @@ def minimise(
             centre, weight_penalty, depths_used, gradient,
         )  # fmt: skip
     for j in range(size):
-        slope[j] = gradient[j] * scale[j]
+        slope[j] = gradient[active[j]] * scales[j]
     made = 0
     enough = tolerance * max(abs(loss), 1.0)
     while made < steps:
         norm = 0.0
         for j in range(size):
-            free[j] = scale[j] > 0 and not (j < bounded and u[j] <= 0 and slope[j] > 0)
+            free[j] = not (j < n_bounded and u[j] <= 0 and slope[j] > 0)
             direction[j] = -slope[j] if free[j] else 0.0
             norm += direction[j] * direction[j]
         if norm == 0.0:
@@ -319,13 +342,13 @@ def minimise(
             expected = 0.0
             for j in range(size):
                 new_u[j] = u[j] + length * direction[j]
-                if j < bounded and new_u[j] < 0:
+                if j < n_bounded and new_u[j] < 0:
                     new_u[j] = 0.0
                 expected += slope[j] * (new_u[j] - u[j])
-                new_x[j] = new_u[j] * scale[j] if scale[j] > 0 else x[j]
+                new_x[active[j]] = new_u[j] * scales[j]
             new_loss = penalised_loss(
                 new_x, evidence, start, cell_code, cell_edge, features, bins, cells, of_class, weight, log_prior,
-                penalty, centre, weight_penalty, depths_used, new_slope,
+                penalty, centre, weight_penalty, depths_used, all_slopes,
             )  # fmt: skip
             if new_loss <= loss + SUFFICIENT_DECREASE * expected:
                 improved = True
@@ -342,16 +365,17 @@ def minimise(
         i = remembered % MEMORY
         curvature = 0.0
         for j in range(size):
-            new_slope[j] *= scale[j]
+            new_slope = all_slopes[active[j]] * scales[j]
             moves[i, j] = new_u[j] - u[j]
-            changes[i, j] = new_slope[j] - slope[j]
+            changes[i, j] = new_slope - slope[j]
             curvature += moves[i, j] * changes[i, j]
-            u[j], x[j], slope[j] = new_u[j], new_x[j], new_slope[j]
+            u[j], x[active[j]], slope[j] = new_u[j], new_x[active[j]], new_slope
         if curvature > 0:
             remembered += 1
         made += 1
         decrease, loss = loss - new_loss, new_loss
         enough = tolerance * max(abs(loss), 1.0)
+    gradient[:] = 0.0
     for j in range(size):
-        gradient[j] = slope[j] / scale[j] if scale[j] > 0 else 0.0
+        gradient[active[j]] = slope[j] / scales[j]
     return made, remembered, loss, decrease
