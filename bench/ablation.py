@@ -15,7 +15,7 @@ from unittest.mock import patch
 import numpy as np
 
 from bench.quality import HERE, set_aside, table_paths
-from bench.quality_folds import run
+from bench.quality_folds import load, run
 from bench.tables import machine
 from tanbark import Encoder, EnsembleBN, EvidenceBN
 from tanbark.classifiers import ensemble_bn, evidence_bn
@@ -26,7 +26,8 @@ HOW = (
     "Stratified 5-fold cross-validation on the tables that were used for development, at most {max_rows:,} rows of "
     "each. Differences are to the whole model, in thousandths of a nat per row, with their standard error over the "
     "tables; a positive one means that the ingredient pays. `worse` and `better` count the tables on which the variant "
-    "differs from the whole model by more than one standard error."
+    "differs from the whole model by more than one standard error. Missing categories are a level of their own, except "
+    "in the part about missing values."
 )
 MAX_ROWS = 1000
 ALMOST_INFINITE = 1e8
@@ -115,14 +116,25 @@ VARIANTS = {
         ("the best setting alone", {}, lambda: constants(penalty_path, AVERAGING_NATS=1e-3)),
         ("no temperature", {}, lambda: constants(penalty_path, TEMPERATURES=np.ones(1))),
         ("information not corrected", {}, lambda: [biased_information()]),
-        ("missing values give no evidence", {"encoder": Encoder(missing="marginalize")}, list),
     ],
+    "missing": [("missing values give no evidence", {"encoder": Encoder(missing="marginalize")}, list)],
     "ensemble": [
         (f"no {name}", {}, lambda name=name: [without_member(name)])
         for name in ("tables", "tables from evidence", "networks")
     ],
 }
-WHOLE = {"evidence": ("EvidenceBN", EvidenceBN), "ensemble": ("EnsembleBN", EnsembleBN)}
+WHOLE = {
+    "evidence": ("EvidenceBN", EvidenceBN),
+    "missing": ("EvidenceBN on tables with missing values", EvidenceBN),
+    "ensemble": ("EnsembleBN", EnsembleBN),
+}
+FILLED = {"evidence": "nan", "missing": None, "ensemble": "nan"}
+"""The level that replaces missing categories, None for none."""
+
+
+def has_missing_values(path, max_rows):
+    """Return whether any value of a table is missing, apart from columns without any value."""
+    return bool(load(path, max_rows, None)[0].isna().any(axis=None))
 
 
 def cross_validate(cache, paths, kind, max_rows):
@@ -134,7 +146,14 @@ def cross_validate(cache, paths, kind, max_rows):
             for one in patches():
                 stack.enter_context(one)
             for path in paths:
-                run(cache, path, f"{kind} {name}", lambda settings=settings: classifier(n_jobs=2, **settings), max_rows)
+                run(
+                    cache,
+                    path,
+                    f"{kind} {name}",
+                    lambda settings=settings: classifier(n_jobs=2, **settings),
+                    max_rows,
+                    FILLED[kind],
+                )
         print(f"[{kind}: {name}, {time.monotonic() - began:.0f} s]", flush=True)
 
 
@@ -171,8 +190,11 @@ def main():
     paths = {name: path for name, path in table_paths(given.data).items() if not set_aside(name)}
     lines = ["# What each ingredient pays", "", *machine(HOW.format(max_rows=given.max_rows))]
     for kind in VARIANTS:
-        cross_validate(given.cache, list(paths.values()), kind, given.max_rows)
-        lines += lines_of(given.cache, list(paths), kind)
+        tables = paths
+        if kind == "missing":
+            tables = {name: path for name, path in paths.items() if has_missing_values(path, given.max_rows)}
+        cross_validate(given.cache, list(tables.values()), kind, given.max_rows)
+        lines += lines_of(given.cache, list(tables), kind)
     (HERE / "results" / "ablation.md").write_text("\n".join(lines))
 
 

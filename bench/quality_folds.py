@@ -32,8 +32,11 @@ BINS = 10
 """Bins of confidence of the expected calibration error."""
 
 
-def load(path, max_rows):
-    """Return a table and its classes; rare classes are left out, text and columns of two values are categories."""
+def load(path, max_rows, missing="nan"):
+    """Return a table and its classes; rare classes are left out, text and columns of two values are categories.
+
+    A missing category is replaced by the level `missing`; None leaves it missing.
+    """
     table = pd.read_csv(path)
     if len(table) > max_rows:
         table = table.sample(max_rows, random_state=0).reset_index(drop=True)
@@ -42,7 +45,7 @@ def load(path, max_rows):
     X, y = table[kept].reset_index(drop=True).dropna(axis=1, how="all"), y[kept].reset_index(drop=True)
     for name in X:
         if not pd.api.types.is_numeric_dtype(X[name]) or X[name].nunique() <= 2:
-            X[name] = X[name].astype("object").where(X[name].notna(), "nan").astype(str).astype("category")
+            X[name] = X[name].astype("object").astype(str).where(X[name].notna(), missing).astype("category")
     return X, y
 
 
@@ -168,14 +171,14 @@ def figures(probabilities, truth):
     return 1 - correct.mean(), losses, np.abs(gaps).sum() / len(truth)
 
 
-def run(out, path, name, make, max_rows):
+def run(out, path, name, make, max_rows, missing="nan"):
     """Cross-validate a classifier on a table, unless its result is there, and write the result."""
     table = path.name.split(".")[0]
     file = out / table / f"{name.replace(':', '-')}.npz"
     if file.exists():
         return
     file.parent.mkdir(parents=True, exist_ok=True)
-    X, y = load(path, max_rows)
+    X, y = load(path, max_rows, missing)
     labels, truth = np.unique(y, return_inverse=True)
     failure = ""
     try:
