@@ -130,7 +130,7 @@ def test_the_loss_and_its_gradient_are_those_of_the_plain_formula(setting):
     gradient = np.zeros_like(x)
 
     def loss(at):
-        return penalised_loss(at, *weighting._problem(), gradient)
+        return penalised_loss(at, weighting._problem(), gradient)
 
     assert loss(x) == pytest.approx(plain.profiled(x), rel=1e-10)
     loss(x)
@@ -187,7 +187,7 @@ def test_weights_are_not_negative_and_a_weight_at_its_bound_would_like_to_be():
     at_bound = np.flatnonzero(fit.parameters[: weighting._bounded] == 0)
     assert len(at_bound)
     gradient = np.zeros_like(fit.parameters)
-    penalised_loss(fit.parameters, *weighting._problem(), gradient)
+    penalised_loss(fit.parameters, weighting._problem(), gradient)
     assert (gradient[at_bound] >= -1e-6).all()
     assert fit.gap < 1e-6
 

@@ -12,6 +12,8 @@ from tanbark.immutable import read_only
 from tanbark.kernels.evidence.additive_solver import (
     MEMORY,
     SHARED_PENALTY,
+    Problem,
+    Tables,
     add_tables,
     fill_tables,
     log_losses,
@@ -131,7 +133,7 @@ class Weighting:
         x = self.start if start is None else np.where(self._penalty > 0, start, 0.0)
         gradient = np.zeros_like(x)
         moves, changes = np.zeros((2, MEMORY, np.count_nonzero(self._scale)))
-        design = self._design
+        design, problem = self._design, self._problem()
         work = design.cells.size * design.evidence.shape[2] * 4 + design.evidence.size * 4
         steps, left = max(1, MAX_STEPS_PER_TASK // max(work, 1)), max_steps
         remembered, loss, decrease = 0, np.inf, np.inf
@@ -143,7 +145,7 @@ class Weighting:
                 self._bounded,
                 tolerance,
                 piece,
-                *self._problem(),
+                problem,
                 moves,
                 changes,
                 remembered,
@@ -156,19 +158,17 @@ class Weighting:
                 break
         return Fit(x, float(loss), self._gap(x, gradient))
 
-    def _problem(self) -> tuple[object, ...]:
-        design, corrections = self._design, self._design.corrections
-        return (
-            read_only(design.evidence),
-            *map(read_only, (design.start, design.cell_codes, design.cell_edges)),
-            read_only(corrections.features),
-            read_only(corrections.bins),
+    def _problem(self) -> Problem:
+        design = self._design
+        return Problem(
+            _tables(design, self._depths_used),
             read_only(design.cells),
             read_only(design.classes),
             self._weights,
-            *map(read_only, (design.log_prior, self._penalty, self._centre)),
+            read_only(design.log_prior),
+            read_only(self._penalty),
+            read_only(self._centre),
             float(self._setting.weight_penalty),
-            self._depths_used,
         )
 
     def _gap(self, x: Array, gradient: Array) -> float:
@@ -224,21 +224,25 @@ def split_parameters(design: Design, parameters: Array) -> Coefficients:
     )
 
 
+def _tables(design: Design, depths_used: int) -> Tables:
+    """Return the parts of the table entries of a design, for the kernels."""
+    return Tables(
+        read_only(design.evidence),
+        read_only(design.start),
+        read_only(design.cell_codes),
+        read_only(design.cell_edges),
+        read_only(design.corrections.features),
+        read_only(design.corrections.bins),
+        depths_used,
+    )
+
+
 def scores(design: Design, parameters: Array) -> Array:
     """Return the scores of the rows of a design, of shape (rows, classes)."""
     _, depths, classes = design.evidence.shape
     first = depths * (len(design.start) - 1)
-    corrections = design.corrections
     tables = np.empty((len(design.evidence), classes))
-    fill_tables(
-        read_only(parameters),
-        read_only(design.evidence),
-        *map(read_only, (design.start, design.cell_codes, design.cell_edges)),
-        read_only(corrections.features),
-        read_only(corrections.bins),
-        depths,
-        tables,
-    )
+    fill_tables(read_only(parameters), _tables(design, depths), tables)
     found = np.tile(design.log_prior + parameters[first : first + classes], (design.cells.shape[1], 1))
     add_tables(tables, read_only(design.cells), found)
     return found

@@ -18,6 +18,8 @@ variables. Weights are bounded below by 0.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,34 +38,71 @@ MAX_HALVINGS = 25
 """How often a step that does not is shortened."""
 
 
-@njit(nogil=True, cache=True)
-def fill_tables(
-    x: Floats,
-    evidence: Floats,
-    start: Integers,
-    cell_code: Integers,
-    cell_edge: Integers,
-    features: Floats,
-    bins: Integers,
-    depths_used: int,
-    out: Floats,
-) -> None:
-    """Write the table entry of each cell and class to `out`.
+class Tables(NamedTuple):
+    """The parts of the table entries.
 
-    ``evidence[cell, depth, class]`` are increments, of which the first `depths_used` count; the cells of attribute
-    ``u`` begin at ``start[u]``.
-    ``features[code]`` are the value and the rank of a code, ``bins[code]`` the rows of its two corrections (-1 for
-    none), and ``cell_edge`` those of edges.
+    Parameters
+    ----------
+    evidence : array of shape (cells, depths, classes)
+        Increments, of which the first `depths_used` count.
+    start : array of shape (attributes + 1,)
+        Where the cells of each attribute begin.
+    cell_codes, cell_edges : arrays of shape (cells,)
+        The code of a cell, and the row of the correction of its edge, -1 for none.
+    features : array of shape (codes, 2)
+        The value and the rank of a code.
+    bins : array of shape (codes, 2)
+        The rows of the two corrections of a code, -1 for none.
+    depths_used : int
     """
+
+    evidence: Floats
+    start: Integers
+    cell_codes: Integers
+    cell_edges: Integers
+    features: Floats
+    bins: Integers
+    depths_used: int
+
+
+class Problem(NamedTuple):
+    """The data and penalties of a fit.
+
+    Parameters
+    ----------
+    tables : Tables
+    cells : array of shape (attributes, rows)
+        The cell of each row, -1 if the value is missing.
+    classes, weights : arrays of shape (rows,)
+    log_prior : array of shape (classes,)
+    penalty, centre : arrays of shape (parameters,)
+    weight_penalty : float
+        The penalty of the weights of evidence.
+    """
+
+    tables: Tables
+    cells: NDArray[np.int32]
+    classes: Integers
+    weights: Floats
+    log_prior: Floats
+    penalty: Floats
+    centre: Floats
+    weight_penalty: float
+
+
+@njit(nogil=True, cache=True)
+def fill_tables(x: Floats, tables: Tables, out: Floats) -> None:
+    """Write the table entry of each cell and class to `out`."""
+    evidence, start, features, bins = tables.evidence, tables.start, tables.features, tables.bins
     attributes, depths, classes = len(start) - 1, evidence.shape[1], evidence.shape[2]
     corrections = depths * attributes + classes
     for u in range(attributes):
         line = corrections + 2 * u * classes
         for cell in range(start[u], start[u + 1]):
-            code, edge = cell_code[cell], cell_edge[cell]
+            code, edge = tables.cell_codes[cell], tables.cell_edges[cell]
             for k in range(classes):
                 total = features[code, 0] * x[line + k] + features[code, 1] * x[line + classes + k]
-                for d in range(depths_used):
+                for d in range(tables.depths_used):
                     total += x[d * attributes + u] * evidence[cell, d, k]
                 if bins[code, 0] >= 0:
                     total += x[corrections + bins[code, 0] * classes + k]
@@ -75,22 +114,13 @@ def fill_tables(
 
 
 @njit(nogil=True, cache=True)
-def _collect_gradient(
-    by_cell: Floats,
-    evidence: Floats,
-    start: Integers,
-    cell_code: Integers,
-    cell_edge: Integers,
-    features: Floats,
-    bins: Integers,
-    depths_used: int,
-    out: Floats,
-) -> None:
+def _collect_gradient(by_cell: Floats, tables: Tables, out: Floats) -> None:
     """Add the derivatives in the parameters, given those in the entries: the adjoint of `fill_tables`."""
+    evidence, start, features, bins = tables.evidence, tables.start, tables.features, tables.bins
     attributes, depths, classes = len(start) - 1, evidence.shape[1], evidence.shape[2]
     corrections = depths * attributes + classes
     for u in range(attributes):
-        for d in range(depths_used):
+        for d in range(tables.depths_used):
             total = 0.0
             for cell in range(start[u], start[u + 1]):
                 for k in range(classes):
@@ -98,7 +128,7 @@ def _collect_gradient(
             out[d * attributes + u] += total
         line = corrections + 2 * u * classes
         for cell in range(start[u], start[u + 1]):
-            code, edge = cell_code[cell], cell_edge[cell]
+            code, edge = tables.cell_codes[cell], tables.cell_edges[cell]
             value, rank = features[code, 0], features[code, 1]
             on_line = value != 0.0 or rank != 0.0
             for k in range(classes):
@@ -148,35 +178,20 @@ def log_losses(scores: Floats, of_class: Integers, weight: Floats) -> float:
 
 
 @njit(nogil=True, cache=True)
-def penalised_loss(
-    x: Floats,
-    evidence: Floats,
-    start: Integers,
-    cell_code: Integers,
-    cell_edge: Integers,
-    features: Floats,
-    bins: Integers,
-    cells: NDArray[np.int32],
-    of_class: Integers,
-    weight: Floats,
-    log_prior: Floats,
-    penalty: Floats,
-    centre: Floats,
-    weight_penalty: float,
-    depths_used: int,
-    gradient: Floats,
-) -> float:
+def penalised_loss(x: Floats, problem: Problem, gradient: Floats) -> float:
     """Return the penalised loss of parameters and write its gradient to `gradient`."""
-    attributes, depths, classes = len(start) - 1, evidence.shape[1], evidence.shape[2]
-    rows = cells.shape[1]
-    tables = np.empty((len(evidence), classes))
-    fill_tables(x, evidence, start, cell_code, cell_edge, features, bins, depths_used, tables)
+    cells, of_class, weight = problem.cells, problem.classes, problem.weights
+    penalty, centre, weight_penalty = problem.penalty, problem.centre, problem.weight_penalty
+    n_cells, depths, classes = problem.tables.evidence.shape
+    attributes, rows = cells.shape
+    entries = np.empty((n_cells, classes))
+    fill_tables(x, problem.tables, entries)
     first = depths * attributes
     slopes = np.empty((rows, classes))
     for row in range(rows):
         for k in range(classes):
-            slopes[row, k] = log_prior[k] + x[first + k]
-    add_tables(tables, cells, slopes)
+            slopes[row, k] = problem.log_prior[k] + x[first + k]
+    add_tables(entries, cells, slopes)
     loss = 0.0
     gradient[:] = 0.0
     for row in range(rows):
@@ -199,19 +214,19 @@ def penalised_loss(
         slopes[row, of_class[row]] -= weight[row]
         for k in range(classes):
             gradient[first + k] += slopes[row, k]
-    tables[:] = 0.0
+    entries[:] = 0.0
     for u in range(attributes):
         for row in range(rows):
             cell = cells[u, row]
             if cell >= 0:
                 for k in range(classes):
-                    tables[cell, k] += slopes[row, k]
-    _collect_gradient(tables, evidence, start, cell_code, cell_edge, features, bins, depths_used, gradient)
+                    entries[cell, k] += slopes[row, k]
+    _collect_gradient(entries, problem.tables, gradient)
     for j in range(len(x)):
         away = x[j] - centre[j]
         loss += 0.5 * penalty[j] * away * away
         gradient[j] += penalty[j] * away
-    for d in range(depths_used):
+    for d in range(problem.tables.depths_used):
         total = 0.0
         for u in range(attributes):
             total += x[d * attributes + u] - centre[d * attributes + u]
@@ -230,20 +245,7 @@ def minimise(
     bounded: int,
     tolerance: float,
     steps: int,
-    evidence: Floats,
-    start: Integers,
-    cell_code: Integers,
-    cell_edge: Integers,
-    features: Floats,
-    bins: Integers,
-    cells: NDArray[np.int32],
-    of_class: Integers,
-    weight: Floats,
-    log_prior: Floats,
-    penalty: Floats,
-    centre: Floats,
-    weight_penalty: float,
-    depths_used: int,
+    problem: Problem,
     moves: Floats,
     changes: Floats,
     remembered: int,
@@ -272,10 +274,7 @@ def minimise(
     free = np.empty(size, np.bool_)
     alpha, products = np.empty(MEMORY), np.empty(MEMORY)
     if loss == np.inf:
-        loss = penalised_loss(
-            x, evidence, start, cell_code, cell_edge, features, bins, cells, of_class, weight, log_prior, penalty,
-            centre, weight_penalty, depths_used, gradient,
-        )  # fmt: skip
+        loss = penalised_loss(x, problem, gradient)
     for j in range(size):
         slope[j] = gradient[active[j]] * scales[j]
     made = 0
@@ -346,10 +345,7 @@ def minimise(
                     new_u[j] = 0.0
                 expected += slope[j] * (new_u[j] - u[j])
                 new_x[active[j]] = new_u[j] * scales[j]
-            new_loss = penalised_loss(
-                new_x, evidence, start, cell_code, cell_edge, features, bins, cells, of_class, weight, log_prior,
-                penalty, centre, weight_penalty, depths_used, all_slopes,
-            )  # fmt: skip
+            new_loss = penalised_loss(new_x, problem, all_slopes)
             if new_loss <= loss + SUFFICIENT_DECREASE * expected:
                 improved = True
                 break
