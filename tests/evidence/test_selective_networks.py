@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
 from evidence.plain_evidence import encoded, mixed_frame
 from tanbark.evidence.boosted_folds import boosting_folds
 from tanbark.evidence.design import learn_design
+from tanbark.evidence.penalised_weights import Setting, Weighting, split_parameters
 from tanbark.evidence.questions import Questions
 from tanbark.evidence.selective_networks import (
     best_selection,
@@ -14,6 +16,7 @@ from tanbark.evidence.selective_networks import (
     learn_networks,
     pooled_probabilities,
     probabilities,
+    selected_design,
 )
 
 LOG_PRIOR = np.log(np.array([0.3, 0.3, 0.4]))
@@ -41,6 +44,34 @@ def test_the_selection_is_the_best_of_all_prefixes_and_depths():
     depth, chosen = best_selection(design, order)
     assert (depth, len(chosen)) == min(losses, key=losses.get)
     assert chosen.tolist() == order[: len(chosen)].tolist()
+
+
+@pytest.mark.parametrize("depth", [0, 1, 2])
+def test_the_weights_are_optimal_for_the_total_evidence_at_the_depth(depth):
+    rows = encoded(*mixed_frame(90, 6), "marginalize").distinct
+    design = designed(rows, ((), (0,), (1, 0), (0,), (2, 1)))
+    chosen = np.array([4, 1, 2])
+    selected = selected_design(design, depth, chosen)
+    found = Weighting(selected, selected.weights, Setting(0, 3.0)).solve(tolerance=1e-15)
+
+    totals = np.zeros((5, len(rows.classes), 3))
+    for u in chosen:
+        known = design.cells[u] >= 0
+        totals[u, known] = design.evidence[design.cells[u, known], : depth + 1].sum(axis=1)
+
+    def loss(x):
+        weights, bias, shared = x[:5], x[5:8], x[8]
+        scores = LOG_PRIOR + bias + np.tensordot(weights, totals, 1)
+        right = log_softmax(scores, axis=1)[np.arange(len(rows.classes)), rows.classes]
+        penalty = 3 * ((weights - 1 - shared) ** 2).sum() + 2 * shared**2 + (bias**2).sum()
+        return -rows.each @ right + penalty / 2
+
+    expected = minimize(
+        loss, np.zeros(9), bounds=[(0, None)] * 5 + [(None, None)] * 4, options={"ftol": 1e-14, "maxfun": 100_000}
+    )
+    assert found.loss == pytest.approx(expected.fun, abs=1e-5)
+    weights = split_parameters(selected, found.parameters).weights[0]
+    np.testing.assert_allclose(weights[chosen], expected.x[chosen], atol=2e-3)
 
 
 @pytest.mark.parametrize("number", [0, 1, 2])

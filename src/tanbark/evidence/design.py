@@ -141,6 +141,9 @@ class Design:
     corrections: Corrections
     groups: Integers
 
+    def __post_init__(self) -> None:
+        assert self.groups.shape == self.evidence.shape[1::-1]
+
     def up_to(self, depth: int, edges: bool) -> Design:
         """Return the design without the evidence beyond a depth, and without edges unless asked for.
 

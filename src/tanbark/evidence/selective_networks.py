@@ -78,7 +78,7 @@ def learn_network(rows: Rows, log_prior: Array, number: int, seed: int) -> Selec
     learned = learn_design(rows, questions, parents, log_prior, ESS, None)
     design, tables = learned.design, learned.tables
     depth, chosen = best_selection(design, order)
-    design = _selected(design, depth, chosen)
+    design = selected_design(design, depth, chosen)
     fit = Weighting(design, design.weights, Setting(0, WEIGHT_PENALTY)).solve(tolerance=TOLERANCE)
     found = split_parameters(design, fit.parameters)
     used = set(chosen.tolist())
@@ -165,12 +165,13 @@ def best_selection(design: Design, order: Integers) -> tuple[int, Integers]:
     return chosen
 
 
-def _selected(design: Design, depth: int, chosen: Integers) -> Design:
-    """Return the design with the evidence of the chosen attributes at a depth."""
-    evidence = design.evidence[:, : depth + 1].sum(axis=1, keepdims=True)
-    cells = np.full_like(design.cells, -1)
-    cells[chosen] = design.cells[chosen]
-    return replace(design, evidence=evidence, cells=cells)
+def selected_design(design: Design, depth: int, chosen: Integers) -> Design:
+    """Return the design of a single depth, with the total evidence of the chosen attributes at this depth."""
+    merged = design.up_to(depth, edges=False)
+    evidence = merged.evidence[:, : depth + 1].sum(axis=1, keepdims=True)
+    cells = np.full_like(merged.cells, -1)
+    cells[chosen] = merged.cells[chosen]
+    return replace(merged, evidence=evidence, cells=cells, groups=np.arange(len(evidence))[None])
 
 
 def _entries(u: int, table: BackOff, questions: Questions, depth: int, weight: float) -> Array:
