@@ -131,7 +131,7 @@ def extreme_tables():
 EXTREME = extreme_tables()
 
 
-@pytest.mark.filterwarnings("ignore:every row occurs at least twice")
+@pytest.mark.filterwarnings("ignore:every row occurs at least twice", "ignore:the weights of .* sum to")
 @pytest.mark.parametrize("missing", ["marginalize", "state"])
 @pytest.mark.parametrize("name", EXTREME)
 def test_extreme_tables_give_sensible_models(name, missing, tmp_path):
@@ -182,6 +182,7 @@ def test_infinite_numbers_get_one_sentence():
         EvidenceBN().fit(X, y)
 
 
+@pytest.mark.filterwarnings("ignore:the weights of .* sum to")
 def test_with_little_weight_weights_are_near_one_and_there_are_no_folds():
     X, y = mixed_frame(40, 5)
     light = EvidenceBN().fit(X, y, np.full(40, 0.04)).model_
@@ -411,3 +412,28 @@ def test_parents_that_an_attribute_does_not_have_get_no_weight():
     n_parents = [sum(child == name for _, child in edges) for name in names]
     expected = [[depth <= n for n in n_parents] for depth in range(3)]
     assert (model.weights_ > 0).tolist() == expected
+
+
+def test_weights_that_sum_to_less_than_two_rows_are_noted():
+    X, y = mixed_frame(60, 20)
+    with pytest.warns(
+        UserWarning, match=r"^the weights of 60 distinct rows sum to 1, .* divide the weights by their mean"
+    ):
+        EvidenceBN().fit(X, y, np.full(60, 1 / 60))
+
+
+def test_the_order_of_rows_with_fractional_weights_changes_no_bit():
+    X, y = mixed_frame(90, 21)
+    weights = np.random.default_rng(0).exponential(size=90)
+    order = np.random.default_rng(1).permutation(90)
+    model = EvidenceBN(**FIXED).fit(X, y, weights)
+    other = EvidenceBN(**FIXED).fit(X.iloc[order], y[order], weights[order])
+    assert np.array_equal(model.predict_proba(X), other.predict_proba(X))
+
+
+def test_attributes_of_joint_models_are_refused_by_name():
+    X, y = mixed_frame(60, 22)
+    model = EvidenceBN(**FIXED).fit(X, y)
+    for name in ("sample", "network_"):
+        with pytest.raises(AttributeError, match=f"^EvidenceBN has no '{name}', since it has no joint distribution"):
+            getattr(model, name)

@@ -9,7 +9,7 @@ import numpy as np
 
 from tanbark.classifiers.base.counts_classifier import Array, CountsClassifier
 from tanbark.classifiers.base.validation import check_flag, check_seed, report_unfitted, seed_of
-from tanbark.classifiers.evidence_bn import EvidenceBN, log_class_prior, warn_of_copies
+from tanbark.classifiers.evidence_bn import EvidenceBN, log_class_prior, warn_of_weights
 from tanbark.counts import Counts, Rows
 from tanbark.evidence.boosted_folds import boost_folds, boosting_folds, default_settings
 from tanbark.evidence.log_linear_pool import pool_weights
@@ -119,7 +119,7 @@ class EnsembleBN(CountsClassifier):
 
     def why_rows_needed(self) -> str | None:
         """Return why counts do not suffice: the members are learned from rows."""
-        return "EnsembleBN learns its members from rows; call fit with all rows"
+        return "EnsembleBN learns its members from rows; call fit with all rows, or use EvidenceBN, which has update"
 
     if not TYPE_CHECKING:
 
@@ -153,8 +153,9 @@ class EnsembleBN(CountsClassifier):
 
     def _learn(self, counts: Counts, rows: Rows | None, former: Any) -> Ensemble:
         assert rows is not None
-        rows, learned = rows.distinct, log_class_prior(counts)
-        warn_of_copies(rows)
+        rows = rows.distinct
+        learned = log_class_prior(rows.class_weights)
+        warn_of_weights(rows)
         log_prior, ratio = prior_and_ratio(self._given_log_prior(len(learned)), learned)
         seed = seed_of(self.random_state)
         inside = EvidenceBN(ess=self.ess, n_jobs=self.n_jobs, random_state=seed)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from math import fsum
 from types import NoneType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from tanbark.classifiers.base.validation import (
     check_seed,
     has_no_rows,
     read_known_table,
+    report_unfitted,
     seed_of,
 )
 from tanbark.counts import Counts, Rows
@@ -54,8 +55,10 @@ from tanbark.schema.read.raw_columns import is_missing
 
 MIN_CROSS_VALIDATED_WEIGHT = 2
 """With less weight in total there is no cross-validation."""
-MIN_COPIED_ROWS = 20
-"""With fewer distinct rows, copies are not noticed."""
+MIN_NOTICED_ROWS = 20
+"""With fewer distinct rows, unusual weights are not noticed."""
+OF_JOINT_MODELS = ("sample", "network_")
+"""Attributes of other classifiers that an evidence model cannot have."""
 MAX_EXACT_WEIGHT = 2**53
 """Beyond, not all whole numbers are floats."""
 
@@ -63,7 +66,7 @@ MAX_EXACT_WEIGHT = 2**53
 class EvidenceBN(CountsClassifier):
     """Weighted evidence: one additive model that predicts about as well as an ensemble.
 
-    The score of a class is the log prior, plus for each attribute a weight times the evidence of its value, plus small
+    The score of a class is the log prior, plus for each attribute a weight times the evidence of its value, plus
     corrections. The evidence is the log probability of the value given the class and up to `depth` parents, as in a
     k-dependence network. Weights and corrections maximise the conditional likelihood of the training classes, where
     each row is evaluated by tables that were learned without it. This carries the idea of `AdditiveBN`, a generalised
@@ -85,7 +88,8 @@ class EvidenceBN(CountsClassifier):
     edge_penalty : float, default=None
         How strongly the corrections of pairs of bins or levels of an attribute and its first parent are pulled towards
         zero. None chooses by cross-validation, which may leave them out. If all three penalties are given, there is no
-        cross-validation.
+        cross-validation: fitting is several times faster, but settings are not averaged and there is no temperature, so
+        that probabilities are usually worse.
     ess : float, default=2.0
         The number of rows by which the distribution of an attribute over all classes is pulled towards a uniform one.
     {verbose}
@@ -95,13 +99,14 @@ class EvidenceBN(CountsClassifier):
         Converts the table to codes. None means ``Encoder(n_bins=64, missing="state")``; a Schema is used as it is.
     {n_jobs}
     random_state : int, RandomState or None, default=0
-        The seed by which rows are chosen for cross-validation if there are more than 20,000.
+        The seed of the folds, and of the choice of the rows for cross-validation if there are more than 20,000.
 
     Attributes
     ----------
     weights_ : array of shape (depths, attributes)
         The weight of the evidence of each attribute without parents, and of what each further parent adds to it; 0 for
-        parents that it does not have.
+        parents that it does not have. An attribute with a low weight can still matter through its corrections, which
+        `explain` and `shape` include.
     edges_ : list of pairs (parent, child) of column names
         The edges between attributes.
     edge_strengths_ : dict of (parent, child) to float
@@ -206,6 +211,13 @@ class EvidenceBN(CountsClassifier):
             "use another classifier, for example TAN"
         )
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name in OF_JOINT_MODELS:
+                raise AttributeError(f"EvidenceBN has no {name!r}, since it has no joint distribution of rows; use TAN")
+            return report_unfitted(self, name)
+
     @property
     def weights_(self) -> Array:
         """The weight of the evidence of each attribute at each depth."""
@@ -229,13 +241,13 @@ class EvidenceBN(CountsClassifier):
 
     def _learn(self, counts: Counts, rows: Rows | None, former: Any) -> EvidenceModel:
         assert rows is not None
-        warn_of_copies(rows.distinct)
+        warn_of_weights(rows.distinct)
         with progress_bar(self.verbose) as progress:
             return self._learned(counts, rows.distinct, progress)[0]
 
     def _learned(self, counts: Counts, rows: Rows, progress: Progress) -> tuple[EvidenceModel, Selected]:
         """Return the model of distinct rows, and how its parameters were found."""
-        learned_prior = log_class_prior(counts)
+        learned_prior = log_class_prior(rows.class_weights)
         log_prior, ratio = prior_and_ratio(self._given_log_prior(len(learned_prior)), learned_prior)
         progress("leaving each row out", 0, None)
         learned = self._designed(rows, learned_prior, self.n_jobs)
@@ -344,7 +356,7 @@ class EvidenceBN(CountsClassifier):
         """
         model = self.model_
         counts = model.counts + self._count(rows)
-        learned = log_class_prior(counts)
+        learned = log_class_prior(counts.class_counts)
         log_prior, ratio = prior_and_ratio(self._given_log_prior(len(learned)), learned)
         self._set_learned(model.with_rows(rows, counts, learned, log_prior, ratio))
         return self
@@ -377,7 +389,8 @@ class EvidenceBN(CountsClassifier):
         -------
         Shape
             With the attributes `labels`, `evidence`, `standard_errors` and `rows`. Corrections of the edge between the
-            attribute and its first parent are part of it. Printing it shows a table.
+            attribute and its first parent are part of it. The standard errors are those of the tables; weights and
+            corrections are taken as known, so that the true errors are larger. Printing it shows a table.
 
         Examples
         --------
@@ -448,13 +461,22 @@ def _code_of(column: Column, value: Any) -> int:
     return code if code >= 0 else column.arity
 
 
-def warn_of_copies(rows: Rows) -> None:
-    """Warn if each of the distinct rows has a weight of 2 or more, as in a table that was appended to itself.
+def warn_of_weights(rows: Rows) -> None:
+    """Warn if the weights of the distinct rows hardly are numbers of rows.
 
-    Rows of a few categories may occur often, but then their numbers have no common divisor.
+    If each is 2 or more, the table was perhaps appended to itself. Rows of a few categories may occur often, but then
+    their numbers have no common divisor. If they sum to less than two rows, there is no cross-validation.
     """
     weights = rows.each
-    if len(weights) < MIN_COPIED_ROWS or weights.min() < 2:
+    if len(weights) < MIN_NOTICED_ROWS:
+        return
+    total = fsum(weights)
+    if total < MIN_CROSS_VALIDATED_WEIGHT:
+        warn(
+            f"the weights of {len(weights):,} distinct rows sum to {total:.3g}, as if there were hardly any rows: "
+            "probabilities stay close to the class frequencies; divide the weights by their mean"
+        )
+    if weights.min() < 2:
         return
     whole = weights.max() < MAX_EXACT_WEIGHT and (weights == np.floor(weights)).all()
     if not whole or np.gcd.reduce(weights.astype(np.int64)) > 1:
@@ -464,8 +486,8 @@ def warn_of_copies(rows: Rows) -> None:
         )
 
 
-def log_class_prior(counts: Counts) -> Array:
+def log_class_prior(class_weights: NDArray[np.number[Any]]) -> Array:
     """Return the log class prior with one more row for each class."""
-    weights = counts.class_counts.astype(np.float64) + 1
+    weights = class_weights.astype(np.float64) + 1
     log_prior: Array = np.log(weights / weights.sum())
     return log_prior

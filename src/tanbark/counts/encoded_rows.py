@@ -31,6 +31,8 @@ class Rows:
     ----------
     each : ndarray of shape (n_rows,)
         Weight of each row, also if `weights` is None.
+    class_weights : ndarray of shape (n_classes,)
+        Total weight of the rows of each class.
     distinct : Rows
         The distinct rows with their total weights.
     """
@@ -44,6 +46,12 @@ class Rows:
     def each(self) -> NDArray[np.float64]:
         """Weight of each row: `weights`, or ones."""
         return np.ones(len(self.classes)) if self.weights is None else self.weights
+
+    @property
+    def class_weights(self) -> NDArray[np.float64]:
+        """Total weight of the rows of each class."""
+        weights: NDArray[np.float64] = np.bincount(self.classes, self.each, len(self.schema.classes)).astype(np.float64)
+        return weights
 
     @cached_property
     def distinct(self) -> Rows:

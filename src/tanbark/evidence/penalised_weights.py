@@ -104,12 +104,10 @@ class Weighting:
         present = np.repeat(self._weights[None], len(design.cells), axis=0)[design.cells >= 0]
         by_cell = np.bincount(design.cells[design.cells >= 0], present, len(design.evidence))
         squares = by_cell[:, None] * (design.evidence**2).sum(axis=2)
-        starts = np.minimum(design.start[:-1], max(len(squares) - 1, 0))
-        if len(squares):
-            of_weights = np.add.reduceat(squares, starts, axis=0)
-            of_weights[design.start[:-1] == design.start[1:]] = 0.0
-        else:
-            of_weights = np.zeros((len(starts), design.evidence.shape[1]))
+        starts = design.start[:-1]
+        # The row of zeros is for attributes without cells at the end.
+        of_weights = np.add.reduceat(np.pad(squares, ((0, 1), (0, 0))), starts)
+        of_weights[starts == design.start[1:]] = 0.0
         corrections = design.corrections
         rows = corrections.n_codes + corrections.n_edges
         by_code = np.bincount(design.cell_codes, by_cell, len(corrections.features))

@@ -27,7 +27,7 @@ AVERAGING_NATS = 6.0
 MIN_SETTING_WEIGHT = 0.01
 """A setting with a smaller share of the weight of the best one is left out of the average."""
 FOLD_TOLERANCE = 3e-5
-FINAL_TOLERANCE = 1e-6
+FINAL_TOLERANCE = 1e-7
 """Fits stop when a step reduces the loss by less than this share of it."""
 FIRST_FITS = 2
 """The number of settings that are fitted to all rows first, at the same time."""

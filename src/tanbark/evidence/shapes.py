@@ -30,7 +30,8 @@ class Shape(Immutable):
         The mean weight of evidence for each class, in nats, centred over the classes. For a value without training
         rows it is the evidence without parents.
     standard_errors : array of shape (labels, classes)
-        The standard error of the evidence that is due to the counts of the tables; the weights are taken as known.
+        The standard error of the evidence that is due to the counts of the tables. Weights and corrections are taken
+        as known, so that the true standard errors are larger.
     rows : array of shape (labels,)
         The weight of the training rows with each value.
     """

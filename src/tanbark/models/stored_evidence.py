@@ -22,6 +22,8 @@ from tanbark.schema import Number
 
 MAX_MAGNITUDE = 1e101
 """Bound on numbers in a file, so that products of two of them stay finite."""
+MIN_STRENGTH = 1e-6
+"""Bound on strengths of back-off in a file, so that nothing divided by one overflows."""
 MAX_ROUNDING = 1e-6
 """Tolerated differences of sums of weights in a file, relative to the total weight."""
 MIN_LEVELS, MAX_LEVELS, MAX_GRIDS = FINE_BIN_LEVELS, 10, 64
@@ -56,8 +58,8 @@ class StoredEvidence:
             self._floats("strengths"),
             [(max(len(leaf), 1), 1 + len(above)) for leaf, above in zip(questions.leaves, parents, strict=True)],
         )
-        if not all((strength > 0).all() for strength in strengths):
-            raise ValueError("its strengths of back-off must be positive")
+        if not all((strength >= MIN_STRENGTH).all() for strength in strengths):
+            raise ValueError(f"its strengths of back-off must be at least {MIN_STRENGTH:g}")
         weights = self._floats("weights", (depths, len(arity)))
         if (weights < 0).any():
             raise ValueError("its weights of evidence must not be negative")

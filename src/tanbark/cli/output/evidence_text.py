@@ -47,12 +47,18 @@ def print_weights(console: Console, model: EvidenceBN) -> None:
 
     fitted = model.model_
     names, weights = fitted.schema.names, fitted.weights
-    console.print("Weight of the evidence of each column alone, and of the evidence that each parent adds:")
+    added = ", and of the evidence that each parent adds" if any(fitted.parents) else ""
+    console.print(f"Weight of the evidence of each column alone{added}:")
     table = Table.grid(padding=(0, 3, 0, 0))
     for u in (-fitted.mean_absolute_evidence()).argsort(kind="stable").tolist():
-        added = [f"{names[p]} +{weights[d, u]:.2f}" for d, p in enumerate(fitted.parents[u], 1)]
-        table.add_row(Text(names[u]), f"{weights[0, u]:.2f}", *map(Text, added))
+        of_parents = [f"{names[p]} +{weights[d, u]:.2f}" for d, p in enumerate(fitted.parents[u], 1)]
+        table.add_row(Text(names[u]), f"{weights[0, u]:.2f}", *map(Text, of_parents))
     console.print(table)
+    if fitted.coefficients.any():
+        console.print(
+            "Corrections of single values are added to this evidence, so a column with a low weight can still matter.",
+            style="dim",
+        )
 
 
 def depth_text(model: EvidenceBN) -> str:

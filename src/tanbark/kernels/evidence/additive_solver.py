@@ -261,9 +261,8 @@ def minimise(
     A call continues where another stopped, without evaluating the loss again: `remembered` counts the pairs in `moves`
     and `changes`, `gradient` and `loss` are those at `x`, and `decrease` is that of the last step. The first call gets
     0 pairs, an infinite loss and an infinite decrease; it ignores the gradient. `moves` and `changes` have a column for
-    each variable whose scale is not 0. Returns the number of steps made (fewer
-    than `steps` after convergence), the number of remembered pairs, the loss and the decrease; `gradient` receives the
-    gradient at the end.
+    each variable whose scale is not 0. Returns the number of steps made (fewer than `steps` after convergence), the
+    number of remembered pairs, the loss and the decrease; `gradient` receives the gradient at the end.
     """
     active = np.flatnonzero(scale > 0)
     size, n_bounded = len(active), np.searchsorted(active, bounded)
