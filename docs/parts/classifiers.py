@@ -14,7 +14,7 @@ SPECIAL_SETTINGS: dict[str, tuple[str, Any]] = {
 
 COST = {
     "evidence-bn": "counts of values, some thousand passes over at most 20,000 rows",
-    "ensemble-bn": "three to four times `EvidenceBN`",
+    "ensemble-bn": "about three times `EvidenceBN`",
     "boosted-tables": "some hundred passes over the rows for each of five folds",
     "naive-bayes": "counts of values",
     "tan": "counts of pairs",

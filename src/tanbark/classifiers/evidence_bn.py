@@ -462,7 +462,7 @@ def _code_of(column: Column, value: Any) -> int:
 
 
 def warn_of_weights(rows: Rows) -> None:
-    """Warn if the weights of the distinct rows hardly are numbers of rows.
+    """Warn if the weights of the distinct rows do not look like numbers of rows.
 
     If each is 2 or more, the table was perhaps appended to itself. Rows of a few categories may occur often, but then
     their numbers have no common divisor. If they sum to less than two rows, there is no cross-validation.
