@@ -123,10 +123,11 @@ def test_the_file_of_each_release_still_answers_as_pyagrum_does(release, referen
         np.testing.assert_allclose(list(answer.values()), case["proba"], rtol=1e-9)
 
 
-def test_a_level_that_is_no_valid_unicode_survives(tmp_path):
+def test_a_level_that_is_not_valid_unicode_cannot_be_saved(tmp_path):
     model = NaiveBayes().fit(np.array([["\ud800"], ["b"]], object), [0, 1])
-    tanbark.save(model, tmp_path / "m")
-    assert tanbark.load(tmp_path / "m").schema_.columns[0].levels == model.schema_.columns[0].levels
+    with pytest.raises(ValueError, match=r"a name or label is not valid Unicode: .*ud800"):
+        tanbark.save(model, tmp_path / "m")
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_folder_that_is_not_there_is_named_with_the_file_the_user_gave(saved, tmp_path):

@@ -35,6 +35,7 @@ def replacing(path: Path, suffix: str = "") -> Iterator[IO[bytes]]:
         return
     try:
         file = _new_file(real, suffix)
+        remove_leftovers(real, suffix)
     except OSError as error:
         raise type(error)(error.errno, error.strerror, str(path)) from None
     try:
@@ -56,13 +57,30 @@ def replacing(path: Path, suffix: str = "") -> Iterator[IO[bytes]]:
 def remove_leftovers(path: Path, suffix: str) -> None:
     """Remove the temporary files that killed processes left behind when replacing `path` with this suffix.
 
-    Call this only if no other process is currently writing `path`.
+    A process that is still writing holds the lock of its temporary file, which is left alone.
     """
     real = Path(os.path.realpath(path))
     pattern = re.compile(rf"\.{re.escape(real.name)}\.[a-z0-9_]{{8}}{re.escape(suffix)}")
     for entry in os.scandir(real.parent):
-        if pattern.fullmatch(entry.name):
-            Path(entry).unlink(missing_ok=True)
+        if not pattern.fullmatch(entry.name):
+            continue
+        # On Windows, which has no such locks, a file that is being written cannot be removed.
+        with suppress(OSError), Path(entry).open("rb") as leftover:
+            if _lock_unless_held(leftover):
+                Path(entry).unlink(missing_ok=True)
+
+
+def _lock_unless_held(file: IO[bytes]) -> bool:
+    """Lock an open file until it is closed, and return False if another process has locked it."""
+    try:
+        import fcntl
+    except ImportError:
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def _new_file(path: Path, suffix: str) -> IO[bytes]:
@@ -73,7 +91,9 @@ def _new_file(path: Path, suffix: str) -> IO[bytes]:
     """
     while True:
         with suppress(FileExistsError):
-            return path.with_name(f".{path.name}.{secrets.token_hex(4)}{suffix}").open("xb")
+            file = path.with_name(f".{path.name}.{secrets.token_hex(4)}{suffix}").open("xb")
+            _lock_unless_held(file)
+            return file
 
 
 def _sync_folder(folder: Path) -> None:

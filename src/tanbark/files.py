@@ -81,6 +81,7 @@ def to_bytes(model: CountsClassifier) -> bytes:
     header = {"format": FORMAT, "version": tanbark.__version__, **content}
     if model.chunk_ids_:
         header["chunks"] = list(model.chunk_ids_)
+    _check_surrogates(header)
     header["sha256"] = _digest(header, arrays)
     return bytes(packed(arrays, {"tanbark": json.dumps(header)}))
 
@@ -142,6 +143,7 @@ def load(path: str | os.PathLike[str]) -> CountsClassifier:
     """
     header, arrays = _read(Path(path))
     try:
+        _check_surrogates(header)
         if header["sha256"] != _digest({k: v for k, v in header.items() if k != "sha256"}, arrays):
             raise ValueError("its checksum does not match")
         model = _restored(header, arrays)
@@ -150,6 +152,15 @@ def load(path: str | os.PathLike[str]) -> CountsClassifier:
     except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
         why = " ".join(_reason(error).split())[:MAX_REASON_CHARACTERS]
         raise ModelFileError(f"{path} is damaged ({why}); take another copy or fit the model again") from error
+
+
+def _check_surrogates(header: dict[str, Any]) -> None:
+    """Raise ValueError if a text of the header has half of a surrogate pair, which no other program could read."""
+    try:
+        json.dumps(header, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        at = error.object[max(error.start - 20, 0) : error.start + 1]
+        raise ValueError(f"a name or label is not valid Unicode: {at!r}") from None
 
 
 def _reason(error: Exception) -> str:

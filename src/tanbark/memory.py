@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import inf
 from pathlib import Path
 
 import psutil
@@ -17,7 +18,7 @@ UNCHECKED_BYTES = 64 * 2**20
 
 
 def usable_memory() -> float:
-    """Return the memory in bytes that may be used: most of the free memory, within the limit of a container."""
+    """Return the memory in bytes that may be used: most of what is free within the limits of container and process."""
     free = float(psutil.virtual_memory().available)
     for limit, usage, stat in zip(CGROUP_LIMIT_FILES, CGROUP_USAGE_FILES, CGROUP_STAT_FILES, strict=True):
         try:
@@ -27,7 +28,17 @@ def usable_memory() -> float:
             free = min(free, left + (float(cached[1]) if cached else 0.0))
         except (OSError, ValueError):
             continue
-    return USABLE_SHARE * free
+    return USABLE_SHARE * max(min(free, _left_of_address_space()), 0.0)
+
+
+def _left_of_address_space() -> float:
+    """Return the bytes that the process may still allocate under its own limit, `ulimit -v`, or infinity."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit.
+        return inf
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return inf if limit == resource.RLIM_INFINITY else float(limit - psutil.Process().memory_info().vms)
 
 
 def check_free_memory(needed: float, task: str, advice: str) -> None:

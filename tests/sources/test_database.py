@@ -140,9 +140,11 @@ def test_a_query_that_fails_raises_with_a_one_line_message(request, kind):
     database = request.getfixturevalue(
         {"duckdb": "duck_file", "sqlite": "sqlite_file", "postgresql": "postgres_table"}[kind]
     )
-    for query in ("SELECT nothing FROM t", "SELEC", "SELECT * FROM gone"):
+    for query in ("SELECT nothing FROM t", "SELECT * FROM gone"):
         with pytest.raises(SourceError, match=r"^the query cannot be run: [^\n]*$"):
             sql(query, database).schema  # noqa: B018
+    with pytest.raises(SourceError, match=r"^the query must be one SELECT statement, got 'SELEC'$"):
+        sql("SELEC", database)
     with pytest.raises(SourceError, match="the query has two columns named 'label'"):
         sql("SELECT label, label FROM t", database).schema  # noqa: B018
 

@@ -186,7 +186,7 @@ def test_rows_come_in_the_order_of_the_files(tmp_path, suffix):
 @pytest.mark.parametrize("text", ["", "1\n2\n", "[1, 2]\n", '{"a": 1}\n3\n'])
 def test_lines_that_are_not_json_objects_raise(tmp_path, text):
     (tmp_path / "t.jsonl").write_text(text)
-    with pytest.raises(SourceError, match=r"t\.jsonl is not a JSON Lines file; each line must be a JSON object$"):
+    with pytest.raises(SourceError, match=r"t\.jsonl is not a table; each line or array element must be an object$"):
         files(tmp_path / "t.jsonl").schema  # noqa: B018
 
 

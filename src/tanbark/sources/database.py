@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -23,6 +24,10 @@ from tanbark.sources.source import Source, SourceError, batch_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+READING_KEYWORDS = ("select", "with", "from", "values", "table", "describe", "summarize", "show")
+"""First words of the statements that only read rows; not every database has all of them."""
 
 
 def sql(query: str, database: str | Path) -> Query:
@@ -58,6 +63,9 @@ def sql(query: str, database: str | Path) -> Query:
     query = query.strip().rstrip(";").strip()
     if not query:
         raise SourceError("the query is empty; write a SELECT statement")
+    first_word = re.match(r"(?:\s|\(|--[^\n]*(?:\n|$)|/\*.*?\*/)*(\w*)", query, re.DOTALL)
+    if first_word is None or first_word[1].lower() not in READING_KEYWORDS:
+        raise SourceError(f"the query must be one SELECT statement, got {query[:40]!r}")
     scheme, separator, rest = str(database).partition("://")
     if separator and scheme in ("postgresql", "postgres"):
         return PostgresQuery(query, str(database))
@@ -144,8 +152,13 @@ class DuckQuery(Query):
     def schema(self) -> pa.Schema:
         """Names and types of the columns."""
         with self.errors(), closing(connect(str(self.database), read_only=True)) as connection:
-            if len(connection.extract_statements(self.query)) > 1:
+            import duckdb
+
+            statements = connection.extract_statements(self.query)
+            if len(statements) > 1:
                 raise SourceError("the query has more than one statement; write one SELECT statement")
+            if statements[0].type != duckdb.StatementType.SELECT:
+                raise SourceError(f"the query must be one SELECT statement, got {self.query[:40]!r}")
             result = connection.sql(self.query)
             self._check_distinct(result.columns)
             return arrow_reader(result.limit(0), len(result.columns)).schema
@@ -215,6 +228,8 @@ class SqliteQuery(AdbcQuery):
         import pyarrow as pa
 
         with self.errors(), closing(self.connected()) as connection, connection.cursor() as cursor:
+            # As a subquery, a statement that changes the database or a file is a syntax error.
+            cursor.execute(f"SELECT * FROM {self.subquery} LIMIT 0")
             cursor.execute(self.query)
             names = cursor.fetch_record_batch().schema.names
             self._check_distinct(names)

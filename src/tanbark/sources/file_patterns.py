@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,6 +20,7 @@ KINDS = {
     ".parquet": "parquet",
     ".pq": "parquet",
     ".arff": "arff",
+    ".json": "json",
     ".jsonl": "json",
     ".ndjson": "json",
 }
@@ -61,6 +63,8 @@ def files(data: str | Path, missing: Sequence[str] | None = None, labels: Sequen
     given = str(data)
     paths = [Path(given)]
     if not paths[0].exists():
+        if paths[0].is_symlink():
+            raise SourceError(f"{given} is a symbolic link that leads to no file")
         if not glob.has_magic(given):
             raise SourceError(f"there is no file {given}")
         # Path.glob does not accept absolute patterns.
@@ -81,6 +85,10 @@ def files(data: str | Path, missing: Sequence[str] | None = None, labels: Sequen
 
 def _kind(path: Path) -> str:
     """Return the format of a file by its extension, and raise SourceError if it cannot be read."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise SourceError(f"{os.fsencode(path)!r}: the name of the file is not valid UTF-8; rename the file") from None
     if path.is_dir():
         raise SourceError(f"{path} is a folder; name its files with a pattern such as '{path}/*.csv'")
     if not path.is_file():

@@ -45,7 +45,7 @@ class FileSource(Source):
 
     def sql_paths(self) -> str:
         """Return the paths as an SQL list."""
-        return "[" + ", ".join(quoted(glob.escape(str(path))) for path in self.paths) + "]"
+        return "[" + ", ".join(map(sql_path, self.paths)) + "]"
 
     def check_same_columns(self, names: Sequence[str], path: Path, others: Sequence[str]) -> None:
         """Raise SourceError if a file does not have the same columns as the first."""
@@ -94,6 +94,28 @@ class DuckFiles(FileSource):
         tokens = self.missing if self.texts_may_be_missing else ()
         place = {name: i for i, name in enumerate(rows.names)}
         return [present(f"c{place[name]}", rows.types[place[name]], tokens) for name in names]
+
+
+def sql_path(path: Path) -> str:
+    """Return a path as an SQL string in which DuckDB expands nothing; raise SourceError if there is no such string."""
+    # DuckDB replaces a leading "~" by the home folder.
+    absolute = str(path.absolute())
+    if glob.has_magic(absolute) and "\\" in absolute:
+        raise SourceError(f"{path}: a path with a backslash and one of * ? [ cannot be read; rename the file")
+    return quoted(glob.escape(absolute))
+
+
+def check_same_order(paths: Sequence[Path], names: Sequence[Sequence[str]]) -> None:
+    """Raise SourceError if DuckDB would confuse the columns of several files, because it ignores the case of names."""
+    first = names[0]
+    if len({name.lower() for name in first}) == len(first):
+        return
+    for path, others in zip(paths, names, strict=True):
+        if list(others) != list(first):
+            raise SourceError(
+                f"{path} has its columns in another order than {paths[0]}, and some names differ only in case; rename "
+                "them or use the same order"
+            )
 
 
 def raised_by_arrow(error: BaseException) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tanbark.sources.duckdb_rows import Rows, connect, first_line
-from tanbark.sources.file_source import FileErrors, FileSource, raised_by_arrow
+from tanbark.sources.file_source import FileErrors, FileSource, check_same_order, raised_by_arrow
 from tanbark.sources.source import SourceError, batch_rows, check_names
 
 if TYPE_CHECKING:
@@ -75,8 +75,10 @@ class ParquetFiles(FileSource):
     def as_written(self) -> Rows:
         """Return the rows in the types of the files."""
         names = tuple(self.schema.names)
-        union = ", union_by_name=true" if len(self.paths) > 1 else ""
-        relation = f"read_parquet({self.sql_paths()}{union})"
+        orders = [columns.names for columns, _ in self._footers]
+        check_same_order(self.paths, orders)
+        union = f", union_by_name={'true' if any(order != orders[0] for order in orders) else 'false'}"
+        relation = f"read_parquet({self.sql_paths()}, hive_partitioning=false{union})"
         connection = connect()
         errors = _ParquetFilesErrors(self)
         with errors:

@@ -1,23 +1,31 @@
-"""Text files: CSV and JSON Lines."""
+"""Text files: CSV and JSON."""
 
 from __future__ import annotations
 
 import csv
-import glob
 import gzip
+import re
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 from tanbark.sources.duckdb_rows import Rows, connect, interruptible, quoted, token_spellings
-from tanbark.sources.file_source import DuckFiles, FileErrors
+from tanbark.sources.file_source import DuckFiles, FileErrors, check_same_order, sql_path
 from tanbark.sources.source import SourceError, check_names
 
 MISSING = ("", "NA", "NaN", "null", "?")
 """Texts that represent missing values by default."""
 MAX_LINE_CHARACTERS = 2**24
 """Maximum length of a line."""
+MAX_CSV_ROW_BYTES = 2_000_000
+"""Maximum size of a row of a CSV file, as in DuckDB."""
+MAX_JSON_BLANKS = 2**16
+"""Number of characters in which a JSON file must begin."""
+_NUMBERED = re.compile(r"_\d+$")
+"""The end of the name that DuckDB gives to a key which equals another key except for case."""
+_TEMPORAL = ("DATE", "TIME", "INTERVAL")
+"""Prefixes of the SQL types that DuckDB infers for some texts."""
 
 
 def open_text(path: Path) -> IO[str]:
@@ -48,6 +56,10 @@ class TextErrors:
             raise SourceError(f"{self.path} is not UTF-8 text; convert it, for example with iconv") from error
         if isinstance(error, gzip.BadGzipFile | EOFError | zlib.error):
             raise SourceError(f"{self.path} is not a valid gzip file") from error
+        if isinstance(error, csv.Error) and "field limit" in str(error):
+            raise SourceError(
+                f"{self.path} has a value of more than {csv.field_size_limit():,} characters; is a quote not closed?"
+            ) from error
         if isinstance(error, csv.Error):
             raise SourceError(f"{self.path} is not a valid CSV file: {error}") from error
 
@@ -88,10 +100,13 @@ class CsvFiles(DuckFiles):
         """Return the rows read with the given options, and DuckDB's names of the columns."""
         delimiter = _delimiter(self.paths[0])
         names = _header(self.paths[0], delimiter)
-        for path in self.paths[1:]:
-            self.check_same_columns(names, path, _header(path, delimiter))
+        headers = [names, *(_header(path, delimiter) for path in self.paths[1:])]
+        for path, others in zip(self.paths[1:], headers[1:], strict=True):
+            self.check_same_columns(names, path, others)
+        check_same_order(self.paths, headers)
         dialect = f"header=true, skip=0, delim={quoted(delimiter)}, quote='\"', escape='\"', comment=''"
-        union = ["union_by_name=true"] if len(self.paths) > 1 else []
+        union = ["union_by_name=true"] if any(others != names for others in headers) else []
+        union.append("hive_partitioning=false")
         connection = connect()
         relation = f"read_csv({', '.join([self.sql_paths(), dialect, *options, *union])})"
         errors = _CsvErrors(self)
@@ -102,6 +117,14 @@ class CsvFiles(DuckFiles):
 
 class _CsvErrors(FileErrors):
     """Convert errors of reading CSV files, and look for lines with a wrong number of values."""
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        """Raise SourceError if a line is too long."""
+        if "Maximum line size" in str(error):
+            raise SourceError(
+                f"{self.source.name} has a row of more than {MAX_CSV_ROW_BYTES:,} bytes; is a quote not closed?"
+            ) from error
+        super().__exit__(kind, error, trace)
 
     def diagnose(self) -> None:
         """Raise SourceError if a line has more or fewer values than the first."""
@@ -123,6 +146,9 @@ def _header(path: Path, delimiter: str) -> tuple[str, ...]:
         names = [name.strip() for name in next(csv.reader(lines(path, file), delimiter=delimiter), [])]
     if not names:
         raise SourceError(f"{path} is empty; its first line must name the columns")
+    broken = next((at for at, name in enumerate(names, start=1) if "\n" in name or "\r" in name), None)
+    if broken is not None:
+        raise SourceError(f"{path}: the name of column {broken} contains a line break; rename the column")
     names = [name or f"column{i}" for i, name in enumerate(names)]
     check_names(path, names)
     return tuple(names)
@@ -142,35 +168,61 @@ def _check_line_lengths(path: Path) -> None:
 
 
 class JsonFiles(DuckFiles):
-    """JSON Lines files. Some texts represent missing values, as in CSV files."""
+    """JSON Lines files, or JSON arrays of objects. Some texts represent missing values, as in CSV files."""
 
     kind = "json"
     texts_may_be_missing = True
 
     def as_written(self) -> Rows:
-        """Return the rows in the narrowest types that fit all lines."""
-        union = ", union_by_name=true" if len(self.paths) > 1 else ""
-        lines = "format='newline_delimited'"
-        relation = f"read_json({self.sql_paths()}, {lines}, records=true, sample_size=-1{union})"
+        """Return the rows in the narrowest types that fit all objects; dates stay text."""
+        layout = f"format='{'array' if all(map(_is_json_array, self.paths)) else 'newline_delimited'}'"
         connection = connect()
         # Several threads would return the rows in any order.
         connection.execute("SET threads = 1")
         errors = _JsonErrors(self)
+        union = f"union_by_name={'true' if len(self.paths) > 1 else 'false'}"
+        relation = (
+            f"read_json({self.sql_paths()}, {layout}, records=true, sample_size=-1, hive_partitioning=false, {union})"
+        )
         with errors:
             found = interruptible(lambda: connection.sql(f"SELECT * FROM {relation}"), connection.interrupt)
-        names, types = tuple(found.columns), tuple(map(str, found.types))
+            names = tuple(found.columns)
+            if len(self.paths) > 1 or any(_NUMBERED.search(name) for name in names):
+                self._check_keys(connection, layout)
+        types = tuple("VARCHAR" if str(kind).startswith(_TEMPORAL) else str(kind) for kind in found.types)
         check_names(self.name, names)
         columns = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind in zip(names, types, strict=True))
-        parts = [f"read_json({quoted(glob.escape(str(p)))}, {lines}, columns={{{columns}}})" for p in self.paths]
-        return Rows(self, connection, relation, names, types, errors, tuple(parts) if len(parts) > 1 else ())
+        options = f"{layout}, records=true, hive_partitioning=false, columns={{{columns}}}"
+        parts = tuple(f"read_json({sql_path(path)}, {options})" for path in self.paths)
+        return Rows(self, connection, parts[0], names, types, errors, parts if len(parts) > 1 else ())
+
+    def _check_keys(self, connection: Any, layout: str) -> None:
+        """Raise SourceError if two keys differ only in case: DuckDB would rename one, or read only one of them."""
+        objects = f"read_json_objects({self.sql_paths()}, {layout}, hive_partitioning=false)"
+        keys = connection.sql(f"SELECT DISTINCT unnest(json_keys(json)) FROM {objects} ORDER BY 1").fetchall()
+        spellings: dict[str, str] = {}
+        for (key,) in keys:
+            other = spellings.setdefault(key.lower(), key)
+            if other != key:
+                raise SourceError(
+                    f"{self.name} has the keys {other!r} and {key!r}, which differ only in case; rename one"
+                )
+
+
+def _is_json_array(path: Path) -> bool:
+    """Return whether a JSON file begins with a bracket."""
+    with TextErrors(path), open_text(path) as file:
+        return file.read(MAX_JSON_BLANKS).lstrip().startswith("[")
 
 
 class _JsonErrors(FileErrors):
-    """Convert errors of reading JSON Lines files."""
+    """Convert errors of reading JSON files."""
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if "non-record JSON" in str(error):
             raise SourceError(
-                f"{self.source.name} is not a JSON Lines file; each line must be a JSON object"
+                f"{self.source.name} is not a table; each line or array element must be an object"
             ) from error
+        if "maximum_object_size" in str(error):
+            raise SourceError(f"{self.source.name} has a JSON object of more than 16 MiB; is it a table?") from error
         super().__exit__(kind, error, trace)

@@ -27,7 +27,11 @@ BAR_WIDTH = 30
 MIN_SECONDS_TO_ESTIMATE = 1.0
 """The time left is estimated after this many seconds."""
 
-CONTROL_CHARACTERS = {code: "\ufffd" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
+INVISIBLE_CHARACTERS = (0x061C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A))
+"""Characters that end a line or change the direction of writing."""
+CONTROL_CHARACTERS = {code: "\ufffd" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"} | {
+    code: f"\\u{code:04x}" for code in INVISIBLE_CHARACTERS
+}
 """Translation table that replaces the characters which a terminal executes instead of showing."""
 
 QUIET: ContextVar[bool] = ContextVar("quiet", default=False)
