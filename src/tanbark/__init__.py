@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tanbark.files import load, save
     from tanbark.network import Network
     from tanbark.report import write_report
-    from tanbark.schema import Category, Encoder, Number, Schema
+    from tanbark.schema import Category, Encoder, InputColumn, Number, Recipe, Schema
 
 __version__ = "0.1.0"
 
@@ -51,10 +51,12 @@ _HOME = {
     "EnsembleBN": "tanbark.classifiers.ensemble_bn",
     "EvidenceBN": "tanbark.classifiers.evidence_bn",
     "ForestAN": "tanbark.classifiers.forest_an",
+    "InputColumn": "tanbark.schema",
     "MarkovBlanketSelector": "tanbark.classifiers.markov_blanket_selector",
     "NaiveBayes": "tanbark.classifiers.naive_bayes",
     "Network": "tanbark.network",
     "Number": "tanbark.schema",
+    "Recipe": "tanbark.schema",
     "Schema": "tanbark.schema",
     "Stream": "tanbark.classifiers.stream",
     "SuperParent": "tanbark.classifiers.super_parent",
@@ -81,10 +83,12 @@ __all__ = [
     "EnsembleBN",
     "EvidenceBN",
     "ForestAN",
+    "InputColumn",
     "MarkovBlanketSelector",
     "NaiveBayes",
     "Network",
     "Number",
+    "Recipe",
     "Schema",
     "Stream",
     "SuperParent",

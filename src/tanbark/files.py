@@ -31,7 +31,7 @@ from tanbark.classifiers.registry import REGISTRY, registered_name
 from tanbark.counts import Counts
 from tanbark.counts.counts import ROUNDING
 from tanbark.models import Model, StoredModel
-from tanbark.schema import Encoder, Schema
+from tanbark.schema import Encoder, Recipe, Schema
 
 FORMAT = 1
 MAX_REASON_CHARACTERS = 500
@@ -272,6 +272,8 @@ def _plain_parameter(name: str, value: Any) -> Any:
     if isinstance(value, Encoder):
         settings = value.get_params(deep=False)
         return {"encoder": {key: _plain_parameter(key, setting) for key, setting in settings.items()}}
+    if isinstance(value, Recipe):
+        return {"recipe": value.to_dict()}
     if isinstance(value, Schema):
         return {"schema": value.to_dict()}
     if isinstance(value, Counts):
@@ -322,7 +324,7 @@ def _parameter(name: str, value: Any, arrays: Arrays, state: dict[str, Any]) -> 
         return _counts(Schema.from_dict(value["counts"]), arrays[f"{name}_class_counts"], arrays[f"{name}_table"])
     if "pairs" in value:
         return {(one, other): factor for one, other, factor in value["pairs"]}
-    return Schema.from_dict(value["schema"])
+    return Recipe.from_dict(value["recipe"]) if "recipe" in value else Schema.from_dict(value["schema"])
 
 
 def _digest(header: dict[str, Any], arrays: Arrays) -> str:

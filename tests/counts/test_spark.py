@@ -172,7 +172,7 @@ def test_invalid_columns_and_arguments_raise_before_any_row_is_read(session, tab
     with pytest.raises(ValueError, match=r"lack the column 'b\.c'"):
         module.count(df, "y", schema=SCHEMA)
     with pytest.raises(TypeError, match="column 'day' holds dates"):
-        module.count(df, "y")
+        module.count(df, "y", encoder=Encoder(dates="error"))
     with pytest.raises(TypeError, match=r"Spark data frame \(pip install 'tanbark\[spark\]'\), got 'Table'"):
         module.count(table, "y")
 

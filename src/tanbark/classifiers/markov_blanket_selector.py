@@ -128,7 +128,7 @@ class MarkovBlanketSelector(TransformerMixin, BaseEstimator):
         network = BayesNet(**self.get_params(deep=False)).fit(X, y, sample_weight)
         blanket = network.network_.structure.markov_blanket(network.network_.structure.of_class)
         self.support_ = np.zeros(network.n_features_in_, np.bool_)
-        self.support_[list(blanket)] = True
+        self.support_[network.schema_.source_index[list(blanket)]] = True
         self.network_, self.log_score_, self.search_ = network.network_, network.log_score_, network.search_
         self.n_features_in_ = network.n_features_in_
         self.__dict__.pop("feature_names_in_", None)
@@ -191,7 +191,7 @@ class MarkovBlanketSelector(TransformerMixin, BaseEstimator):
         names : array of str
         """
         check_is_fitted(self)
-        names = np.array(self.network_.schema.names, object)
+        names = np.array(self.network_.schema.input_names, object)
         if input_features is not None:
             names = np.asarray(input_features, object)
             if len(names) != self.n_features_in_:

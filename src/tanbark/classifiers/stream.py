@@ -217,7 +217,7 @@ class Stream(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Return a stream that has learned its first chunk, and from it the schema."""
         classifier = clone(self.model)
         classifier.validate_parameters()
-        rows, columns = classifier._first_rows(X, y, sample_weight, classes)
+        rows, columns = classifier._first_rows(X, y, sample_weight, classes, growing=True)
         classifier.classes_listed_ = classes is not None
         classifier.__dict__.update(columns)
         draft = self._watching(classifier)

@@ -11,10 +11,12 @@ import numpy as np
 from tanbark.counts.accumulator import MAX_PRIVATE_BYTES, Tally
 from tanbark.counts.counts import Counts
 from tanbark.kernels.runtime.threads import feed, resolve_n_jobs
+from tanbark.messages import warn
 from tanbark.progress import Progress
 from tanbark.schema import Encoder, Schema, Survey
 from tanbark.schema.read.class_column import codes_among, read_labels, warn_of_dropped
 from tanbark.schema.read.table_reader import read_table
+from tanbark.schema.recipe.unreadable import UnreadableValues, collecting
 from tanbark.sources import Source, as_source
 from tanbark.sources.arrow_streams import merge_small_batches
 from tanbark.sources.file_source import FileSource
@@ -82,8 +84,10 @@ def count_source(
             survey = survey_rows(rows, target, encoder, ignore, n_jobs, progress)
             schema = survey.schema()
         elif rows.schema.names:
-            check_columns(rows.schema, schema.names, target)
-        counts, dropped = count_and_drop(schema, rows.batches((*schema.names, target)), target, order, n_jobs, seen)
+            check_columns(rows.schema, schema.input_names, target)
+        batches = rows.batches((*schema.input_names, target))
+        # A survey has already warned of values that cannot be read.
+        counts, dropped = count_and_drop(schema, batches, target, order, n_jobs, seen, survey is None)
         check_row_count(counts, dropped, survey)
     return counts
 
@@ -116,6 +120,7 @@ def count_and_drop(
     order: int,
     n_jobs: int | None,
     seen: Callable[[int], None] | None = None,
+    warn_of_unreadable: bool = True,
 ) -> tuple[Counts, int]:
     """Count as `count_batches` does; return the number of dropped rows instead of warning about them."""
     threads = resolve_n_jobs(n_jobs)
@@ -124,13 +129,16 @@ def count_and_drop(
     shared = tally.nbytes > MAX_PRIVATE_BYTES
     tallies = [tally] if shared else [tally, *(Tally(schema, order) for _ in range(threads - 1))]
     dropped = [0]
+    unreadable = UnreadableValues()
     inner_threads = threads if shared else 1
 
     def count(own: Tally, rows: pa.Table) -> None:
-        check_columns(rows.schema, schema.names, target)
+        check_columns(rows.schema, schema.input_names, target)
         labels, codes = read_labels(rows.column(target), target)
         classes = codes_among(labels, codes, schema.classes)
-        values = schema.encode_table(read_table(rows.select(schema.names), inner_threads), inner_threads)
+        table = read_table(rows.select(schema.input_names), inner_threads)
+        with collecting(unreadable):
+            values = schema.encode_table(table, inner_threads)
         known = classes >= 0
         if not known.all():
             dropped.append(int((~known).sum()))
@@ -144,6 +152,10 @@ def count_and_drop(
             seen(rows)
     for other in tallies[1:]:
         tally.merge(other)
+    unreadable.check()
+    if warn_of_unreadable:
+        for note in unreadable.notes():
+            warn(note)
     return tally.counts(), sum(dropped)
 
 
@@ -159,7 +171,7 @@ def check_schema_arguments(target: str, schema: Schema | None, encoder: Encoder 
         return
     if encoder is not None or len(ignore):
         raise ValueError("the schema already defines the columns; leave out encoder= and ignore=")
-    if target in schema.names:
+    if target in schema.input_names:
         raise ValueError(f"target {target!r} is an attribute of the schema, whose class is {schema.class_name!r}")
 
 

@@ -67,11 +67,11 @@ def count(
     if schema is None:
         survey = Survey(encoder, target, columns, ignore)
         schema = _survey(df, survey, columns, declared)
-    check_columns(columns, schema.names, target)
+    check_columns(columns, schema.input_names, target)
     check_memory(schema, order)
     counts: Counts
     counts, dropped = _reduce_partitions(
-        df[[*schema.names, target]], _count_partition, _add, schema, target, order, declared
+        df[[*schema.input_names, target]], _count_partition, _add, schema, target, order, declared
     )
     check_row_count(counts, dropped, survey)
     return counts

@@ -95,7 +95,7 @@ def count(
     check_order(order)
     check_schema_arguments(target, schema, encoder, ignore)
     # Unused columns may have types that Arrow does not support.
-    unused = [name for name in df.columns if (name in ignore if schema is None else name not in schema.names)]
+    unused = [name for name in df.columns if (name in ignore if schema is None else name not in schema.input_names)]
     unused = [name for name in unused if name != target]
     columns = df.drop(*unused).limit(0).toArrow().schema
     survey = None
@@ -103,8 +103,8 @@ def count(
         if schema is None:
             survey = Survey(encoder, target, columns, [name for name in ignore if name not in unused])
             schema = _survey(df, survey, columns)
-        names = [*schema.names, target]
-        check_columns(columns, schema.names, target)
+        names = [*schema.input_names, target]
+        check_columns(columns, schema.input_names, target)
         check_memory(schema, order)
         cells = _numbered(df, names).mapInArrow(_counting(schema, names, order), "key bigint, count bigint")
         sums = cells.groupBy("key").sum("count").toArrow()

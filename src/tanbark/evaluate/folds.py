@@ -7,6 +7,7 @@ schema as the training part alone if `EncodedTable.is_schema_of` them.
 from __future__ import annotations
 
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -20,6 +21,7 @@ from tanbark.schema.encode.columns import Codes
 from tanbark.schema.read.class_column import Target
 from tanbark.schema.read.raw_columns import Labels
 from tanbark.schema.read.table_reader import Table
+from tanbark.schema.recipe.unreadable import UnreadableValues, collecting
 
 Places = NDArray[np.int64]
 """Positions of rows, or classes or folds by number."""
@@ -123,7 +125,7 @@ class EncodedTable:
         self._given = isinstance(encoder, Schema)
         if isinstance(encoder, Schema):
             encoder.check_table(table)
-            target.name_beside(encoder.names)
+            target.name_beside(encoder.input_names)
             self.schema = encoder
         else:
             self.schema = encoder.learn(table, target, None)
@@ -141,14 +143,18 @@ class EncodedTable:
     def rows(self) -> Rows:
         """The encoded rows."""
         began = time.perf_counter()
-        codes = self.schema.encode_table(self._table, self.n_jobs)
+        # Learning the schema has already warned of values that cannot be read.
+        with nullcontext() if self._given else collecting(UnreadableValues()):
+            codes = self.schema.encode_table(self._table, self.n_jobs)
         self.encoding = (time.perf_counter() - began) / self._table.rows
         return Rows(self.schema, codes, self._target.codes_under(self.schema.classes))
 
     @cached_property
     def _declared(self) -> NDArray[np.bool_]:
         """Which values are levels even if they do not occur; the level for missing values never is one."""
-        columns = zip(self.schema.columns, self.schema.arity.tolist(), self._table.columns, strict=True)
+        with collecting(UnreadableValues()):
+            table = self.schema.prepared(self._table)
+        columns = zip(self.schema.columns, self.schema.arity.tolist(), table.columns, strict=True)
         return np.concatenate(
             [
                 np.arange(arity) < (arity - column.missing) * (isinstance(raw, Labels) and raw.declared)

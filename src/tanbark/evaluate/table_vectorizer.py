@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from tanbark.classifiers.base.validation import check_encoder, read_known_table, read_new_table, with_encoder
 from tanbark.schema import Category, Encoder, Schema
 from tanbark.schema.read.class_column import read_target, usable_rows
+from tanbark.schema.recipe.unreadable import UnreadableValues, collecting
 from tanbark.shared_docs import insert_shared_docs
 
 
@@ -100,7 +101,9 @@ class TableVectorizer(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         table = read_known_table(self, X, None)
-        codes = self.schema_.encode_table(table)
+        with collecting(UnreadableValues()):
+            codes = self.schema_.encode_table(table)
+        table = self.schema_.prepared(table)
         parts = []
         for column, raw, code in zip(self.schema_.columns, table.columns, codes, strict=True):
             if isinstance(column, Category):

@@ -66,8 +66,8 @@ def _split(schema: Schema, data: Any) -> tuple[Any, Any]:
         return data, None
     frame = nw.from_native(data, eager_only=True)
     y = frame.get_column(schema.class_name) if schema.class_name in frame.columns else None
-    if set(schema.names) <= set(frame.columns):
-        return frame.select(list(schema.names)).to_native(), y
+    if set(schema.input_names) <= set(frame.columns):
+        return frame.select(list(schema.input_names)).to_native(), y
     return (frame if y is None else frame.drop(schema.class_name)).to_native(), y
 
 

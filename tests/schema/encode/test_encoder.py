@@ -305,6 +305,10 @@ def test_an_encoder_can_be_cloned_and_set():
         "max_levels": 255,
         "missing": "auto",
         "unseen": "marginalize",
+        "coerce": False,
+        "dates": "expand",
+        "identifiers": "keep",
+        "keep": (),
     }
 
 

@@ -455,34 +455,57 @@ def test_a_column_of_missing_values_has_one_code_and_no_row_has_it(X, times):
     assert codes == [[0] * 3]
 
 
-# Errors
+# Dates and times
 
 DAY = datetime.date(2020, 2, 3)
+DAYS = 18_295.0  # From 1970-01-01 to 2020-02-03: 50 years of 365 days, 12 leap days, 31 days of January and 2.
 DATES = {
     "pandas": lambda: pd.DataFrame({"when": pd.to_datetime([DAY] * 3)}),
-    "pandas, zone": lambda: pd.DataFrame({"when": pd.to_datetime([DAY] * 3).tz_localize("UTC")}),
-    "pandas, spans": lambda: pd.DataFrame({"when": pd.to_timedelta([1, 2, 3])}),
-    "pandas, periods": lambda: pd.DataFrame({"when": pd.period_range("2020", periods=3)}),
+    "pandas, zone": lambda: pd.DataFrame(
+        {"when": pd.to_datetime([DAY] * 3).tz_localize("UTC").tz_convert("Asia/Tokyo")}
+    ),
+    "pandas, periods": lambda: pd.DataFrame({"when": pd.period_range("2020-02-03", periods=3, freq="D")}),
     "pandas, objects": lambda: pd.DataFrame({"when": pd.Series([DAY] * 3, dtype=object)}),
     "pandas, declared": lambda: pd.DataFrame({"when": pd.Categorical(pd.to_datetime([DAY] * 3))}),
     "polars": lambda: pl.DataFrame({"when": [DAY] * 3}),
-    "polars, times": lambda: pl.DataFrame({"when": [datetime.time(1)] * 3}),
     "Arrow": lambda: pa.table({"when": [DAY] * 3}),
     "Arrow, dictionary": lambda: pa.table({"when": pa.array([DAY] * 3).dictionary_encode()}),
-    "Arrow, spans": lambda: pa.table({"when": [datetime.timedelta(1)] * 3}),
     "DuckDB": lambda: duckdb.from_arrow(pa.table({"when": [DAY] * 3})),
+    "NumPy": lambda: np.array([["2020-02-03"]] * 3, "M8[D]"),
 }
 
 
 @pytest.mark.parametrize("make", DATES)
-def test_dates_raise_with_the_column_name_and_a_suggestion(make, times):
-    with pytest.raises(TypeError, match=r"column 'when' holds dates or times; convert it to numbers .* or drop it$"):
-        learned(DATES[make](), [0, 1, 0], times=times)
+def test_dates_become_days_since_1970(make, times):
+    schema, _, _ = learned(DATES[make](), [0, 1, 0], times=times)
+    assert [(column.is_date, column.low) for column in schema.columns if not column.source] == [(True, DAYS)]
 
 
-def test_numpy_dates_raise(times):
-    with pytest.raises(TypeError, match="column 'x0' holds dates or times"):
-        learned(np.array([["2020-02-03"]] * 3, "M8[D]"), [0, 1, 0], times=times)
+@pytest.mark.parametrize("make", DATES)
+def test_dates_raise_if_they_are_errors(make, times):
+    with pytest.raises(
+        TypeError, match=r"column '(when|x0)' holds dates or times; convert it to numbers .* or drop it$"
+    ):
+        learned(DATES[make](), [0, 1, 0], times=times, dates="error")
+
+
+SPANS = {
+    "pandas, spans": (lambda: pd.DataFrame({"when": pd.to_timedelta([1.5] * 3, unit="D")}), 1.5),
+    "polars, spans": (lambda: pl.DataFrame({"when": [datetime.timedelta(1.5)] * 3}), 1.5),
+    "Arrow, spans": (lambda: pa.table({"when": [datetime.timedelta(1.5)] * 3}), 1.5),
+    "polars, times": (lambda: pl.DataFrame({"when": [datetime.time(6, 15)] * 3}), 6.25),
+    "Arrow, times": (lambda: pa.table({"when": [datetime.time(6, 15)] * 3}), 6.25),
+}
+
+
+@pytest.mark.parametrize("make", SPANS)
+def test_durations_are_numbers_of_days_and_times_of_day_are_numbers_of_hours(make, times):
+    table, expected = SPANS[make]
+    schema, _, _ = learned(table(), [0, 1, 0], times=times)
+    assert (schema.columns[0].low, schema.columns[0].is_date) == (expected, False)
+
+
+# Errors
 
 
 @pytest.mark.parametrize(

@@ -221,7 +221,7 @@ def test_infinity_in_a_row_without_a_class_does_not_matter():
     assert surveyed(Encoder(), table.to_batches(), table.schema, 1, random.Random(0)) == whole(Encoder(), table)
 
 
-@pytest.mark.parametrize("values", [[b"a", None], [[1], None], pa.array([0, None], pa.date32())])
+@pytest.mark.parametrize("values", [[b"a", None], [[1], None]])
 def test_an_unsupported_value_raises_the_same_message(values):
     table = pa.table({"x": values, "y": ["a", "b"]})
     expected = whole(Encoder(), table)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numba  # noqa: F401 (below many nested imports, its own import can take 0.1 s longer in Python 3.11)
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from tanbark.classifiers.base.validation import (
@@ -34,6 +34,7 @@ from tanbark.schema.encode.columns import Codes
 from tanbark.schema.encode.schema_growth import encode_growing, with_classes
 from tanbark.schema.read.class_column import Target, read_known_target, read_target, usable_rows
 from tanbark.schema.read.table_reader import Table
+from tanbark.schema.recipe.unreadable import UnreadableValues, collecting
 from tanbark.shared_docs import insert_shared_docs
 
 Array = NDArray[np.float64]
@@ -210,7 +211,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             if has_no_rows(X) and has_no_rows(y):
                 return self
             if not hasattr(self, "model_"):
-                self._start(X, y, sample_weight, classes)
+                self._start(X, y, sample_weight, classes, growing=True)
                 return self
             model = self.model_
             self._check_classes(model.schema, classes)
@@ -315,9 +316,11 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             former.pop("feature_names_in_", None)
         self.__dict__ = former | attributes | {"model_": model}
 
-    def _start(self, X: Any, y: Any, sample_weight: Any, classes: Any, **attributes: Any) -> None:
-        """Learn from a first table."""
-        rows, columns = self._first_rows(X, y, sample_weight, classes)
+    def _start(
+        self, X: Any, y: Any, sample_weight: Any, classes: Any, growing: bool = False, **attributes: Any
+    ) -> None:
+        """Learn from a first table; no column is left out if further tables follow (`growing`)."""
+        rows, columns = self._first_rows(X, y, sample_weight, classes, growing)
         model = self._learn(self._count(rows), rows, None)
         self._set_learned(model, classes_listed_=classes is not None, **columns, **attributes)
 
@@ -329,7 +332,9 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         model = self._learn(counts, rows, None)
         self._set_learned(model, classes_listed_=False, chunk_ids_=(), **_columns_of(counts.schema))
 
-    def _first_rows(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> tuple[Rows, dict[str, Any]]:
+    def _first_rows(
+        self, X: Any, y: Any, sample_weight: Any, classes: Any, growing: bool = False
+    ) -> tuple[Rows, dict[str, Any]]:
         """Return rows under the schema that is given or that they define, and the columns that scikit-learn saw."""
         table, columns = read_new_table(X, self.n_jobs)
         target = read_target(y)
@@ -340,18 +345,23 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         if isinstance(encoder, Schema):
             schema = encoder
             schema.check_table(table)
-            target.name_beside(schema.names)
+            target.name_beside(schema.input_names)
         else:
+            encoder = clone(encoder).set_params(identifiers="keep") if growing else encoder
             schema = encoder.learn(table, target, weights)
         self._given_log_prior(len(schema.classes))
         self._check_schema(schema)
-        return self._encoded_rows(schema, table, target, weights), columns
+        if schema.recipe is None or isinstance(encoder, Schema):
+            return self._encoded_rows(schema, table, target, weights), columns
+        # The encoder has already warned of values that cannot be read.
+        with collecting(UnreadableValues()):
+            return self._encoded_rows(schema, table, target, weights), columns
 
     def _further_rows(self, schema: Schema, X: Any, y: Any, sample_weight: Any = None) -> Rows:
         """Return further rows under the schema, or under one that extends it with new levels and classes."""
         table = read_known_table(self, X, self.n_jobs)
         target = read_known_target(y, schema.class_labels)
-        target.name_beside(schema.names)
+        target.name_beside(schema.input_names)
         table, target, weights = usable_rows(table, target, sample_weight, some=False)
         encoder = self.usable_encoder()
         if isinstance(encoder, Schema):
@@ -543,9 +553,9 @@ def raising_interrupts() -> Iterator[None]:
 
 def _columns_of(schema: Schema) -> dict[str, Any]:
     """Return the attributes that scikit-learn would set for a table with the columns of a schema."""
-    columns: dict[str, Any] = {"n_features_in_": len(schema.columns)}
+    columns: dict[str, Any] = {"n_features_in_": len(schema.input_names)}
     if schema.named:
-        columns["feature_names_in_"] = np.array(schema.names, object)
+        columns["feature_names_in_"] = np.array(schema.input_names, object)
     return columns
 
 

@@ -36,6 +36,10 @@ def label_sort_key(label: Any) -> tuple[bool, Any]:
     return isinstance(label, str), label
 
 
+MAX_DAYS = 3_000_000
+"""Dates are shown up to this number of days before and after 1970-01-01."""
+
+
 def union(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the labels of `a` and `b`, sorted if both are sorted, otherwise with those of `a` first."""
 
@@ -67,6 +71,8 @@ class Category(Immutable):
         Whether all labels outside `levels` share one additional code. If False, they count as unseen.
     missing : bool, default=False
         Whether missing values form a level of their own, with the last code.
+    source : str or None, default=None
+        Name of the column of the table that this column is computed from. None means that it has the same name.
 
     Raises
     ------
@@ -89,6 +95,7 @@ class Category(Immutable):
     levels: tuple[Label, ...]
     other: bool = False
     missing: bool = False
+    source: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "levels", tuple(plain(level) for level in self.levels))
@@ -221,7 +228,8 @@ class Category(Immutable):
         values : dict
             The parameters of the column.
         """
-        return {"name": self.name, "levels": list(self.levels), "other": self.other, "missing": self.missing}
+        values = {"name": self.name, "levels": list(self.levels), "other": self.other, "missing": self.missing}
+        return values if self.source is None else {**values, "source": self.source}
 
 
 @dataclass(frozen=True)
@@ -240,6 +248,10 @@ class Number(Immutable):
         Largest number seen in training. Sampled values of the last interval are not above it.
     missing : bool, default=False
         Whether missing values form a level of their own, with the last code.
+    source : str or None, default=None
+        Name of the column of the table that this column is computed from. None means that it has the same name.
+    is_date : bool, default=False
+        Whether the numbers are days since 1970-01-01 UTC, which are shown as dates.
 
     Raises
     ------
@@ -262,9 +274,11 @@ class Number(Immutable):
     low: float = 0.0
     high: float = 1.0
     missing: bool = False
+    source: str | None = None
+    is_date: bool = False
 
     def __post_init__(self) -> None:
-        _check_flags(self, "missing")
+        _check_flags(self, "missing", "is_date")
         cuts = tuple(float(c) for c in self.cuts)
         if not all(np.isfinite(cuts)) or any(a >= b for a, b in itertools.pairwise(cuts)):
             raise ValueError(f"column {self.name!r}: cut points must be finite and ascending, got {list(cuts)}")
@@ -287,13 +301,33 @@ class Number(Immutable):
     @property
     def labels(self) -> tuple[str, ...]:
         """Display name of each code."""
-        cuts = _shortest_distinct(self.cuts)
+        cuts = self.texts_of(self.cuts)
         if not cuts:
-            intervals = ["any number"]
+            intervals = ["any date" if self.is_date else "any number"]
         else:
             between = [f"({a}, {b}]" for a, b in itertools.pairwise(cuts)]
             intervals = [f"<= {cuts[0]}", *between, f"> {cuts[-1]}"]
         return tuple(intervals + [MISSING_LABEL] * self.missing)
+
+    def texts_of(self, numbers: Sequence[float]) -> list[str]:
+        """Return numbers of the column as text, with as few digits as make them distinct.
+
+        Parameters
+        ----------
+        numbers : sequence of float
+            Numbers, such as cut points.
+
+        Returns
+        -------
+        texts : list of str
+            The numbers with at least six significant digits, or the dates.
+
+        Examples
+        --------
+        >>> Number("seen", (), is_date=True).texts_of([0.0, 365.5])
+        ['1970-01-01 00:00', '1971-01-01 12:00']
+        """
+        return _as_dates(numbers) if self.is_date else _shortest_distinct(numbers)
 
     def codes_of(self, values: Sequence[Any]) -> list[int]:
         """Return the code of each number in a short sequence.
@@ -347,7 +381,10 @@ class Number(Immutable):
             The parameters of the column.
         """
         range_ = {"low": self.low, "high": self.high}
-        return {"name": self.name, "cuts": list(self.cuts), **range_, "missing": self.missing}
+        values = {"name": self.name, "cuts": list(self.cuts), **range_, "missing": self.missing}
+        if self.source is not None:
+            values["source"] = self.source
+        return {**values, "is_date": True} if self.is_date else values
 
 
 def _shortest_distinct(numbers: Sequence[float]) -> list[str]:
@@ -361,6 +398,17 @@ def _shortest_distinct(numbers: Sequence[float]) -> list[str]:
         if len(set(text)) == len(text):
             break
     return text
+
+
+def _as_dates(days: Sequence[float]) -> list[str]:
+    """Return days since 1970-01-01 as dates, with the time of day if one is not midnight.
+
+    >>> _as_dates([0.0, 19783.0])
+    ['1970-01-01', '2024-03-01']
+    """
+    seconds = np.round(np.clip(np.array(days, np.float64), -MAX_DAYS, MAX_DAYS) * 86_400)
+    length = 10 if not (seconds % 86_400).any() else 16 if not (seconds % 60).any() else 19
+    return [str(stamp).replace("T", " ")[:length] for stamp in seconds.astype("datetime64[s]")]
 
 
 Column = Category | Number

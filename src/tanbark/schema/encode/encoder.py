@@ -16,6 +16,9 @@ from tanbark.schema.encode.schema import Schema
 from tanbark.schema.read.class_column import Target, read_target, usable_rows
 from tanbark.schema.read.raw_columns import MAX_AUTO_LEVELS, RawColumn
 from tanbark.schema.read.table_reader import Table, read_table
+from tanbark.schema.recipe.detection import Detector, with_sources, without_identifiers
+from tanbark.schema.recipe.recipe import Recipe
+from tanbark.schema.recipe.unreadable import UnreadableValues, collecting
 
 DEFAULT_N_BINS = 5
 
@@ -44,6 +47,18 @@ class Encoder(BaseEstimator):
         for `EvidenceBN`, `BoostedTables` and `EnsembleBN`, and "marginalize" for all others and without a classifier.
     unseen : {"marginalize", "error"}, default="marginalize"
         Whether labels that did not occur in training are treated as missing or raise an error.
+    coerce : bool or Recipe, default=False
+        Whether columns of text are read as numbers or dates if that is what they hold, and texts such as "n/a" as
+        missing values. False takes text as categories. A `Recipe` sets the rules. Columns declared categorical are
+        never changed.
+    dates : {"expand", "number", "ignore", "error"}, default="expand"
+        What a column of dates becomes: a number that is shown as a date, and the weekday, the month and the hour if
+        they vary; only the number; nothing; or an error.
+    identifiers : {"keep", "drop"}, default="keep"
+        Whether `fit` leaves out columns that look like identifiers, with a warning: text with more than 90 % distinct
+        values, whole numbers that are distinct and consecutive, and long free text. The last column is never left out.
+    keep : sequence of str, default=()
+        Columns that are never left out as identifiers.
 
     Attributes
     ----------
@@ -76,6 +91,10 @@ class Encoder(BaseEstimator):
         max_levels: int = 255,
         missing: str = "auto",
         unseen: str = "marginalize",
+        coerce: bool | Recipe = False,
+        dates: str = "expand",
+        identifiers: str = "keep",
+        keep: Collection[str] = (),
     ) -> None:
         self.categorical = categorical
         self.bins = bins
@@ -83,6 +102,10 @@ class Encoder(BaseEstimator):
         self.max_levels = max_levels
         self.missing = missing
         self.unseen = unseen
+        self.coerce = coerce
+        self.dates = dates
+        self.identifiers = identifiers
+        self.keep = keep
 
     @property
     def max_bins(self) -> int:
@@ -141,12 +164,64 @@ class Encoder(BaseEstimator):
         names = table.names or tuple(f"x{u}" for u in range(len(table.columns)))
         class_name = target.name_beside(names)
         forced = self.forced_categories(names)
+        detector = self.detector(names, forced)
+        inputs = [detector.input_of(name, raw, weights) for name, raw in zip(names, table.columns, strict=True)]
+        recipe, prepared = None, table
+        if detector.coerce or self.identifiers == "drop" or any(one.kind != "unchanged" for one in inputs):
+            recipe = detector.recipe(inputs, class_name)
+            prepared = self._read(recipe, detector, table)
+        if recipe is not None and self.identifiers == "drop":
+            read = dict(zip(prepared.names or (), ((raw, None) for raw in prepared.columns), strict=True))
+            recipe = without_identifiers(recipe, read, {*self.keep, *forced, *detector.given})
+            used = {name for one in recipe.inputs for name in one.columns}
+            kept = [
+                (name, raw) for name, raw in zip(prepared.names or (), prepared.columns, strict=True) if name in used
+            ]
+            prepared = Table(tuple(raw for _, raw in kept), tuple(name for name, _ in kept), table.rows)
+        forced -= {one.name for one in inputs if one.kind == "date"}
         columns = tuple(
             self.column(name, raw, name in forced, table.rows, weights, target.codes, len(target.labels))
-            for name, raw in zip(names, table.columns, strict=True)
+            for name, raw in zip(prepared.names or names, prepared.columns, strict=True)
         )
-        classes = tuple(target.labels.tolist())
-        return Schema(columns, classes, class_name, self.unseen, table.names is not None, target.labels.dtype.str)
+        if recipe is not None:
+            columns = with_sources(columns, recipe)
+        labels, named = tuple(target.labels.tolist()), table.names is not None
+        return Schema(columns, labels, class_name, self.unseen, named, target.labels.dtype.str, recipe)
+
+    @staticmethod
+    def _read(recipe: Recipe, detector: Detector, table: Table) -> Table:
+        """Return the table as the recipe reads it, with warnings of unreadable values in columns of a given kind."""
+        with collecting(UnreadableValues()) as unreadable:
+            prepared = recipe.prepare(table)
+        unreadable.check()
+        for note in unreadable.notes(detector.given):
+            warn(note)
+        return prepared
+
+    def detector(self, names: tuple[str, ...], forced: set[str]) -> Detector:
+        """Return what decides how each column of a table is read.
+
+        Parameters
+        ----------
+        names : tuple of str
+            Names of the columns of the table.
+        forced : set of str
+            Columns that the user declared categorical.
+
+        Returns
+        -------
+        detector : Detector
+
+        Raises
+        ------
+        ValueError
+            If `keep` or the given recipe has a column that the table does not have.
+        """
+        for name in self.keep:
+            if name not in names:
+                raise ValueError(f"keep names the column {name!r}, which the table does not have")
+        rules = self.coerce if isinstance(self.coerce, Recipe) else Recipe() if self.coerce else None
+        return Detector(rules, self.dates, names, forced)
 
     def column(
         self,
@@ -193,6 +268,8 @@ class Encoder(BaseEstimator):
             "bins": ("quantile", "width", "mdlp"),
             "missing": ("auto", "marginalize", "state"),
             "unseen": ("marginalize", "error"),
+            "dates": ("expand", "number", "ignore", "error"),
+            "identifiers": ("keep", "drop"),
         }
         for name, allowed in choices.items():
             if not isinstance(getattr(self, name), str) or getattr(self, name) not in allowed:
@@ -215,6 +292,11 @@ class Encoder(BaseEstimator):
             raise ValueError(
                 f"categorical must be 'auto', 'all' or a list of column names or positions, got {self.categorical!r}"
             )
+
+        if not isinstance(self.coerce, bool | Recipe):
+            raise ValueError(f"coerce must be True, False or a Recipe, got {self.coerce!r}")
+        if isinstance(self.keep, str) or not all(isinstance(name, str) for name in self.keep):
+            raise ValueError(f"keep must be a list of column names, got {self.keep!r}")
 
     def forced_categories(self, names: tuple[str, ...]) -> set[str]:
         """Return the names of the columns that the user declared categorical.
@@ -247,7 +329,7 @@ class Encoder(BaseEstimator):
     def _category(self, name: str, raw: RawColumn, rows: int, weights: NDArray[np.float64] | None) -> Column:
         levels = raw.levels()
         state = self.missing == "state" and raw.has_missing
-        if len(levels) > MAX_AUTO_LEVELS and len(levels) > rows / 2:
+        if len(levels) > MAX_AUTO_LEVELS and len(levels) > rows / 2 and name not in self.keep:
             warn(f"column {name!r} has {len(levels)} levels in {rows} rows: it looks like an identifier; drop it")
         room = self.max_levels - state
         if len(levels) <= room:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -27,6 +27,7 @@ from tanbark.schema.encode.columns import (
 from tanbark.schema.read.class_column import read_target
 from tanbark.schema.read.raw_columns import RawColumn
 from tanbark.schema.read.table_reader import Table, read_table
+from tanbark.schema.recipe.recipe import Recipe
 from tanbark.shared_docs import insert_shared_docs
 
 MAX_CODES = 65_535
@@ -57,6 +58,8 @@ class Schema(Immutable):
         Whether the column names come from the user. The columns of a table without names are called x0, x1, ...
     class_dtype : str, default=""
         NumPy dtype of the classes. If empty, it is derived from `classes`.
+    recipe : Recipe or None, default=None
+        How the columns of a table are read before they are encoded. None takes the values as they are.
 
     Raises
     ------
@@ -87,6 +90,7 @@ class Schema(Immutable):
     unseen: str = "marginalize"
     named: bool = True
     class_dtype: str = field(default="", compare=False)
+    recipe: Recipe | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(self.columns))
@@ -111,11 +115,28 @@ class Schema(Immutable):
             raise ValueError(f"there are {len(self.classes):,} classes, but at most {MAX_CODES:,} are supported")
         if self.unseen not in ("marginalize", "error"):
             raise ValueError(f"unseen must be 'marginalize' or 'error', got {self.unseen!r}")
+        if self.recipe is not None and tuple(names) != tuple(n for one in self.recipe.inputs for n in one.columns):
+            raise ValueError("the columns of the schema are not those of its recipe")
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the columns."""
         return tuple(c.name for c in self.columns)
+
+    @cached_property
+    def input_names(self) -> tuple[str, ...]:
+        """Names of the columns that a table must have, which a recipe may expand or leave out."""
+        return self.names if self.recipe is None else self.recipe.names
+
+    @cached_property
+    def source_index(self) -> NDArray[np.int64]:
+        """Position in `input_names` of the column that each column is computed from.
+
+        Importances and contributions by column can be added up by the columns of the table:
+        ``np.bincount(schema.source_index, importances)``.
+        """
+        place = {name: at for at, name in enumerate(self.input_names)}
+        return read_only(np.array([place[c.source or c.name] for c in self.columns], np.int64))
 
     @cached_property
     def arity(self) -> NDArray[np.int64]:
@@ -192,13 +213,29 @@ class Schema(Immutable):
         table : Table
             A table that has been read.
         """
-        if len(table.columns) != len(self.columns):
-            raise ValueError(f"the table has {len(table.columns)} columns, but the schema has {len(self.columns)}")
-        if self.named and table.names is not None and table.names != self.names:
-            unexpected = next(a for a, b in zip(table.names, self.names, strict=True) if a != b)
+        expected = self.input_names
+        if len(table.columns) != len(expected):
+            raise ValueError(f"the table has {len(table.columns)} columns, but the schema has {len(expected)}")
+        if self.named and table.names is not None and table.names != expected:
+            unexpected = next(a for a, b in zip(table.names, expected, strict=True) if a != b)
             raise ValueError(
-                f"unexpected column {unexpected!r}; the schema expects, in this order: {', '.join(self.names)}"
+                f"unexpected column {unexpected!r}; the schema expects, in this order: {', '.join(expected)}"
             )
+
+    def prepared(self, table: Table) -> Table:
+        """Return the columns of the schema, computed from those of a table.
+
+        Parameters
+        ----------
+        table : Table
+            A table that has been read.
+
+        Returns
+        -------
+        table : Table
+            With one column per column of the schema.
+        """
+        return table if self.recipe is None else self.recipe.prepare(table, self.columns)
 
     def check_codes(self, codes: Any) -> None:
         """Raise ValueError if an array does not have the shape and type of codes of this schema.
@@ -224,6 +261,7 @@ class Schema(Immutable):
         ValueError
             If a label is unseen under ``unseen="error"``, or a column has values of the wrong type.
         """
+        table = self.prepared(table)
         codes, unseen = self.encode_columns(table, n_jobs)
         if self.unseen == "error" and any(unseen):
             u = unseen.index(True)
@@ -232,7 +270,7 @@ class Schema(Immutable):
         return codes
 
     def encode_columns(self, table: Table, n_jobs: int | None = None) -> tuple[Codes, list[bool]]:
-        """Return the codes of a table that has already been read, and for each column whether it has unseen labels.
+        """Return the codes of a prepared table, and for each column whether it has unseen labels.
 
         {read_table_to_codes}
         unseen : list of bool
@@ -338,8 +376,10 @@ class Schema(Immutable):
             raise ValueError("the two schemas have different columns or class names, so their counts cannot be added")
         columns = tuple(_merge(a, b) for a, b in zip(self.columns, other.columns, strict=True))
         classes = union(self.classes, other.classes)
+        if self.recipe != other.recipe:
+            raise ValueError("the two schemas read their tables in different ways, so their counts cannot be added")
         dtype = common_dtype(self.class_dtype, other.class_dtype)
-        return Schema(columns, classes, self.class_name, self.unseen, self.named, dtype)
+        return replace(self, columns=columns, classes=classes, class_dtype=dtype)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the schema as JSON-serializable dicts, lists and scalars.
@@ -356,6 +396,7 @@ class Schema(Immutable):
             "unseen": self.unseen,
             "named": self.named,
             "class_dtype": self.class_dtype,
+            **({} if self.recipe is None else {"recipe": self.recipe.to_dict()}),
         }
 
     @classmethod
@@ -378,7 +419,13 @@ class Schema(Immutable):
             If the description is not valid.
         """
         columns = tuple(column_from_dict(c) for c in plain_values["columns"])
-        schema = cls(**(plain_values | {"columns": columns, "classes": tuple(plain_values["classes"])}))
+        recipe = plain_values.get("recipe")
+        values = {
+            "columns": columns,
+            "classes": tuple(plain_values["classes"]),
+            "recipe": None if recipe is None else Recipe.from_dict(recipe),
+        }
+        schema = cls(**(plain_values | values))
         if not schema.columns or not schema.classes:
             raise ValueError("the schema has no columns or no classes")
         if not all(isinstance(name, str) for name in (*schema.names, schema.class_name)):
@@ -420,9 +467,10 @@ def _merge(a: Column, b: Column) -> Column:
     if isinstance(a, Category) and isinstance(b, Category):
         if {type(x) is str for x in a.levels + b.levels} == {True, False} and a.levels and b.levels:
             raise ValueError(f"column {a.name!r} holds text in one schema and numbers in the other")
-        return Category(a.name, union(a.levels, b.levels), a.other or b.other, a.missing or b.missing)
-    if isinstance(a, Number) and isinstance(b, Number) and a.cuts == b.cuts:
-        return Number(a.name, a.cuts, min(a.low, b.low), max(a.high, b.high), a.missing or b.missing)
+        missing = a.missing or b.missing
+        return replace(a, levels=union(a.levels, b.levels), other=a.other or b.other, missing=missing)
+    if isinstance(a, Number) and isinstance(b, Number) and a.cuts == b.cuts and a.is_date == b.is_date:
+        return replace(a, low=min(a.low, b.low), high=max(a.high, b.high), missing=a.missing or b.missing)
     raise ValueError(
         f"column {a.name!r} has different types or cut points in the two schemas, so their counts cannot be added"
     )

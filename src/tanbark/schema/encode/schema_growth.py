@@ -35,6 +35,7 @@ def encode_growing(schema: Schema, table: Table, encoder: Encoder, n_jobs: int |
     Beyond `max_levels` the rarest new labels are merged into one level, with a warning. Under ``missing="state"`` the
     first missing value of a column adds a level. Cut points do not change.
     """
+    table = schema.prepared(table)
     codes, unseen = schema.encode_columns(table, n_jobs)
     columns = list(schema.columns)
     for u, (column, raw) in enumerate(zip(schema.columns, table.columns, strict=True)):

@@ -14,7 +14,7 @@ from sklearn.utils.validation import column_or_1d
 
 from tanbark.messages import warn
 from tanbark.schema.encode.columns import UNKNOWN
-from tanbark.schema.read.raw_columns import Labels, Numbers, is_missing
+from tanbark.schema.read.raw_columns import Dates, Labels, Numbers, is_missing
 from tanbark.schema.read.table_reader import Table, read_column, unmasked
 
 
@@ -99,6 +99,8 @@ def read_labels(values: Any, name: str) -> tuple[list[Any], NDArray[np.int64]]:
         raise TypeError(f"the class {name!r} must hold labels: strings, integers or booleans") from error
     except ValueError as error:
         raise ValueError(str(error).replace("column", "the class", 1)) from error
+    if isinstance(raw, Dates):
+        raise TypeError(f"the class {name!r} must hold labels: strings, integers or booleans; it holds dates")
     if isinstance(raw, Numbers):
         _check_labels(raw.rows[:, raw.at])
     elif isinstance(raw, Labels):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import datetime
 import numbers
+from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from itertools import compress
-from math import inf
+from math import inf, nan
 from numbers import Real
 from typing import Any, Protocol
 
@@ -31,6 +32,7 @@ MAX_PYTHON_ROWS = 64
 EXACT = 2**53
 """A float represents every integer below this magnitude exactly."""
 _NUMBER_TYPES = {float, int, np.float64}
+TEMPORAL_TYPES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 
 
 class RawColumn(Protocol):
@@ -222,13 +224,25 @@ class Numbers:
 
     def keep(self, rows: NDArray[np.bool_]) -> Numbers:
         """Return the column with the selected rows."""
-        return Numbers(self.rows[rows, self.at].reshape(-1, 1), 0, self.name)
+        return type(self)(self.rows[rows, self.at].reshape(-1, 1), 0, self.name)
 
     def _infinite(self) -> ValueError:
         """Return the error for infinite values."""
         return ValueError(
             f"column {self.name!r}: Input X contains infinity or a value too large; replace it or make it missing"
         )
+
+
+class Dates(Numbers):
+    """Dates and times as days since 1970-01-01 UTC, NaN if missing."""
+
+    few_whole = False
+
+    def encode(self, column: Column, missing: int, out: Codes) -> bool:
+        """Write the code of each row to `out`; raise TypeError if the column does not hold dates."""
+        if not getattr(column, "is_date", False):
+            raise dates_error(self.name)
+        return super().encode(column, missing, out)
 
 
 @dataclass(frozen=True)
@@ -302,27 +316,13 @@ class Labels:
         return Labels(self.distinct, self.position[rows], self.name, self.declared)
 
 
-@dataclass(frozen=True)
-class Objects:
-    """A column of Python objects. They are inspected one by one only if the fast paths do not apply."""
+class ParsedColumn:
+    """A column that becomes numbers or labels when it is first needed."""
 
-    values: list[Any]
-    name: str
-
-    @cached_property
+    @property
+    @abstractmethod
     def parsed(self) -> Numbers | Labels:
         """The column as numbers or labels."""
-        return read_objects(self.values, self.name)
-
-    @cached_property
-    def _numbers(self) -> NDArray[Any] | None:
-        """The values as an array if they are finite numbers of common types, otherwise None."""
-        if not set(map(type, self.values)) <= _NUMBER_TYPES:
-            return None
-        numbers = np.array(self.values)
-        whole = numbers.dtype.kind == "i"
-        finite = whole or (numbers.dtype.kind == "f" and np.isfinite(numbers).all())
-        return numbers if finite and len(numbers) else None
 
     @property
     def has_missing(self) -> bool:
@@ -353,6 +353,56 @@ class Objects:
 
     def extent(self) -> tuple[float, float] | None:
         """Return the smallest and the largest number, or None if there are no numbers."""
+        return self.parsed.extent()
+
+    def encode(self, column: Column, missing: int, out: Codes) -> bool:
+        """Write the code of each row to `out`, and return whether there is an unseen value."""
+        return self.parsed.encode(column, missing, out)
+
+
+@dataclass(frozen=True)
+class Texts(ParsedColumn):
+    """A column of text in an Arrow array."""
+
+    values: Any
+    name: str
+
+    @cached_property
+    def parsed(self) -> Labels:
+        """The column as labels."""
+        stored = self.values.dictionary_encode()
+        position = stored.indices.fill_null(UNKNOWN).to_numpy(zero_copy_only=False)
+        return Labels(stored.dictionary.to_pylist(), position, self.name)
+
+    def keep(self, rows: NDArray[np.bool_]) -> Texts:
+        """Return the column with the selected rows."""
+        return Texts(self.values.filter(rows), self.name)
+
+
+@dataclass(frozen=True)
+class Objects(ParsedColumn):
+    """A column of Python objects. They are inspected one by one only if the fast paths do not apply."""
+
+    values: list[Any]
+    name: str
+
+    @cached_property
+    def parsed(self) -> Numbers | Labels:
+        """The column as numbers or labels."""
+        return read_objects(self.values, self.name)
+
+    @cached_property
+    def _numbers(self) -> NDArray[Any] | None:
+        """The values as an array if they are finite numbers of common types, otherwise None."""
+        if not set(map(type, self.values)) <= _NUMBER_TYPES:
+            return None
+        numbers = np.array(self.values)
+        whole = numbers.dtype.kind == "i"
+        finite = whole or (numbers.dtype.kind == "f" and np.isfinite(numbers).all())
+        return numbers if finite and len(numbers) else None
+
+    def extent(self) -> tuple[float, float] | None:
+        """Return the smallest and the largest number, or None if there are no numbers."""
         numbers = self._numbers
         return self.parsed.extent() if numbers is None else (float(numbers.min()), float(numbers.max()))
 
@@ -363,7 +413,7 @@ class Objects:
             if codes is not None:
                 out[:] = codes
                 return False
-        elif self._numbers is not None:
+        elif self._numbers is not None and not column.is_date:
             out[:] = column.points.searchsorted(self._numbers)
             return False
         return self.parsed.encode(column, missing, out)
@@ -413,6 +463,8 @@ def read_objects(values: Iterable[Any], name: str) -> Numbers | Labels:
         if is_missing(value):
             index.append(UNKNOWN)
             continue
+        if isinstance(value, TEMPORAL_TYPES) or type(value).__name__ == "Period":
+            return read_temporal_objects(values, name)
         value = plain(value)
         if isinstance(value, str | bool):
             text = True
@@ -438,6 +490,53 @@ def read_objects(values: Iterable[Any], name: str) -> Numbers | Labels:
     return Numbers(as_float[at].reshape(-1, 1), 0, name)
 
 
+def read_temporal_objects(values: Iterable[Any], name: str) -> Numbers:
+    """Return dates as `Dates`, durations as numbers of days, and times of day as numbers of hours."""
+    kinds = set()
+    numbers = []
+    for value in values:
+        if is_missing(value):
+            numbers.append(nan)
+            continue
+        if type(value).__name__ == "Period":
+            value = value.start_time.to_pydatetime()
+        elif isinstance(value, np.datetime64 | np.timedelta64):
+            value = value.astype(f"{value.dtype.kind}8[us]").item()
+        if isinstance(value, datetime.timedelta):
+            kinds.add("durations")
+            numbers.append(value / datetime.timedelta(days=1))
+        elif isinstance(value, datetime.time):
+            kinds.add("times of day")
+            numbers.append(value.hour + value.minute / 60 + (value.second + value.microsecond / 1e6) / 3600)
+        elif isinstance(value, datetime.date):
+            kinds.add("dates")
+            numbers.append(_days(value))
+        else:
+            kinds.add("other values")
+        if len(kinds) > 1:
+            raise ValueError(f"column {name!r} mixes {' with '.join(sorted(kinds))}; convert it to one type")
+    column = np.array(numbers, np.float64).reshape(-1, 1)
+    return Dates(column, 0, name) if kinds == {"dates"} else Numbers(column, 0, name)
+
+
+def _days(value: datetime.date) -> float:
+    """Return the days since 1970-01-01 UTC; a time without time zone is UTC."""
+    if not isinstance(value, datetime.datetime):
+        return float((value - datetime.date(1970, 1, 1)).days)
+    zone = datetime.UTC if value.tzinfo is None else value.tzinfo
+    return (value.replace(tzinfo=zone) - datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)) / datetime.timedelta(
+        days=1
+    )
+
+
+def read_temporal_array(values: NDArray[Any], name: str) -> Numbers:
+    """Return NumPy dates as `Dates`, and durations as numbers of days."""
+    unit = np.timedelta64(1, "D")
+    if values.dtype.kind == "m":
+        return Numbers((values / unit).reshape(-1, 1), 0, name)
+    return Dates(((values - np.datetime64(0, "s")) / unit).reshape(-1, 1), 0, name)
+
+
 def mixed_types_error(name: str) -> ValueError:
     """Return the error for a column that mixes numbers with text."""
     return ValueError(f"column {name!r} mixes numbers with strings or booleans; convert it to one type")
@@ -459,7 +558,4 @@ def unsupported_value_error(value: Any, name: str) -> Exception:
     """Return the error for a value that is neither text nor a number."""
     if isinstance(value, complex):
         return complex_values_error(name)
-    temporal = datetime.date | datetime.time | datetime.timedelta | np.datetime64 | np.timedelta64
-    if isinstance(value, temporal) or type(value).__name__ == "Period":
-        return dates_error(name)
     return TypeError(f"column {name!r}: argument must be a string or a number, not {type(value).__name__!r}")

@@ -20,15 +20,19 @@ from tanbark.schema.read.raw_columns import (
     EXACT,
     MAX_PYTHON_ROWS,
     NARROW_RANGE,
+    TEMPORAL_TYPES,
     Labels,
     Numbers,
     Objects,
+    ParsedColumn,
     RawColumn,
     SmallIntegers,
+    Texts,
     complex_values_error,
-    dates_error,
     is_missing,
     mixed_types_error,
+    read_temporal_array,
+    read_temporal_objects,
     unsupported_value_error,
 )
 
@@ -103,7 +107,7 @@ def read_column(values: Any, name: str) -> RawColumn:
         column = _read_series(nw.from_native(values, series_only=True), name)
     else:
         column = _read_vector(as_array(values), name)
-    return column.parsed if isinstance(column, Objects) else column
+    return column.parsed if isinstance(column, ParsedColumn) else column
 
 
 def _is_frame(X: Any) -> bool:
@@ -219,7 +223,7 @@ def _read_vector(values: NDArray[Any], name: str) -> RawColumn:
     if kind == "c":
         raise complex_values_error(name)
     if kind in "mM":
-        raise dates_error(name)
+        return read_temporal_array(values, name)
     raise TypeError(f"column {name!r}: argument must be a string or a number, not {values.dtype.type.__name__!r}")
 
 
@@ -314,9 +318,19 @@ def _read_series(series: Any, name: str) -> RawColumn:
         return Objects(series.to_list(), name)
     if dtype in (nw.Boolean, nw.String, nw.Categorical, nw.Enum):
         return _read_arrow_labels(series, name)
-    if dtype.is_temporal():
-        raise dates_error(name)
+    if dtype in (nw.Date, nw.Datetime):
+        return read_temporal_array(_microseconds(series.dt.timestamp("us")).view("datetime64[us]"), name)
+    if dtype == nw.Duration:
+        return read_temporal_array(_microseconds(series.dt.total_microseconds()).view("timedelta64[us]"), name)
     return Objects(series.to_list(), name)
+
+
+def _microseconds(series: Any) -> NDArray[np.int64]:
+    """Return a series of integers as an array in which NaT represents nulls."""
+    is_null = series.is_null().to_numpy().astype(np.bool_)
+    values = np.array(series.fill_null(0).to_numpy(), np.int64)
+    values[is_null] = np.iinfo(np.int64).min
+    return values
 
 
 def _read_nullable_integers(series: Any, name: str) -> RawColumn:
@@ -342,6 +356,8 @@ def _read_arrow_labels(series: Any, name: str) -> RawColumn:
     if hasattr(native, "cat") and hasattr(native.cat, "categories"):
         return _read_categories(native.array, name)
     arrow = one_array(native if isinstance(native, pyarrow.ChunkedArray) else series.to_arrow())
+    if pyarrow.types.is_string(arrow.type) or pyarrow.types.is_large_string(arrow.type):
+        return Texts(arrow, name)
     if not pyarrow.types.is_dictionary(arrow.type):
         arrow = arrow.dictionary_encode()
     stored = arrow.dictionary.to_pylist()
@@ -360,7 +376,8 @@ def _read_arrow_labels(series: Any, name: str) -> RawColumn:
 
 def _read_categories(values: Any, name: str) -> RawColumn:
     """Return a pandas categorical as a column with declared levels."""
-    return _labels([plain(v) for v in values.categories.tolist()], values.codes.astype(np.int64), name, True)
+    levels = [str(v) if type(v).__name__ == "Interval" else plain(v) for v in values.categories.tolist()]
+    return _labels(levels, values.codes.astype(np.int64), name, True)
 
 
 def one_array(values: Any) -> Any:
@@ -390,6 +407,9 @@ def _unified(chunks: list[Any]) -> Any:
 
 def _labels(levels: list[Any], position: NDArray[np.integer], name: str, declared: bool) -> RawColumn:
     """Return a column of labels, and raise an error if a level is not a valid label."""
+    if any(isinstance(level, TEMPORAL_TYPES) or type(level).__name__ == "Period" for level in levels):
+        values = read_temporal_objects([*levels, None], name)
+        return type(values)(values.rows[position], 0, name)
     for level in levels:
         if not isinstance(level, str | int | float | bool):
             raise unsupported_value_error(level, name)

@@ -40,13 +40,18 @@ class SeenLabels:
         self.declared: list[Any] | None = None
         self.missing = 0
 
+    @property
+    def varies(self) -> bool:
+        """Whether there are at least two distinct values."""
+        return len(self.counts) > 1
+
     def see(self, values: Any, rows: NDArray[np.bool_], _classes: Any = None) -> None:
         """Count the labels in the selected rows of an Arrow array."""
         import pyarrow as pa
         from pyarrow import types
 
         stored = values.type.value_type if types.is_dictionary(values.type) else values.type
-        if not (_is_text(stored) or types.is_boolean(stored) or types.is_integer(stored) or types.is_floating(stored)):
+        if not (is_text(stored) or types.is_boolean(stored) or types.is_integer(stored) or types.is_floating(stored)):
             self._see_other_type(values, rows)
             return
         if not types.is_dictionary(values.type):
@@ -137,14 +142,17 @@ def too_many_levels_error(name: str) -> ValueError:
     )
 
 
-def _is_text(stored: Any) -> bool:
+def is_text(stored: Any) -> bool:
+    """Return whether an Arrow type holds text, or an unordered dictionary of text."""
     from pyarrow import types
 
+    if types.is_dictionary(stored) and not stored.ordered:
+        stored = stored.value_type
     return bool(types.is_string(stored) or types.is_large_string(stored) or types.is_string_view(stored))
 
 
 def kind_of(stored: pa.DataType) -> str:
-    """Return the kind of an Arrow type: "signed", "unsigned", "float", "decimal" or "labels".
+    """Return the kind of an Arrow type: signed, unsigned, float, decimal, date, duration, time or labels.
 
     Integers in an unordered dictionary are numbers, as they are when the whole table is read at once.
     """
@@ -154,7 +162,14 @@ def kind_of(stored: pa.DataType) -> str:
         stored = stored.value_type
     if types.is_integer(stored):
         return "signed" if types.is_signed_integer(stored) else "unsigned"
-    return "float" if types.is_floating(stored) else "decimal" if types.is_decimal(stored) else "labels"
+    kinds = {
+        "float": types.is_floating,
+        "decimal": types.is_decimal,
+        "date": lambda one: types.is_timestamp(one) or types.is_date(one),
+        "duration": types.is_duration,
+        "time": types.is_time,
+    }
+    return next((kind for kind, matches in kinds.items() if matches(stored)), "labels")
 
 
 class ManyNumbers(Numbers):
@@ -199,6 +214,11 @@ class SeenNumbers:
         self._tables: dict[Any, ValueTable] = {}
         self._search: OrderStatistics | None = None
         self._low, self._high = 2**64 - 1, 0
+
+    @property
+    def varies(self) -> bool:
+        """Whether there are at least two distinct values."""
+        return self._search is not None or len(self._values()[0]) > 1
 
     def see(self, values: Any, rows: NDArray[np.bool_], classes: Any) -> None:
         """Count the selected rows of an Arrow array; `classes` are the labels and the class code of each row."""

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tanbark.messages import first_repeated
+from tanbark.schema.encode.columns import Column
 from tanbark.schema.encode.encoder import Encoder
 from tanbark.schema.encode.schema import Schema
 from tanbark.schema.read.class_column import as_labels, no_classes_error, read_labels, warn_of_dropped
 from tanbark.schema.read.table_reader import one_array
-from tanbark.schema.survey.column_survey import SeenLabels, SeenNumbers, kind_of
+from tanbark.schema.recipe.detection import with_sources, without_identifiers
+from tanbark.schema.survey.column_survey import SeenLabels, kind_of
+from tanbark.schema.survey.input_survey import SeenInput
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -63,7 +66,11 @@ class Survey:
         self._names = _attributes(arrow_schema, target, ignore)
         self._kinds = {name: kind_of(arrow_schema.field(name).type) for name in self._names}
         self._forced = self.encoder.forced_categories(self._names)
-        self._columns = {name: self._column(name, arrow_schema.field(name).type) for name in self._names}
+        detector = self.encoder.detector(self._names, self._forced)
+        self._detector = detector
+        self._columns = {
+            name: SeenInput(name, arrow_schema.field(name).type, detector, self.encoder) for name in self._names
+        }
         self._open = self._names
         self._classes = SeenLabels(target)
         self._rows = 0
@@ -118,7 +125,7 @@ class Survey:
         self._rows += other._rows
         self._classes.merge(other._classes)
         for name in self._open:
-            self._columns[name].merge(cast(Any, other._columns[name]))
+            self._columns[name].merge(other._columns[name])
 
     def fresh(self) -> Survey:
         """Return an empty survey for the same pass.
@@ -176,20 +183,25 @@ class Survey:
             raise no_classes_error(self.target)
         warn_of_dropped(self._classes.missing)
         rows = self.rows - self._classes.missing
-        columns = []
-        for name in self._names:
-            raw, weights, codes = self._columns[name].weighted(labels)
-            columns.append(self.encoder.column(name, raw, name in self._forced, rows, weights, codes, len(labels)))
+        inputs = [self._columns[name].one for name in self._names]
+        found = {name: column for one in self._columns.values() for name, column in one.weighted(labels).items()}
+        recipe = None
+        if self._detector.coerce or self.encoder.identifiers == "drop" or any(o.kind != "unchanged" for o in inputs):
+            recipe = self._detector.recipe(inputs, self.target)
+        if recipe is not None and self.encoder.identifiers == "drop":
+            kept = {*self.encoder.keep, *self._forced, *self._detector.given}
+            recipe = without_identifiers(recipe, {name: column[:2] for name, column in found.items()}, kept)
+        forced = self._forced - {one.name for one in inputs if one.kind == "date"}
+        names = self._names if recipe is None else [name for one in recipe.inputs for name in one.columns]
+        columns: tuple[Column, ...] = ()
+        for name in names:
+            raw, weights, codes = found[name]
+            columns += (self.encoder.column(name, raw, name in forced, rows, weights, codes, len(labels)),)
+        if recipe is not None:
+            columns = with_sources(columns, recipe)
         classes = as_labels(labels)
-        return Schema(
-            tuple(columns), tuple(classes.tolist()), self.target, self.encoder.unseen, True, classes.dtype.str
-        )
-
-    def _column(self, name: str, stored: pa.DataType) -> SeenLabels | SeenNumbers:
-        """Return an empty survey of a column of an Arrow type."""
-        if self._kinds[name] == "labels":
-            return SeenLabels(name)
-        return SeenNumbers(name, stored, name in self._forced, self.encoder.bins, self.encoder.max_bins)
+        dtype = classes.dtype.str
+        return Schema(columns, tuple(classes.tolist()), self.target, self.encoder.unseen, True, dtype, recipe)
 
 
 def _attributes(columns: pa.Schema, target: str, ignore: Sequence[str]) -> tuple[str, ...]:

@@ -1,0 +1,178 @@
+"""Dates and times in text: ISO, ``13/02/2024``, ``13.2.2024``, ``13 Feb 2024``, and times of day."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import date
+from functools import cache
+from math import nan
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.schema.recipe.number_text import MIN_TEXTS_FOR_ARROW
+
+UNAMBIGUOUS_FORMATS = ("year-month-day", "day.month.year", "month name", "time of day")
+"""Formats of which a text can have only one."""
+AMBIGUOUS_FORMATS = ("month/day/year", "day/month/year")
+"""Formats that 01/02/2024 has both."""
+DATE_FORMATS = (*UNAMBIGUOUS_FORMATS, *AMBIGUOUS_FORMATS)
+
+EPOCH = date(1970, 1, 1).toordinal()
+MAX_DATE_LENGTH = 40
+SECONDS_PER_DAY = 86_400
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+LONG_MONTHS = (
+    *("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november"),
+    "december",
+)
+_MONTH_NUMBER = {name: m for names in (MONTHS, LONG_MONTHS) for m, name in enumerate(names, start=1)} | {"sept": 9}
+
+_SECONDS = r"(?::(?P<second>[0-9]{2}(?:[.,][0-9]{1,9})?))?"
+_CLOCK = rf"(?P<hour>[0-9]{{1,2}}):(?P<minute>[0-9]{{2}}){_SECONDS}(?:\s?(?P<half>[AaPp])[Mm])?"
+_ZONE = r"(?:\s?(?:(?P<utc>Z|UTC|GMT)|(?P<zone>[+-])(?P<zone_hours>[0-9]{2}):?(?P<zone_minutes>[0-9]{2})?))?"
+_TIME = rf"(?:(?:T|,?\s+){_CLOCK}{_ZONE})?"
+_YEAR, _MONTH, _DAY = r"(?P<year>[0-9]{4})", r"(?P<month>[0-9]{1,2})", r"(?P<day>[0-9]{1,2})"
+_FIRST, _SECOND = r"(?P<separator>[-/])", r"(?P=separator)"
+_PATTERNS = {
+    "year-month-day": _YEAR + _FIRST + _MONTH + _SECOND + _DAY + _TIME,
+    "day.month.year": rf"{_DAY}\.\s?{_MONTH}\.\s?{_YEAR}{_TIME}",
+    "month name": (
+        rf"(?:{_DAY}(?:st|nd|rd|th)?[ .-]{{1,2}}(?P<name>[A-Za-z]{{3,9}})[ .,-]{{1,2}}"
+        r"|(?P<name2>[A-Za-z]{3,9})\.?\s(?P<day2>[0-9]{1,2})(?:st|nd|rd|th)?,?\s)"
+        rf"{_YEAR}{_TIME}"
+    ),
+    "day/month/year": _DAY + _FIRST + _MONTH + _SECOND + _YEAR + _TIME,
+    "month/day/year": _MONTH + _FIRST + _DAY + _SECOND + _YEAR + _TIME,
+    "time of day": _CLOCK,
+}
+
+
+@cache
+def _pattern(date_format: str) -> re.Pattern[str]:
+    return re.compile(rf"{_PATTERNS[date_format]}\Z")
+
+
+def date_in(text: str, date_format: str) -> float | None:
+    """Return the date that a text holds, or None if it holds anything else.
+
+    Parameters
+    ----------
+    text : str
+        The text. Blanks around it do not matter.
+    date_format : str
+        One of `DATE_FORMATS`. A time of day, and an offset from UTC, may follow the date.
+
+    Returns
+    -------
+    days : float or None
+        Days since 1970-01-01 UTC; for a time of day, hours since midnight.
+
+    Examples
+    --------
+    >>> date_in("1970-01-02T12:00Z", "year-month-day"), date_in("3.1.1970", "day.month.year")
+    (1.5, 2.0)
+    >>> date_in("31/12/2024", "month/day/year"), date_in("6:30 PM", "time of day")
+    (None, 18.5)
+    """
+    text = text.strip()
+    found = _pattern(date_format).match(text) if len(text) <= MAX_DATE_LENGTH else None
+    if found is None:
+        return None
+    parts = found.groupdict()
+    seconds = _seconds(parts)
+    if seconds is None:
+        return None
+    if date_format == "time of day":
+        return seconds / 3600
+    name = parts.get("name") or parts.get("name2")
+    month = _MONTH_NUMBER.get(name.lower(), 0) if name else int(parts["month"])
+    try:
+        day = date(int(parts["year"]), month, int(parts.get("day") or parts["day2"]))
+    except ValueError:
+        return None
+    return day.toordinal() - EPOCH + seconds / SECONDS_PER_DAY
+
+
+def _seconds(parts: dict[str, str | None]) -> float | None:
+    """Return the seconds since midnight UTC, or None if the time does not exist."""
+    if parts["hour"] is None:
+        return 0.0
+    hour, minute, second = (
+        int(parts["hour"]),
+        int(parts["minute"] or 0),
+        float((parts["second"] or "0").replace(",", ".")),
+    )
+    half = (parts["half"] or "").lower()
+    if half and not 1 <= hour <= 12:
+        return None
+    if half:
+        hour = hour % 12 + 12 * (half == "p")
+    if hour > 23 or minute > 59 or second >= 60:
+        return None
+    seconds = 3600 * hour + 60 * minute + second
+    if parts.get("zone"):
+        offset = 3600 * int(parts["zone_hours"] or 0) + 60 * int(parts["zone_minutes"] or 0)
+        seconds -= offset if parts["zone"] == "+" else -offset
+    return seconds
+
+
+def date_formats_of(text: str) -> frozenset[str]:
+    """Return the formats in which a text is a date.
+
+    >>> sorted(date_formats_of("01/02/2024")), sorted(date_formats_of("20-29"))
+    (['day/month/year', 'month/day/year'], [])
+    """
+    if len(text) > MAX_DATE_LENGTH + 2 or not any(c in text for c in ":/.- "):
+        return frozenset()
+    unique = next((name for name in UNAMBIGUOUS_FORMATS if date_in(text, name) is not None), None)
+    if unique is not None:
+        return frozenset((unique,))
+    return frozenset(name for name in AMBIGUOUS_FORMATS if date_in(text, name) is not None)
+
+
+def read_dates(texts: Sequence[str], date_format: str) -> NDArray[np.float64]:
+    """Return the dates that texts hold, NaN for texts that hold anything else.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        The texts.
+    date_format : str
+        One of `DATE_FORMATS`.
+
+    Returns
+    -------
+    days : ndarray of float64
+        Days since 1970-01-01 UTC; for times of day, hours since midnight.
+
+    Examples
+    --------
+    >>> read_dates(["1970-01-02", "?", "1970-02-30"], "year-month-day")
+    array([ 1., nan, nan])
+    """
+    if date_format == "year-month-day" and len(texts) >= MIN_TEXTS_FOR_ARROW:
+        by_arrow = _read_iso_by_arrow(texts)
+        if by_arrow is not None:
+            return by_arrow
+    found = (date_in(text, date_format) for text in texts)
+    return np.array([nan if days is None else days for days in found], np.float64)
+
+
+def _read_iso_by_arrow(texts: Sequence[str]) -> NDArray[np.float64] | None:
+    """Return the dates in texts, or None if one is not in the ISO format without an offset."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    strings = pa.array(texts, pa.large_string())
+    shape = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?$"
+    if not pc.all(pc.match_substring_regex(strings, shape)).as_py():
+        return None
+    try:
+        stamps = pc.cast(strings, pa.timestamp("us"))
+    except pa.ArrowInvalid:
+        return None
+    microseconds = stamps.to_numpy(zero_copy_only=False).view(np.int64)
+    days: NDArray[np.float64] = microseconds / (SECONDS_PER_DAY * 1e6)
+    return days

@@ -1,0 +1,235 @@
+"""Detect how the columns of a table are read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.messages import warn
+from tanbark.schema.encode.columns import Column, Number
+from tanbark.schema.read.raw_columns import Dates, Labels, Objects, RawColumn, dates_error
+from tanbark.schema.recipe.date_parts import varying_parts
+from tanbark.schema.recipe.date_text import read_dates
+from tanbark.schema.recipe.identifiers import identifies_rows
+from tanbark.schema.recipe.number_text import read_numbers
+from tanbark.schema.recipe.recipe import TIME_OF_DAY, InputColumn, Recipe, texts_of
+from tanbark.schema.recipe.text_profile import TextProfile
+from tanbark.schema.recipe.unreadable import listed_examples
+
+
+class Detector:
+    """Decide how each column of a table is read.
+
+    Parameters
+    ----------
+    rules : Recipe or None
+        The rules for columns of text, and columns whose kind is given. None leaves text as it is.
+    dates : {"expand", "number", "ignore", "error"}
+        What to do with dates.
+    names : sequence of str
+        Names of the columns.
+    forced : collection of str
+        Columns that the user declared categorical. Their text is left as it is.
+
+    Raises
+    ------
+    ValueError
+        If the rules have a column that the table does not have.
+    """
+
+    def __init__(self, rules: Recipe | None, dates: str, names: Sequence[str], forced: Iterable[str]) -> None:
+        self.rules = rules or Recipe()
+        self.coerce = rules is not None
+        self.dates = dates
+        self.forced = frozenset(forced)
+        self.given = {one.name: one for one in self.rules.inputs}
+        unknown = next((name for name in self.given if name not in names), None)
+        if unknown is not None:
+            raise ValueError(f"the recipe has the column {unknown!r}, which the table does not have")
+
+    def recipe(self, inputs: Iterable[InputColumn], class_name: str) -> Recipe:
+        """Return the recipe with these columns; raise ValueError if two columns get the same name."""
+        recipe = replace(self.rules, inputs=tuple(inputs))
+        _check_new_names(recipe, class_name)
+        return recipe
+
+    def input_of(self, name: str, raw: RawColumn, weights: NDArray[np.float64] | None) -> InputColumn:
+        """Return how a column of a table is read, and warn of what may surprise.
+
+        Parameters
+        ----------
+        name : str
+            Name of the column.
+        raw : RawColumn
+            Values of the column.
+        weights : ndarray of float64 or None
+            Weights of the rows.
+
+        Returns
+        -------
+        one : InputColumn
+        """
+        if name in self.given:
+            return self.given[name]
+        parsed = raw.parsed if isinstance(raw, Objects) and not (self.coerce and texts_of(raw)) else raw
+        if isinstance(parsed, Dates):
+            return self.date(InputColumn(name, "date"), varying_parts(parsed.floats()))
+        if not self.coerce or name in self.forced or getattr(raw, "declared", False):
+            return InputColumn(name)
+        texts = texts_of(raw)
+        if texts is None:
+            boolean = isinstance(parsed, Labels) and bool(parsed.distinct) and not parsed.is_numeric
+            return InputColumn(name, "number" if raw.is_numeric else "boolean" if boolean else "category")
+        counts = np.bincount(texts.position + 1, weights, minlength=len(texts.distinct) + 1)[1:]
+        used = np.flatnonzero(counts).tolist()
+        distinct = [texts.distinct[at] for at in used]
+        profile = TextProfile()
+        self.see(profile, distinct, counts[used].tolist())
+        one = self.decide(name, profile)
+        return self.date(one, varying_parts(self.days(one, distinct))) if one.kind == "date" else one
+
+    def see(self, profile: TextProfile, texts: Sequence[str], counts: Sequence[float]) -> None:
+        """Add texts to a profile, without those that stand for missing values."""
+        known = [not self.rules.is_missing_number(text) for text in texts]
+        profile.see(
+            [text for text, keep in zip(texts, known, strict=True) if keep],
+            [count for count, keep in zip(counts, known, strict=True) if keep],
+        )
+
+    def decide(self, name: str, profile: TextProfile) -> InputColumn:
+        """Return how a column of text is read, and warn of what may surprise.
+
+        Parameters
+        ----------
+        name : str
+            Name of the column.
+        profile : TextProfile
+            The texts of the column.
+
+        Returns
+        -------
+        one : InputColumn
+            The parts of a date are not yet known.
+        """
+        dated = profile.date_format(self.rules.day_first)
+        if dated is not None:
+            date_format, ambiguous = dated
+            if ambiguous and not self.rules.day_first:
+                warn(
+                    f"column {name!r}: dates such as {profile.example_date()!r} are read as month/day/year; use "
+                    "day_first=True for day/month/year"
+                )
+            return InputColumn(name, "date", date_format=date_format)
+        written = profile.number_format(self.rules.decimal)
+        if written is None:
+            code = profile.leading_zeros()
+            if code is not None:
+                warn(f"column {name!r} stays text because of leading zeros, as in {code!r}")
+            return InputColumn(name, "category")
+        rows, examples = profile.not_numbers(written)
+        if rows:
+            were = "was" if rows == 1 else "were"
+            warn(
+                f"column {name!r}: read as numbers; {rows:,.10g} of {profile.rows:,.10g} values {were} not "
+                f"({listed_examples(examples, len(examples))}) and count as missing"
+            )
+        bound = profile.bound()
+        if bound is not None:
+            number = read_numbers([bound], written.decimal, written.currency)[0]
+            warn(f"column {name!r}: values such as {bound!r} are read as {number:g}")
+        if written.decimal == "," and self.rules.decimal == "auto":
+            warn(f"column {name!r}: read with a decimal comma")
+        return InputColumn(name, "number", tuple(examples), written.decimal, written.currency)
+
+    def days(self, one: InputColumn, texts: Sequence[str]) -> NDArray[np.float64]:
+        """Return the dates in texts, NaN for missing values."""
+        return read_dates(texts, one.date_format)
+
+    def date(self, one: InputColumn, parts: tuple[str, ...]) -> InputColumn:
+        """Return how a column of dates is read, with the parts that vary.
+
+        Raises
+        ------
+        TypeError
+            If dates are errors.
+        """
+        if one.date_format == TIME_OF_DAY:
+            return one
+        if self.dates == "error":
+            raise dates_error(one.name)
+        if self.dates == "ignore":
+            return replace(one, kind="ignored")
+        return replace(one, parts=parts) if self.dates == "expand" else one
+
+
+def _check_new_names(recipe: Recipe, class_name: str) -> None:
+    """Raise ValueError if a date is expanded into a column with the name of another column or of the class."""
+    times = Counter([*(name for one in recipe.inputs for name in one.columns), class_name])
+    for one in recipe.inputs:
+        for name in one.columns[1:]:
+            if times[name] > 1 or name in recipe.names:
+                raise ValueError(
+                    f"the column of dates {one.name!r} is expanded into a column {name!r}, but the table already has "
+                    "one; rename it, or use dates='number'"
+                )
+
+
+def without_identifiers(
+    recipe: Recipe, columns: Mapping[str, tuple[RawColumn, NDArray[np.float64] | None]], keep: Collection[str]
+) -> Recipe:
+    """Return the recipe without the columns that only identify rows, with a warning for each.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        How the columns of the table are read.
+    columns : mapping
+        The values of the columns of numbers and categories, and the number of rows of each value (None is one row).
+    keep : collection of str
+        Columns that stay in any case.
+
+    Returns
+    -------
+    recipe : Recipe
+    """
+    reasons = {
+        one.name: identifies_rows(*columns[one.name])
+        for one in recipe.inputs
+        if one.kind in ("unchanged", "category", "number") and one.name not in keep
+    }
+    found = {name: reason for name, reason in reasons.items() if reason is not None}
+    if len(found) == len([one for one in recipe.inputs if one.kind != "ignored"]):
+        found.popitem()
+    for name, reason in found.items():
+        warn(f"column {name!r} {reason}: left out; keep it with keep=[{name!r}]")
+    inputs = tuple(replace(one, kind="ignored") if one.name in found else one for one in recipe.inputs)
+    return replace(recipe, inputs=inputs)
+
+
+def with_sources(columns: Iterable[Column], recipe: Recipe) -> tuple[Column, ...]:
+    """Return the columns of a schema with the names of the columns that they are computed from.
+
+    Parameters
+    ----------
+    columns : iterable of Category or Number
+        The columns that the recipe gives, in order.
+    recipe : Recipe
+        How the columns of the table are read.
+
+    Returns
+    -------
+    columns : tuple of Category or Number
+    """
+    origins = [(one, name) for one in recipe.inputs for name in one.columns]
+    named = []
+    for column, (one, name) in zip(columns, origins, strict=True):
+        if name != one.name:
+            column = replace(column, source=one.name)
+        elif one.is_date and isinstance(column, Number):
+            column = replace(column, is_date=True)
+        named.append(column)
+    return tuple(named)

@@ -1,0 +1,397 @@
+"""Recipe: how the columns of a table are read before a schema applies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.immutable import Immutable
+from tanbark.messages import first_repeated
+from tanbark.schema.encode.columns import UNKNOWN, Column
+from tanbark.schema.read.raw_columns import Dates, Labels, Numbers, Objects, RawColumn, Texts, is_missing
+from tanbark.schema.read.table_reader import Table
+from tanbark.schema.recipe.date_parts import DATE_PARTS, part_columns, part_name
+from tanbark.schema.recipe.date_text import DATE_FORMATS, read_dates
+from tanbark.schema.recipe.number_text import read_numbers
+from tanbark.schema.recipe.unreadable import UnreadableValues, reporting
+
+MISSING = ("", "NA", "N/A", "#N/A", "NaN", "null", "?")
+"""Texts that stand for missing values in every column."""
+MISSING_NUMBERS = ("None", "nil", "-", "--", ".", "missing", "unknown")
+"""Texts that stand for missing values only in columns of numbers or dates; elsewhere they may be levels."""
+KINDS = ("unchanged", "category", "number", "boolean", "date", "ignored")
+TIME_OF_DAY = "time of day"
+TRUE_AND_FALSE = (("True", "False"), ("true", "false"), ("TRUE", "FALSE"))
+"""The spellings of booleans in text, beginning with that of Python."""
+_BOOLEANS = {"true": 1.0, "yes": 1.0, "y": 1.0, "t": 1.0, "1": 1.0} | {
+    "false": 0.0,
+    "no": 0.0,
+    "n": 0.0,
+    "f": 0.0,
+    "0": 0.0,
+}
+
+
+@dataclass(frozen=True)
+class InputColumn(Immutable):
+    """How one column of a table is read.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column in the table.
+    kind : {"unchanged", "category", "number", "boolean", "date", "ignored"}, default="unchanged"
+        What the column becomes. "unchanged" takes the values as they are; a "date" becomes one or more columns, and an
+        "ignored" column none.
+    missing : sequence of str, default=()
+        Texts that stand for missing values in this column, in addition to those of the recipe.
+    decimal : {".", ","}, default="."
+        The decimal separator of numbers in text.
+    currency : str, default=""
+        The currency sign of numbers in text.
+    date_format : str, default="year-month-day"
+        The format of dates in text: "year-month-day", "day.month.year", "month name", "day/month/year",
+        "month/day/year" or "time of day".
+    parts : sequence of {"weekday", "month", "hour"}, default=()
+        The parts of a date that become columns of their own.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is invalid.
+    """
+
+    name: str
+    kind: str = "unchanged"
+    missing: tuple[str, ...] = ()
+    decimal: str = "."
+    currency: str = ""
+    date_format: str = "year-month-day"
+    parts: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "missing", _texts(self, "missing", None))
+        object.__setattr__(self, "parts", _texts(self, "parts", DATE_PARTS))
+        if not isinstance(self.name, str):
+            raise ValueError(f"the name of a column must be text, got {self.name!r}")
+        allowed = {"kind": KINDS, "decimal": (".", ","), "date_format": DATE_FORMATS}
+        for parameter, values in allowed.items():
+            if getattr(self, parameter) not in values:
+                raise ValueError(
+                    f"column {self.name!r}: {parameter} must be {' or '.join(map(repr, values))}, got "
+                    f"{getattr(self, parameter)!r}"
+                )
+        if not isinstance(self.currency, str) or len(self.currency) > 1:
+            raise ValueError(f"column {self.name!r}: currency must be one sign or empty, got {self.currency!r}")
+
+    @property
+    def is_date(self) -> bool:
+        """Whether the column becomes a number that is shown as a date."""
+        return self.kind == "date" and self.date_format != TIME_OF_DAY
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns that it becomes."""
+        if self.kind == "ignored":
+            return ()
+        return (self.name, *(part_name(self.name, part) for part in self.parts))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the parameters that differ from their defaults."""
+        defaults = {f.name: f.default for f in fields(self) if f.name != "name"}
+        values = {name: value for name, value in asdict(self).items() if value != defaults.get(name, self)}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+
+
+def _texts(column: InputColumn, parameter: str, allowed: Sequence[str] | None) -> tuple[str, ...]:
+    """Return a parameter as a tuple of texts."""
+    values = getattr(column, parameter)
+    if isinstance(values, str) or not all(isinstance(v, str) and (allowed is None or v in allowed) for v in values):
+        among = "texts" if allowed is None else f"some of {', '.join(map(repr, allowed))}"
+        raise ValueError(f"column {column.name!r}: {parameter} must be a list of {among}, got {values!r}")
+    return tuple(values)
+
+
+@dataclass(frozen=True)
+class Recipe(Immutable):
+    """How the columns of a table are read: numbers and dates in text, missing values, and columns to leave out.
+
+    A model stores the recipe of its training table, so that later tables are read in the same way.
+
+    Parameters
+    ----------
+    missing : sequence of str, default=("", "NA", "N/A", "#N/A", "NaN", "null", "?")
+        Texts that stand for missing values in every column. Upper and lower case, and blanks around them, do not
+        matter.
+    missing_numbers : sequence of str, default=("None", "nil", "-", "--", ".", "missing", "unknown")
+        Further such texts in columns of numbers and dates.
+    decimal : {"auto", ".", ","}, default="auto"
+        The decimal separator. With "auto" it is a comma in columns with a value that cannot be read otherwise.
+    day_first : bool, default=False
+        Whether 01/02/2024 is the first of February, if no other value of the column shows which it is.
+    inputs : sequence of InputColumn, default=()
+        The columns of the table, in order. If a recipe is given to an `Encoder`, they replace the detection, for all
+        columns or some.
+
+    See Also
+    --------
+    Encoder : Detects the recipe of a table, with ``coerce=True``.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from tanbark import Encoder, Recipe
+    >>> table = pd.DataFrame({"income": ["1.200,50", "980,00", "n.k."] * 10})
+    >>> encoder = Encoder(coerce=Recipe(missing=["n.k."])).fit(table, [0, 1, 1] * 10)
+    >>> encoder.schema_.recipe.inputs[0].kind, encoder.schema_.recipe.inputs[0].decimal
+    ('number', ',')
+    """
+
+    missing: tuple[str, ...] = MISSING
+    missing_numbers: tuple[str, ...] = MISSING_NUMBERS
+    decimal: str = "auto"
+    day_first: bool = False
+    inputs: tuple[InputColumn, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        for name in ("missing", "missing_numbers"):
+            values = getattr(self, name)
+            if isinstance(values, str) or not all(isinstance(v, str) for v in values):
+                raise ValueError(f"{name} must be a list of texts, got {values!r}")
+            object.__setattr__(self, name, tuple(values))
+        if self.decimal not in ("auto", ".", ","):
+            raise ValueError(f"decimal must be 'auto' or '.' or ',', got {self.decimal!r}")
+        if not isinstance(self.day_first, bool):
+            raise ValueError(f"day_first must be True or False, got {self.day_first!r}")
+        object.__setattr__(self, "inputs", tuple(self.inputs))
+        if not all(isinstance(one, InputColumn) for one in self.inputs):
+            raise ValueError("inputs must be a list of InputColumn")
+        repeated = first_repeated(one.name for one in self.inputs)
+        if repeated is not None:
+            raise ValueError(f"the recipe has two columns named {repeated!r}")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns of the table."""
+        return tuple(one.name for one in self.inputs)
+
+    @cached_property
+    def _missing(self) -> frozenset[str]:
+        return frozenset(text.strip().lower() for text in self.missing)
+
+    @cached_property
+    def _missing_numbers(self) -> frozenset[str]:
+        return frozenset(text.strip().lower() for text in self.missing_numbers)
+
+    def is_missing(self, text: str) -> bool:
+        """Return whether a text stands for a missing value in every column.
+
+        >>> Recipe().is_missing(" n/a "), Recipe().is_missing("-")
+        (True, False)
+        """
+        return text.strip().lower() in self._missing
+
+    def is_missing_number(self, text: str) -> bool:
+        """Return whether a text stands for a missing value in a column of numbers or dates.
+
+        >>> Recipe().is_missing_number("-")
+        True
+        """
+        plain = text.strip().lower()
+        return plain in self._missing or plain in self._missing_numbers
+
+    def prepare(self, table: Table, columns: Sequence[Column] = ()) -> Table:
+        """Return the table that a schema encodes: with numbers and dates read, and ignored columns left out.
+
+        Values that cannot be read count as missing, with a warning.
+
+        Parameters
+        ----------
+        table : Table
+            A table with the columns of the recipe.
+        columns : sequence of Category or Number, default=()
+            The columns of the schema, if it is known.
+
+        Returns
+        -------
+        table : Table
+
+        Raises
+        ------
+        ValueError
+            If more than half of the values of a column cannot be read.
+        """
+        known = {column.name: column for column in columns}
+        prepared: list[RawColumn] = []
+        with reporting() as unreadable:
+            for one, raw in zip(self.inputs, table.columns, strict=True):
+                prepared += self.read(one, raw, known.get(one.name), unreadable)
+        return Table(tuple(prepared), tuple(name for one in self.inputs for name in one.columns), table.rows)
+
+    def read(
+        self, one: InputColumn, raw: RawColumn, column: Column | None, unreadable: UnreadableValues
+    ) -> list[RawColumn]:
+        """Return the columns that a column of the table becomes.
+
+        Parameters
+        ----------
+        one : InputColumn
+            How to read the column.
+        raw : RawColumn
+            The column.
+        column : Category or Number or None
+            The column of the schema with the same name, if it is known.
+        unreadable : UnreadableValues
+            Receives the values that cannot be read.
+
+        Returns
+        -------
+        columns : list of RawColumn
+        """
+        if one.kind == "ignored":
+            return []
+        if one.kind == "unchanged":
+            return [raw]
+        if one.kind == "category":
+            return [self._category(one, raw, getattr(column, "levels", ()))]
+        if isinstance(raw, Texts) and one.kind == "number" and one.decimal == ".":
+            plain = _plain_numbers(raw)
+            if plain is not None:
+                return [plain]
+        texts = texts_of(raw)
+        if texts is not None:
+            raw = self._read_texts(one, texts, unreadable)
+        if one.kind != "date":
+            return [raw]
+        raw = raw.parsed if isinstance(raw, Objects) else raw
+        if one.is_date and not isinstance(raw, Dates) and raw.is_numeric and not np.isnan(raw.floats()).all():
+            raise ValueError(f"column {one.name!r} holds numbers, but the schema expects dates; convert the column")
+        return [raw, *part_columns(raw.floats(), one.name, one.parts)]
+
+    def _category(self, one: InputColumn, raw: RawColumn, levels: Sequence[Any]) -> RawColumn:
+        """Return a column of text with missing values; numbers and booleans are written as in a text file."""
+        texts = texts_of(raw)
+        if texts is not None:
+            own = {text.strip().lower() for text in one.missing}
+            keep = [not self.is_missing(text) and text.strip().lower() not in own for text in texts.distinct]
+            if all(keep):
+                return texts
+            place = np.append(np.where(keep, np.cumsum(keep) - 1, UNKNOWN), UNKNOWN)
+            distinct = [text for text, kept in zip(texts.distinct, keep, strict=True) if kept]
+            return Labels(distinct, place[texts.position], texts.name, texts.declared)
+        raw = raw.parsed if isinstance(raw, Objects) else raw
+        if isinstance(raw, Dates):
+            return raw
+        yes, no = next((pair for pair in TRUE_AND_FALSE if set(pair) & set(levels)), TRUE_AND_FALSE[0])
+        written = [(yes if v else no) if isinstance(v, bool) else number_as_text(v) for v in raw.levels()]
+        return Labels(written, raw.index(), one.name)
+
+    def _read_texts(self, one: InputColumn, texts: Labels, unreadable: UnreadableValues) -> RawColumn:
+        """Return numbers, booleans or dates in text."""
+        expected = {"number": "numbers", "date": "dates", "boolean": "true or false"}[one.kind]
+        values: NDArray[np.float64]
+        if one.kind == "number":
+            values = read_numbers(texts.distinct, one.decimal, one.currency)
+        elif one.kind == "date":
+            values = read_dates(texts.distinct, one.date_format)
+        else:
+            values = np.array([_BOOLEANS.get(text.strip().lower(), np.nan) for text in texts.distinct], np.float64)
+        own = {text.strip().lower() for text in one.missing}
+        failed = [
+            at
+            for at in np.flatnonzero(np.isnan(values)).tolist()
+            if not self.is_missing_number(texts.distinct[at]) and texts.distinct[at].strip().lower() not in own
+        ]
+        if failed:
+            counts = np.bincount(texts.position + 1, minlength=len(texts.distinct) + 1)[1:]
+            known = int(counts[~np.isnan(values)].sum())
+            found = {texts.distinct[at]: int(counts[at]) for at in failed if counts[at]}
+            unreadable.add(one.name, expected, known + sum(found.values()), found)
+        column = np.append(values, np.nan)[texts.position].reshape(-1, 1)
+        if one.kind == "boolean":
+            position = np.where(np.isnan(column[:, 0]), UNKNOWN, column[:, 0]).astype(np.int64)
+            return Labels([False, True], position, one.name)
+        return Dates(column, 0, one.name) if one.is_date else Numbers(column, 0, one.name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the recipe as JSON-serializable dicts, lists and scalars.
+
+        Returns
+        -------
+        values : dict
+            The parameters of the recipe.
+        """
+        return {
+            "missing": list(self.missing),
+            "missing_numbers": list(self.missing_numbers),
+            "decimal": self.decimal,
+            "day_first": self.day_first,
+            "inputs": [one.to_dict() for one in self.inputs],
+        }
+
+    @classmethod
+    def from_dict(cls, plain_values: Mapping[str, Any]) -> Recipe:
+        """Return the recipe described by the output of `to_dict`.
+
+        Parameters
+        ----------
+        plain_values : mapping
+            Output of `to_dict`.
+
+        Returns
+        -------
+        recipe : Recipe
+
+        Raises
+        ------
+        ValueError
+            If the description is not valid.
+        """
+        try:
+            inputs = tuple(InputColumn(**one) for one in plain_values.get("inputs", ()))
+            return cls(**{**plain_values, "inputs": inputs})
+        except TypeError as error:
+            raise ValueError(f"the recipe is not valid: {error}") from None
+
+
+def texts_of(raw: RawColumn) -> Labels | None:
+    """Return a column of text as labels, or None if its values are not text. Numbers next to text become text."""
+    if isinstance(raw, Texts):
+        return raw.parsed
+    if isinstance(raw, Objects):
+        if len({isinstance(v, str) for v in raw.values if not is_missing(v)}) > 1:
+            written = [v if isinstance(v, str) or is_missing(v) else number_as_text(v) for v in raw.values]
+            raw = Objects(written, raw.name)
+        return texts_of(raw.parsed)
+    is_text = isinstance(raw, Labels) and bool(raw.distinct) and all(isinstance(v, str) for v in raw.distinct)
+    return raw if isinstance(raw, Labels) and is_text else None
+
+
+def number_as_text(value: Any) -> str:
+    """Return a number as in a text file, without a fraction if it is whole.
+
+    >>> number_as_text(3.0), number_as_text(2.5)
+    ('3', '2.5')
+    """
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _plain_numbers(raw: Texts) -> Numbers | None:
+    """Return a column of text as numbers if every value is one without anything that needs interpretation."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        numbers = pc.cast(raw.values, pa.float64())
+    except pa.ArrowInvalid:
+        return None
+    values = numbers.to_numpy(zero_copy_only=False)
+    finite = np.isfinite(values)
+    if not finite.all() and int((~finite).sum()) != numbers.null_count:
+        return None
+    return Numbers(values.reshape(-1, 1), 0, raw.name)

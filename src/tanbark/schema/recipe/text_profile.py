@@ -1,0 +1,201 @@
+"""What the texts of a column look like, from which its kind is decided: numbers, dates or categories."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from tanbark.schema.recipe.date_text import AMBIGUOUS_FORMATS, UNAMBIGUOUS_FORMATS, date_formats_of
+from tanbark.schema.recipe.number_text import MIN_TEXTS_FOR_ARROW, PLAIN_NUMBER, has_leading_zeros, number_in
+
+MIN_NUMBER_SHARE = 0.9
+"""Minimum share of numbers among the values of a column of numbers."""
+MIN_EXACT_SHARE = 0.5
+"""Minimum share of numbers that are not just bounds, such as ``<5``."""
+MAX_TEXTS_PER_SHAPE = 1000
+"""Number of distinct texts of each shape that are stored as examples."""
+MAX_EXAMPLES = 5
+"""Number of values named as examples."""
+
+
+class Shape(NamedTuple):
+    """What a text can be read as.
+
+    Attributes
+    ----------
+    point : bool
+        Whether it is a number with a decimal point.
+    comma : bool
+        Whether it is a number with a decimal comma.
+    has_comma : bool
+        Whether it has a comma.
+    currency : str
+        The currency sign of the number.
+    bracketed, bounded : bool
+        Whether the number is in parentheses, and whether it is only a bound.
+    leading_zeros : bool
+        Whether it is a whole number with leading zeros.
+    dates : frozenset of str
+        The formats in which it is a date.
+    """
+
+    point: bool = False
+    comma: bool = False
+    has_comma: bool = False
+    currency: str = ""
+    bracketed: bool = False
+    bounded: bool = False
+    leading_zeros: bool = False
+    dates: frozenset[str] = frozenset()
+
+    def is_number(self, decimal: str, currency: str) -> bool:
+        """Return whether the text is a number in a column with this decimal separator and currency."""
+        return (self.point if decimal == "." else self.comma) and (bool(currency) or not self.bracketed)
+
+
+INTEGER = Shape(point=True, comma=True)
+POINT = Shape(point=True)
+
+
+def shape_of(text: str) -> Shape:
+    """Return what a text can be read as.
+
+    >>> shape_of("1,5").comma, shape_of("1,5").point, shape_of("$5").currency
+    (True, False, '$')
+    """
+    point, comma = number_in(text, "."), number_in(text, ",")
+    found = point or comma
+    if found is None:
+        return Shape(dates=date_formats_of(text))
+    marks = found.currency, found.bracketed, found.bounded
+    return Shape(point is not None, comma is not None, "," in text, *marks, has_leading_zeros(text))
+
+
+class NumberFormat(NamedTuple):
+    """How the numbers of a column are written."""
+
+    decimal: str
+    currency: str
+
+
+class TextProfile:
+    """The shapes of the texts of a column, and how often each occurs. Profiles of parts of a column can be merged.
+
+    Examples
+    --------
+    >>> profile = TextProfile()
+    >>> profile.see(["$1,190", "$5", "n.k."], [40, 50, 10])
+    >>> profile.number_format("auto")
+    NumberFormat(decimal='.', currency='$')
+    """
+
+    def __init__(self) -> None:
+        self.rows = 0.0
+        self._rows: Counter[Shape] = Counter()
+        self._texts: dict[Shape, Counter[str]] = {}
+
+    def see(self, texts: Sequence[str], counts: Iterable[float]) -> None:
+        """Add distinct texts, none of which stands for a missing value, and the number of rows of each."""
+        for text, shape, count in zip(texts, _shapes(texts), counts, strict=True):
+            self._add(shape, text, count)
+
+    def merge(self, other: TextProfile) -> None:
+        """Add the profile of further rows."""
+        for shape, rows in other._rows.items():
+            self.rows += rows
+            self._rows[shape] += rows
+            for text, count in other._texts.get(shape, {}).items():
+                self._add_example(shape, text, count)
+
+    def _add(self, shape: Shape, text: str, count: float) -> None:
+        self.rows += count
+        self._rows[shape] += count  # type: ignore[assignment]
+        if shape not in (INTEGER, POINT):
+            self._add_example(shape, text, count)
+
+    def _add_example(self, shape: Shape, text: str, count: float) -> None:
+        texts = self._texts.setdefault(shape, Counter())
+        if text in texts or len(texts) < MAX_TEXTS_PER_SHAPE:
+            texts[text] += count  # type: ignore[assignment]
+
+    def number_format(self, decimal: str) -> NumberFormat | None:
+        """Return how the numbers of the column are written, or None if it is not a column of numbers.
+
+        Parameters
+        ----------
+        decimal : {"auto", ".", ","}
+            The decimal separator. "auto" is a comma only if some value cannot be read otherwise, and most can.
+        """
+        currencies = {shape.currency for shape in self._rows} - {""}
+        if len(currencies) > 1 or any(shape.leading_zeros for shape in self._rows):
+            return None
+        currency = "".join(currencies)
+        choices = [NumberFormat(separator, currency) for separator in (".,") if decimal in ("auto", separator)]
+        if decimal == "auto" and not any(shape.comma and not shape.point and shape.has_comma for shape in self._rows):
+            choices = choices[:1]
+        # The point is first, so that it wins a tie.
+        best = max(choices, key=self._numbers)
+        numbers = self._numbers(best)
+        bounds = sum(n for shape, n in self._rows.items() if shape.bounded and shape.is_number(*best))
+        is_number = numbers > 0 and numbers >= MIN_NUMBER_SHARE * self.rows
+        return best if is_number and numbers - bounds >= MIN_EXACT_SHARE * numbers else None
+
+    def _numbers(self, written: NumberFormat) -> float:
+        """Return the number of rows with a number in this format."""
+        return sum(rows for shape, rows in self._rows.items() if shape.is_number(*written))
+
+    def leading_zeros(self) -> str | None:
+        """Return a value with leading zeros, if it is the reason that the column is not numeric."""
+        texts = [min(self._texts[shape]) for shape in self._rows if shape.leading_zeros]
+        numbers = sum(rows for shape, rows in self._rows.items() if shape.point)
+        return min(texts) if texts and numbers >= MIN_NUMBER_SHARE * self.rows else None
+
+    def date_format(self, day_first: bool) -> tuple[str, bool] | None:
+        """Return the format that all values have as dates, and whether another one is possible; None if there is none.
+
+        Parameters
+        ----------
+        day_first : bool
+            Whether 01/02/2024 is the first of February if no value of the column shows which it is.
+        """
+        if not self._rows:
+            return None
+        common = frozenset.intersection(*(shape.dates for shape in self._rows))
+        order = (*UNAMBIGUOUS_FORMATS, *(reversed(AMBIGUOUS_FORMATS) if day_first else AMBIGUOUS_FORMATS))
+        found = [name for name in order if name in common]
+        return (found[0], len(found) > 1) if found else None
+
+    def not_numbers(self, written: NumberFormat) -> tuple[float, list[str]]:
+        """Return the number of rows without a number in this format, and the commonest such values."""
+        failing = [shape for shape in self._rows if not shape.is_number(*written)]
+        texts: Counter[str] = sum((self._texts[shape] for shape in failing if shape in self._texts), Counter())
+        commonest = sorted(texts, key=lambda text: (-texts[text], text))
+        return sum(self._rows[shape] for shape in failing), commonest[:MAX_EXAMPLES]
+
+    def bound(self) -> str | None:
+        """Return the commonest value that is only a bound, or None if there is none."""
+        texts = [(-rows, text) for shape in self._rows if shape.bounded for text, rows in self._texts[shape].items()]
+        return min(texts)[1] if texts else None
+
+    def example_date(self) -> str:
+        """Return the first date in alphabetical order."""
+        return min(text for texts in self._texts.values() for text in texts)
+
+
+def _shapes(texts: Sequence[str]) -> list[Shape]:
+    """Return the shape of each text; of many texts, Arrow finds the plain numbers."""
+    if len(texts) < MIN_TEXTS_FOR_ARROW:
+        return [shape_of(text) for text in texts]
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    strings = pa.array(texts, pa.large_string())
+    integer = pc.match_substring_regex(strings, r"^[+-]?(0|[1-9][0-9]*)$").to_pylist()
+    # Three digits after the point could be thousands.
+    plain = pc.match_substring_regex(strings, PLAIN_NUMBER)
+    point = pc.and_not(plain, pc.match_substring_regex(strings, r"^[^.]*(\.[0-9]{3})?$")).to_pylist()
+    return [
+        INTEGER if is_integer else POINT if has_point else shape_of(text)
+        for text, is_integer, has_point in zip(texts, integer, point, strict=True)
+    ]

@@ -1,0 +1,113 @@
+"""Values that cannot be read as the number or the date that a model expects."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from threading import Lock
+
+from tanbark.messages import warn
+from tanbark.schema.recipe.text_profile import MAX_EXAMPLES, MAX_TEXTS_PER_SHAPE
+
+MIN_VALUES_TO_JUDGE = 1000
+"""Number of values after which a column is refused before all rows are read."""
+
+
+class UnreadableValues:
+    """The values of each column that could not be read, collected over all parts of a table."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, Counter[str]] = {}
+        self._values: Counter[str] = Counter()
+        self._expected: dict[str, str] = {}
+        self._lock = Lock()
+
+    def add(self, name: str, expected: str, values: int, unreadable: Mapping[str, int]) -> None:
+        """Add some values of a column. Raise ValueError if most of at least a thousand values are unreadable.
+
+        Parameters
+        ----------
+        name : str
+            Name of the column.
+        expected : {"numbers", "dates", "true or false"}
+            What the model expects.
+        values : int
+            Number of values that are not missing.
+        unreadable : mapping of str to int
+            The values that cannot be read, and how often each occurs.
+        """
+        with self._lock:
+            self._expected[name] = expected
+            self._values[name] += values
+            texts = self._texts.setdefault(name, Counter())
+            for text, count in unreadable.items():
+                texts[text if text in texts or len(texts) < MAX_TEXTS_PER_SHAPE else "…"] += count
+            if self._values[name] >= MIN_VALUES_TO_JUDGE:
+                self._check(name)
+
+    def check(self) -> None:
+        """Raise ValueError if more than half of the values of a column are unreadable."""
+        for name in self._texts:
+            self._check(name)
+
+    def _check(self, name: str) -> None:
+        unreadable, values = self._texts[name].total(), self._values[name]
+        if 2 * unreadable > values:
+            raise ValueError(
+                f"column {name!r}: the model expects {self._expected[name]}, but {self._share(name)}; check whether it "
+                "is the right column"
+            )
+
+    def notes(self, names: Container[str] | None = None) -> list[str]:
+        """Return a note on each column with unreadable values, or on each of the named columns."""
+        return [
+            f"column {name!r}: the model expects {self._expected[name]}, but {self._share(name)} and count as missing"
+            for name, texts in self._texts.items()
+            if texts and (names is None or name in names)
+        ]
+
+    def _share(self, name: str) -> str:
+        """Return how many values of a column are unreadable, with examples."""
+        texts = self._texts[name]
+        unreadable, values = texts.total(), self._values[name]
+        be = "is" if unreadable == 1 else "are"
+        return f"{unreadable:,} of {values:,} values {be} not ({listed_examples(list(texts), len(texts))})"
+
+
+def listed_examples(texts: list[str], total: int) -> str:
+    """Return up to five texts as examples.
+
+    >>> listed_examples(["n.k.", "?"], 2), listed_examples(["a", "b", "c", "d", "e", "f"], 6)
+    ("'n.k.', '?'", "'a', 'b', 'c', 'd', 'e', …")
+    """
+    shown = ", ".join(repr(text[:40]) for text in texts[:MAX_EXAMPLES])
+    return f"{shown}, …" if total > MAX_EXAMPLES else shown
+
+
+_COLLECTOR: ContextVar[UnreadableValues | None] = ContextVar("unreadable values", default=None)
+
+
+@contextmanager
+def collecting(unreadable: UnreadableValues) -> Iterator[UnreadableValues]:
+    """Collect the unreadable values of all tables that this thread encodes meanwhile."""
+    before = _COLLECTOR.set(unreadable)
+    try:
+        yield unreadable
+    finally:
+        _COLLECTOR.reset(before)
+
+
+@contextmanager
+def reporting() -> Iterator[UnreadableValues]:
+    """Collect the unreadable values of one table; at the end warn of them, unless a caller collects them."""
+    collector = _COLLECTOR.get()
+    if collector is not None:
+        yield collector
+        return
+    unreadable = UnreadableValues()
+    yield unreadable
+    unreadable.check()
+    for note in unreadable.notes():
+        warn(note)

@@ -1,0 +1,239 @@
+"""What is collected about a streamed column of a table, which a recipe may read as text, a number or a date."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.messages import warn
+from tanbark.schema.read.raw_columns import Labels, RawColumn, Texts
+from tanbark.schema.read.table_reader import read_column
+from tanbark.schema.recipe.date_parts import DATE_PARTS, part_name
+from tanbark.schema.recipe.detection import Detector
+from tanbark.schema.recipe.recipe import InputColumn
+from tanbark.schema.recipe.text_profile import TextProfile
+from tanbark.schema.recipe.unreadable import UnreadableValues
+from tanbark.schema.survey.column_survey import (
+    MAX_DISTINCT_LABELS,
+    SeenLabels,
+    SeenNumbers,
+    is_text,
+    kind_of,
+    too_many_levels_error,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from tanbark.schema.encode.encoder import Encoder
+
+
+class SeenTexts(SeenLabels):
+    """The distinct texts of a column with their counts, or only their profile if there are too many."""
+
+    def __init__(self, name: str, detector: Detector) -> None:
+        super().__init__(name)
+        self.detector = detector
+        self.profile: TextProfile | None = None
+
+    def count(self, labels: Sequence[Any], counts: Sequence[int]) -> None:
+        """Add counts of texts."""
+        if self.profile is not None:
+            self.detector.see(self.profile, labels, counts)
+            return
+        for label, count in zip(labels, counts, strict=True):
+            self.counts[label] = self.counts.get(label, 0) + count
+        if len(self.counts) > MAX_DISTINCT_LABELS:
+            self.profile = self.found()
+            self.counts.clear()
+
+    def merge(self, other: SeenLabels) -> None:
+        """Add the texts of another survey of the same column."""
+        theirs = cast(SeenTexts, other).profile
+        if theirs is not None and self.profile is None:
+            self.profile = self.found()
+            self.counts.clear()
+        if theirs is not None and self.profile is not None:
+            self.profile.merge(theirs)
+        super().merge(other)
+
+    def fresh(self) -> SeenTexts:
+        """Return an empty survey of the same column."""
+        return SeenTexts(self.name, self.detector)
+
+    def found(self) -> TextProfile:
+        """Return the profile of the texts."""
+        if self.profile is not None:
+            return self.profile
+        profile = TextProfile()
+        self.detector.see(profile, list(self.counts), list(self.counts.values()))
+        return profile
+
+    def without_missing(self) -> SeenLabels:
+        """Return the labels of a category, without those that stand for missing values."""
+        labels = SeenLabels(self.name)
+        labels.missing = self.missing
+        for text, count in self.counts.items():
+            if self.detector.rules.is_missing(text):
+                labels.missing += count
+            else:
+                labels.counts[text] = count
+        return labels
+
+
+class SeenInput:
+    """The values of one column of a table, and of the columns that it becomes.
+
+    Text is read in a first pass, after which its kind is known. Numbers and dates in text take another pass.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column.
+    stored : pyarrow.DataType
+        Arrow type of the column.
+    detector : Detector
+        Decides how the column is read.
+    encoder : Encoder
+        Settings of the schema.
+    """
+
+    def __init__(self, name: str, stored: pa.DataType, detector: Detector, encoder: Encoder) -> None:
+        self.name = name
+        self.stored = stored
+        self.kind = kind_of(stored)
+        self.detector = detector
+        self.encoder = encoder
+        self.texts: SeenTexts | None = None
+        self.surveys: dict[str, SeenLabels | SeenNumbers] = {}
+        self._open: set[str] = set()
+        self._new_parts = False
+        self.one = detector.given.get(name) or InputColumn(name)
+        if name in detector.given:
+            self._start()
+        elif self.kind == "date":
+            self._start_date(InputColumn(name, "date"))
+        elif detector.coerce and name not in detector.forced and is_text(stored):
+            self.texts = SeenTexts(name, detector)
+        else:
+            if detector.coerce and name not in detector.forced and not getattr(stored, "ordered", False):
+                self.one = InputColumn(name, _kind_of_values(stored, self.kind))
+            self._start()
+
+    def _start_date(self, one: InputColumn) -> None:
+        """Begin to survey dates, with all of their parts."""
+        self.one = self.detector.date(one, DATE_PARTS)
+        self._new_parts = bool(self.one.parts)
+        self._start()
+
+    def _start(self) -> None:
+        """Begin to survey the columns that this one becomes."""
+        import pyarrow as pa
+
+        parsed = self.one.kind not in ("unchanged", "ignored") and is_text(self.stored)
+        number = pa.float64() if parsed or self.kind in ("date", "duration", "time") else self.stored
+        labels = self.kind == "labels" and not (parsed and self.one.kind in ("number", "date"))
+        forced = self.name in self.detector.forced and self.one.kind != "date"
+        bins, n_bins = self.encoder.bins, self.encoder.max_bins
+        self.surveys = {
+            name: SeenLabels(name) if labels else SeenNumbers(name, number, forced, bins, n_bins)
+            for name in self.one.columns[:1]
+        }
+        for part in self.one.parts:
+            name = part_name(self.name, part)
+            self.surveys[name] = SeenNumbers(name, number, False, bins, n_bins) if part == "hour" else SeenLabels(name)
+        self._open = set(self.surveys)
+
+    def see(self, values: Any, rows: NDArray[np.bool_], classes: Any) -> None:
+        """Count the selected rows of an Arrow array; `classes` are the labels and the class code of each row."""
+        if self.texts is not None:
+            self.texts.see(values, rows, classes)
+            return
+        for name, column in zip(self.one.columns, self._columns(values), strict=True):
+            if name in self._open:
+                self.surveys[name].see(column, rows, classes)
+
+    def _columns(self, values: Any) -> list[Any]:
+        """Return the Arrow arrays of the columns that this one becomes."""
+        if self.one.kind == "ignored":
+            return []
+        if self.one.kind == "date" or (self.one.kind != "unchanged" and is_text(self.stored)):
+            raw = Texts(values, self.name) if is_text(values.type) else read_column(values, self.name)
+            return [_as_arrow(one) for one in self.detector.rules.read(self.one, raw, None, UnreadableValues())]
+        if self.kind in ("duration", "time"):
+            return [_as_arrow(read_column(values, self.name))]
+        return [values]
+
+    def merge(self, other: SeenInput) -> None:
+        """Add the results of another survey of the same pass."""
+        if self.texts is not None and other.texts is not None:
+            self.texts.merge(other.texts)
+        for name in self._open:
+            self.surveys[name].merge(cast(Any, other.surveys[name]))
+
+    def fresh(self) -> SeenInput:
+        """Return an empty survey of the same column for the same pass."""
+        other = SeenInput.__new__(SeenInput)
+        other.__dict__.update(self.__dict__)
+        other.texts = None if self.texts is None else self.texts.fresh()
+        other.surveys = {name: survey.fresh() for name, survey in self.surveys.items()}
+        return other
+
+    def settle(self) -> bool:
+        """End a pass, and return whether another is needed."""
+        if self.texts is not None:
+            return self._decide(self.texts)
+        self._open = {name for name in self.surveys if name in self._open and self.surveys[name].settle()}
+        if self._new_parts:
+            self._new_parts = False
+            varying = tuple(part for part in self.one.parts if self.surveys[part_name(self.name, part)].varies)
+            self.one = replace(self.one, parts=varying)
+            self.surveys = {name: self.surveys[name] for name in self.one.columns}
+            self._open &= set(self.surveys)
+        return bool(self._open)
+
+    def _decide(self, texts: SeenTexts) -> bool:
+        """Decide the kind of a column of text, and return whether its values must be read again."""
+        self.one = self.detector.decide(self.name, texts.found())
+        self.texts = None
+        if self.one.kind == "date":
+            self._start_date(self.one)
+            return bool(self.surveys)
+        if self.one.kind == "number":
+            self._start()
+            return True
+        if texts.profile is not None:
+            if self.encoder.identifiers == "keep" or self.name in self.encoder.keep:
+                raise too_many_levels_error(self.name)
+            warn(f"column {self.name!r} looks like an identifier: left out; keep it with keep=[{self.name!r}]")
+            self.one = replace(self.one, kind="ignored")
+            return False
+        self.surveys = {self.name: texts.without_missing()}
+        return False
+
+    def weighted(self, classes: Sequence[Any]) -> dict[str, tuple[RawColumn, NDArray[np.float64], NDArray[np.int64]]]:
+        """Return, by name, short columns from which an encoder learns the same schema as from the whole columns."""
+        return {name: survey.weighted(classes) for name, survey in self.surveys.items()}
+
+
+def _kind_of_values(stored: pa.DataType, kind: str) -> str:
+    """Return the kind of a column that is not text, for a recipe."""
+    from pyarrow import types
+
+    if kind != "labels":
+        return "number"
+    return "boolean" if types.is_boolean(stored) else "category" if types.is_null(stored) else "unchanged"
+
+
+def _as_arrow(raw: RawColumn) -> Any:
+    """Return a column as an Arrow array."""
+    import pyarrow as pa
+
+    if isinstance(raw, Labels):
+        position = pa.array(raw.position, mask=raw.position < 0)
+        return pa.DictionaryArray.from_arrays(position, pa.array(raw.distinct), ordered=raw.declared)
+    return pa.array(raw.floats(), from_pandas=True)
