@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import clone
 
 from tanbark.counts.accumulator import MAX_PRIVATE_BYTES, Tally
 from tanbark.counts.counts import Counts
@@ -16,6 +17,7 @@ from tanbark.progress import Progress
 from tanbark.schema import Encoder, Schema, Survey
 from tanbark.schema.read.class_column import codes_among, read_labels, warn_of_dropped
 from tanbark.schema.read.table_reader import read_table
+from tanbark.schema.recipe.rows_of_files import typed_rows
 from tanbark.schema.recipe.unreadable import UnreadableValues, collecting
 from tanbark.sources import Source, as_source
 from tanbark.sources.arrow_streams import merge_small_batches
@@ -87,7 +89,7 @@ def count_source(
             check_columns(rows.schema, schema.input_names, target)
         batches = rows.batches((*schema.input_names, target))
         # A survey has already warned of values that cannot be read.
-        counts, dropped = count_and_drop(schema, batches, target, order, n_jobs, seen, survey is None)
+        counts, dropped = count_and_drop(schema, batches, target, order, n_jobs, seen, survey is None, rows.coerce)
         check_row_count(counts, dropped, survey)
     return counts
 
@@ -121,8 +123,12 @@ def count_and_drop(
     n_jobs: int | None,
     seen: Callable[[int], None] | None = None,
     warn_of_unreadable: bool = True,
+    coerce: bool = False,
 ) -> tuple[Counts, int]:
-    """Count as `count_batches` does; return the number of dropped rows instead of warning about them."""
+    """Count as `count_batches` does; return the number of dropped rows instead of warning about them.
+
+    With `coerce`, text is read as the numbers that the schema expects, even if its recipe does not say so.
+    """
     threads = resolve_n_jobs(n_jobs)
     tally = Tally(schema, order)
     # If the tables are small, each thread counts into its own; otherwise all threads work on the same rows.
@@ -136,9 +142,10 @@ def count_and_drop(
         check_columns(rows.schema, schema.input_names, target)
         labels, codes = read_labels(rows.column(target), target)
         classes = codes_among(labels, codes, schema.classes)
-        table = read_table(rows.select(schema.input_names), inner_threads)
+        columns = rows.select(schema.input_names)
         with collecting(unreadable):
-            values = schema.encode_table(table, inner_threads)
+            columns = typed_rows(schema, columns) if coerce else columns
+            values = schema.encode_table(read_table(columns, inner_threads), inner_threads)
         known = classes >= 0
         if not known.all():
             dropped.append(int((~known).sum()))
@@ -207,6 +214,8 @@ def survey_rows(
         )
     if not source.schema.names:
         raise SourceError("there are no rows to learn a schema from; provide schema=")
+    if source.coerce and (encoder is None or not encoder.coerce):
+        encoder = clone(encoder or Encoder()).set_params(coerce=True)
     survey = Survey(encoder, target, source.schema, ignore)
     threads = resolve_n_jobs(n_jobs)
     number = 0

@@ -97,6 +97,7 @@ class Query(Source):
     """Base class of queries to a database."""
 
     kind = "sql"
+    coerce = True
 
     def __init__(self, query: str, database: str | Path) -> None:
         self.query = query

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 class FileSource(Source):
     """Files of one format, read one after the other."""
 
+    coerce = True
     called: str | None = None
     """Name in messages instead of the paths, for temporary files."""
 

@@ -56,6 +56,8 @@ class Source(ABC):
         Texts that represent missing values.
     once : bool
         Whether the rows can be read only once.
+    coerce : bool
+        Whether text is read as numbers, dates and missing values even without ``Encoder(coerce=True)``.
     name : str
         Name of the source in messages.
     schema : pyarrow.Schema
@@ -75,6 +77,7 @@ class Source(ABC):
     kind: str
     missing: tuple[str, ...] = ()
     once = False
+    coerce = False
 
     @property
     @abstractmethod

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,19 +14,24 @@ import typer
 from tanbark import __version__
 from tanbark.atomic_write import replacing
 from tanbark.cli.input.fit_from_rows import explaining_column_errors, read_rows
-from tanbark.cli.input.input_columns import Columns, files_read, open_source
+from tanbark.cli.input.input_columns import Columns, TableOptions, files_read
 from tanbark.cli.input.options import (
     TABLE_OPTIONS,
     Bins,
     Categorical,
     Data,
     Database,
+    DayFirst,
+    Decimal,
     From,
     Ignore,
     Json,
+    Keep,
     MaxLevels,
     Missing,
+    MissingOnly,
     NBins,
+    SchemaFile,
     Target,
     completer,
     model_names,
@@ -37,7 +43,6 @@ from tanbark.cli.output.printed_text import (
     default_output,
     folder_column_notes,
     quoted,
-    row_number_notes,
     scores,
     typed_options,
 )
@@ -52,11 +57,13 @@ from tanbark.cli.terminal.console import (
 )
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from rich.console import Console
     from rich.table import Table
 
     from tanbark.evaluate import Selection
     from tanbark.progress import Progress
+    from tanbark.schema import Encoder
 
 SCIKIT_LEARN_MODELS = ("cart", "random-forest", "gradient-boosting")
 """The names in `tanbark.evaluate.candidates.PEERS`, which shell completion cannot import in time."""
@@ -97,8 +104,13 @@ def compare(
     database: Database = None,
     kind: From = None,
     ignore: Ignore = None,
+    keep: Keep = None,
     categorical: Categorical = None,
     missing: Missing = None,
+    missing_only: MissingOnly = None,
+    decimal: Decimal = None,
+    day_first: DayFirst = False,
+    schema_file: SchemaFile = None,
     bins: Bins = "quantile",
     n_bins: NBins = None,
     max_levels: MaxLevels = 255,
@@ -125,7 +137,21 @@ def compare(
     if jobs is not None and jobs < 1:
         raise CommandError(f"--jobs must be at least 1, got {jobs}")
     names = _parse_names(models or [])
-    source = open_source(data, database, missing, kind, categorical or [])
+    options = TableOptions(
+        target,
+        ignore,
+        keep,
+        categorical,
+        missing,
+        missing_only,
+        decimal,
+        day_first,
+        schema_file,
+        bins,
+        n_bins,
+        max_levels,
+    )
+    source = options.open(data, database, kind)
     path = output or default_output(source, "-comparison.html")
     check_writable(path, files_read(source))
     with progress() as bar:
@@ -134,17 +160,18 @@ def compare(
 
         from tanbark.evaluate import comparison_html, select_model
 
-        columns = Columns.of(source, target, ignore or [], categorical or [], bins, n_bins, max_levels)
+        columns = Columns.of(source, options)
         table = read_rows(source, None, bar)
         assert table is not None
         began = time.monotonic()
         X, y = columns.split(table)
-        with explaining_column_errors(source):
+        with explaining_column_errors():
+            encoder, notes_on_columns = _fixed_encoder(columns, X, y)
             selection = select_model(
                 X,
                 y,
                 models=names or None,
-                encoder=columns.encoder_of(X),
+                encoder=encoder,
                 by=by,
                 folds=folds,
                 repeats=repeats,
@@ -164,8 +191,8 @@ def compare(
         }
         summary = f"{facts['rows']} rows, {facts['classes']} classes of {columns.target}"
         notes = [
+            *notes_on_columns,
             *_notes(selection),
-            *row_number_notes(X),
             *folder_column_notes(source),
             *_skipped_note(selection.skipped),
         ]
@@ -205,6 +232,14 @@ def compare(
                 "page": str(path),
             }
         )
+
+
+def _fixed_encoder(columns: Columns, X: pa.Table, y: Any) -> tuple[Encoder, list[str]]:
+    """Return an encoder that reads each part of a table as the whole table, and notes on how its columns are read."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        schema = columns.encoder.fit(X, y).schema_
+    return columns.encoder_for(schema), [advice(str(warning.message)) for warning in caught]
 
 
 def _all_names() -> tuple[str, ...]:

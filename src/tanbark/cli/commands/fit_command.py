@@ -12,19 +12,24 @@ import typer
 
 from tanbark.atomic_write import has_lock
 from tanbark.cli.input.fit_from_rows import FitRequest, FitResult, fit_source
-from tanbark.cli.input.input_columns import Columns, files_read, open_source
+from tanbark.cli.input.input_columns import Columns, TableOptions, files_read
 from tanbark.cli.input.options import (
     TABLE_OPTIONS,
     Bins,
     Categorical,
     Data,
     Database,
+    DayFirst,
+    Decimal,
     From,
     Ignore,
     Json,
+    Keep,
     MaxLevels,
     Missing,
+    MissingOnly,
     NBins,
+    SchemaFile,
     Target,
     completer,
     model_names,
@@ -112,8 +117,13 @@ def fit(
     database: Database = None,
     kind: From = None,
     ignore: Ignore = None,
+    keep: Keep = None,
     categorical: Categorical = None,
     missing: Missing = None,
+    missing_only: MissingOnly = None,
+    decimal: Decimal = None,
+    day_first: DayFirst = False,
+    schema_file: SchemaFile = None,
     bins: Bins = "quantile",
     n_bins: NBins = None,
     max_levels: MaxLevels = 255,
@@ -146,7 +156,21 @@ def fit(
     """
     if cv is not None and cv != 0 and cv < 2:
         raise CommandError(f"--cv needs at least 2 folds, or 0 for none, got {cv}")
-    source = open_source(data, database, missing, kind, categorical or [])
+    options = TableOptions(
+        target,
+        ignore,
+        keep,
+        categorical,
+        missing,
+        missing_only,
+        decimal,
+        day_first,
+        schema_file,
+        bins,
+        n_bins,
+        max_levels,
+    )
+    source = options.open(data, database, kind)
     path = output or default_output(source, ".tanbark")
     check_writable(path, files_read(source))
     if report is not None:
@@ -154,7 +178,7 @@ def fit(
     with progress() as bar:
         name = _model_name(model, best)
         settings = _settings(name, ess, setting)
-        columns = Columns.of(source, target, ignore or [], categorical or [], bins, n_bins, max_levels)
+        columns = Columns.of(source, options)
         # Settings belong to one model, so a user who gives settings has chosen the model.
         request = FitRequest(name, settings, columns, chosen=model is not None or best or bool(setting))
         result = fit_source(request, source, bool(cv), bar)

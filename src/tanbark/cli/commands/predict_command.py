@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tanbark.cli.input.input_columns import Input, attribute_inputs, class_input, files_read, open_source, read_inputs
+from tanbark.cli.input.input_columns import files_read, open_source
+from tanbark.cli.input.model_rows import ModelRows
 from tanbark.cli.input.options import (
     Data,
     Database,
@@ -17,6 +18,7 @@ from tanbark.cli.input.options import (
     Json,
     Missing,
     ModelFile,
+    Strict,
     TrueClass,
     completer,
     output_option,
@@ -56,12 +58,14 @@ def predict(
     database: Database = None,
     kind: From = None,
     missing: Missing = None,
+    strict: Strict = False,
     as_json: Json = False,
 ) -> None:
     """Add a prediction and the probability of each class to rows.
 
-    Columns are matched by name. All columns are copied to the output, also those that the model does not use. If the
-    rows have a true class, the accuracy is printed at the end.
+    Columns are matched by name and read as in training. A column that is absent counts as missing, with a note, unless
+    more than half are. All columns are copied to the output, also those that the model does not use. If the rows have a
+    true class, the accuracy is printed at the end.
 
     With --json, which needs --output, the keys are file, data, output, rows, labelled (rows with a true class), right
     (correct predictions among them) and accuracy (null if no row is labelled).
@@ -71,19 +75,23 @@ def predict(
         raise CommandError(
             "--json describes a file of predictions; name the file with --output, or write rows with --to jsonl"
         )
-    source = open_source(data, database, missing, kind)
+    source = open_source(data, database, kind)
     if output is not None:
         check_writable(output, [model, *files_read(source)])
     with progress() as bar:
         from tanbark.files import load
 
         fitted = load(model).set_params(n_jobs=-1)
-        rows = source.as_written()
-        plan = _plan(fitted, rows, target, as_text=file_format == "csv")
+        rows = ModelRows.of(fitted.schema_, source.as_written(), target, missing, strict)
+        copied = _copied_columns(rows.rows, as_text=file_format == "csv")
+        names = _output_names(fitted, rows)
         tally = Tally()
-        with open_sink(output, file_format) as sink:
-            for batch in read_inputs(rows, plan.inputs, plan.further, bar, "predicting"):
-                sink.write(_predicted(fitted, plan, batch, tally))
+        from tanbark.schema.recipe.unreadable import UnreadableValues, collecting
+
+        with open_sink(output, file_format) as sink, collecting(UnreadableValues()) as unreadable:
+            for X, y, columns in rows.batches(bar, "predicting", copied):
+                sink.write(_predicted(fitted, X, y, columns, names, tally))
+            unreadable.check()
             if not tally.rows:
                 raise CommandError(f"{source.name} has no rows")
     if as_json:
@@ -94,11 +102,13 @@ def predict(
     console = err()
     if tally.labelled:
         share = tally.right / tally.labelled
-        console.print(f"accuracy {percent(share)} on {tally.labelled:,} rows with a known {plan.target_name}")
+        console.print(f"accuracy {percent(share)} on {tally.labelled:,} rows with a known {rows.target}")
     if tally.unknown:
         have = "1 of these rows has" if tally.unknown == 1 else f"{tally.unknown:,} of these rows have"
         note = f"note: {have} a class that the model does not know; predictions for them count as wrong"
         console.print(note, style="yellow", soft_wrap=True)
+    for note in unreadable.notes():
+        console.print(f"note: {note}", style="yellow", soft_wrap=True)
     if tally.sampled:
         have = "row has" if tally.sampled == 1 else "rows have"
         reason = f"{tally.sampled:,} {have} too many missing values for an exact answer"
@@ -144,40 +154,13 @@ class Tally:
     sampled: int = 0
 
 
-@dataclass(frozen=True)
-class Plan:
-    """The columns to read: the attributes of the model, the columns to copy to the output, and the true class.
-
-    Parameters
-    ----------
-    inputs : tuple of Input
-        The attributes of the model.
-    further : tuple of str
-        SQL expressions: one per column to copy and, if there is a true class, the class and whether it is known.
-    copied : tuple of str
-        The names of the columns to copy.
-    target_name : str or None
-        The name of the column with the true class.
-    """
-
-    inputs: tuple[Input, ...]
-    further: tuple[str, ...]
-    copied: tuple[str, ...]
-    target_name: str | None
-
-
-def _plan(model: CountsClassifier, rows: Rows, target: str | None, as_text: bool) -> Plan:
-    schema = model.schema_
-    inputs = attribute_inputs(schema, rows)
-    true_class = class_input(schema, rows, target)
-    taken = [name for name in ("prediction", *map(_probability, schema.classes)) if name in rows.names]
+def _output_names(model: CountsClassifier, rows: ModelRows) -> list[str]:
+    """Return the names of the columns of the output; raise CommandError if the rows already have a new one."""
+    new = ["prediction", *map(_probability, model.schema_.classes)]
+    taken = [name for name in new if name in rows.rows.names]
     if taken:
-        raise CommandError(f"{rows.source.name} already has a column {taken[0]!r}; rename it")
-    copied = _copied_columns(rows, as_text)
-    if true_class is None:
-        return Plan(tuple(inputs), (*copied,), rows.names, None)
-    truth = (true_class.converted, f"({true_class.known} IS NOT NULL)")
-    return Plan(tuple(inputs), (*copied, *truth), rows.names, true_class.name)
+        raise CommandError(f"{rows.rows.source.name} already has a column {taken[0]!r}; rename it")
+    return [*rows.rows.names, *new]
 
 
 def _copied_columns(rows: Rows, as_text: bool) -> list[str]:
@@ -202,33 +185,29 @@ def _inferred_types(source: Source) -> list[str]:
     ]
 
 
-def _predicted(model: CountsClassifier, plan: Plan, batch: pa.RecordBatch, tally: Tally) -> pa.RecordBatch:
+def _predicted(
+    model: CountsClassifier, X: pa.Table, y: list[Any] | None, copied: list[pa.Array], names: list[str], tally: Tally
+) -> pa.RecordBatch:
     """Return the copied columns, the predictions and the probabilities of a batch, and update the tally."""
     import numpy as np
     import pyarrow as pa
 
-    schema = model.schema_
-    n_inputs = len(plan.inputs)
-    X = pa.table(batch.columns[:n_inputs], names=list(schema.names))
-    copied = batch.columns[n_inputs : n_inputs + len(plan.copied)]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         probabilities = model.predict_proba(X)
     tally.sampled += sum(getattr(warning.message, "rows", 0) for warning in caught)
     best = probabilities.argmax(axis=1)
-    labels = pa.array(list(schema.classes))
-    if plan.target_name is not None:
-        truth, known = batch.column(-2).to_pylist(), np.array(batch.column(-1).to_pylist(), bool)
-        place = {label: i for i, label in enumerate(schema.classes)}
-        codes = np.array([place.get(label, -1) for label in truth])
+    classes = list(model.schema_.classes)
+    if y is not None:
+        place = {label: i for i, label in enumerate(classes)}
+        codes = np.array([place.get(label, -1) for label in y])
+        known = np.array([label is not None for label in y], bool)
         tally.labelled += int(known.sum())
         tally.right += int((known & (codes == best)).sum())
         tally.unknown += int((known & (codes < 0)).sum())
-    tally.rows += batch.num_rows
-    return pa.record_batch(
-        [*copied, labels.take(pa.array(best)), *map(pa.array, np.ascontiguousarray(probabilities.T))],
-        names=[*plan.copied, "prediction", *map(_probability, schema.classes)],
-    )
+    tally.rows += X.num_rows
+    predictions = pa.array(classes).take(pa.array(best))
+    return pa.record_batch([*copied, predictions, *map(pa.array, np.ascontiguousarray(probabilities.T))], names=names)
 
 
 def _probability(label: Any) -> str:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tanbark.atomic_write import remove_leftovers, replacing
-from tanbark.cli.input.input_columns import learnable_inputs, open_source, read_inputs
+from tanbark.cli.input.input_columns import open_source
+from tanbark.cli.input.model_rows import ModelRows
 from tanbark.cli.input.options import Data, Database, From, Json, Missing
 from tanbark.cli.output.printed_text import one_network
 from tanbark.cli.terminal.console import CommandError, listed, locked, print_json, progress, summary_console
@@ -84,13 +85,13 @@ def update(
         raise CommandError(f"--wait must be a number of seconds of at least 0, got {wait:g}")
     if chunk_id is not None and not chunk_id.strip():
         raise CommandError("--chunk-id must not be empty")
-    source = open_source(data, database, missing, kind)
+    source = open_source(data, database, kind)
     if not model.is_file():
         raise CommandError(f"{model} is a folder, not a model" if model.is_dir() else f"there is no file {model}")
     path = Path(os.path.realpath(model))
     with locked(path, wait, "try again or wait longer with --wait"):
         remove_leftovers(path, TEMPORARY_SUFFIX)
-        done = _update(summary_console(as_json), model, path, source, chunk_id, half_life)
+        done = _update(summary_console(as_json), model, path, source, missing, chunk_id, half_life)
     if as_json:
         print_json({"file": str(model), "data": source.name, "chunk_id": chunk_id, **done})
 
@@ -100,6 +101,7 @@ def _update(
     model: Path,
     path: Path,
     source: FileSource | Query,
+    missing: list[str] | None,
     chunk_id: str | None,
     half_life: float | None,
 ) -> dict[str, Any]:
@@ -120,7 +122,7 @@ def _update(
             raise CommandError(f"{model} cannot be updated: {error}") from error
         # A text file without bytes does not even name columns; a Parquet file without bytes is broken.
         if source.nbytes != 0 or source.kind == "parquet":
-            _read(read, fitted, source.as_written(), bar)
+            _read(read, fitted, source.as_written(), missing, bar)
         pending = read.pending
         if not pending.rows:
             lack = f" with a {fitted.schema_.class_name}" if read.unlabelled else ""
@@ -164,23 +166,26 @@ class ReadRows:
     notes: list[str] = field(default_factory=list)
 
 
-def _read(read: ReadRows, model: CountsClassifier, rows: Rows, bar: ProgressLine) -> None:
+def _read(read: ReadRows, model: CountsClassifier, written: Rows, missing: list[str] | None, bar: ProgressLine) -> None:
     """Read rows, and score and count those that have a class."""
+    from tanbark.schema.recipe.unreadable import UnreadableValues, collecting
+
     schema = model.schema_
-    inputs = learnable_inputs(schema, rows)
-    known = {one.name for one in inputs}
-    read.ignored = tuple(name for name in rows.names if name not in known)
-    for batch in read_inputs(rows, inputs, (), bar, "reading"):
-        labelled = batch.filter(batch.column(len(schema.names)).is_valid())
-        read.unlabelled += batch.num_rows - labelled.num_rows
-        if labelled.num_rows:
-            _add(read, schema.names, labelled)
+    if schema.class_name not in written.names:
+        raise CommandError(f"{written.source.name} lacks the column {schema.class_name!r}, the class of the model")
+    rows = ModelRows.of(schema, written, None, missing, strict=True)
+    read.ignored = rows.not_used
+    with collecting(UnreadableValues()) as unreadable:
+        for X, y, _ in rows.batches(bar, "reading"):
+            labelled = [label is not None for label in y or ()]
+            read.unlabelled += X.num_rows - sum(labelled)
+            if any(labelled):
+                _add(read, X.filter(labelled), [label for label in y or () if label is not None])
+        unreadable.check()
+    read.notes += unreadable.notes()
 
 
-def _add(read: ReadRows, names: tuple[str, ...], batch: pa.RecordBatch) -> None:
-    import pyarrow as pa
-
-    X, y = pa.table(batch.columns[: len(names)], names=list(names)), batch.column(len(names))
+def _add(read: ReadRows, X: pa.Table, y: list[Any]) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         warnings.filterwarnings("ignore", message="X has feature names")

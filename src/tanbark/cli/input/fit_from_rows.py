@@ -10,15 +10,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from tanbark.cli.input.input_columns import Columns
-from tanbark.cli.output.printed_text import likely_row_number_notes, row_number_notes
 from tanbark.cli.terminal.console import CommandError, ProgressLine
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from tanbark.classifiers.base.counts_classifier import CountsClassifier
-    from tanbark.progress import Progress
-    from tanbark.schema import Encoder, Schema
+    from tanbark.schema import Encoder
     from tanbark.sources import Source
 
 MAX_BYTES_IN_MEMORY = 512 * 2**20
@@ -80,7 +78,7 @@ def fit_source(request: FitRequest, source: Source, in_memory: bool, bar: Progre
     must_fit = in_memory or (request.chosen and request.needs_rows)
     max_bytes = None if must_fit else MAX_BYTES_IN_MEMORY
     table = None if not must_fit and _is_large(source) else read_rows(source, max_bytes, bar)
-    with explaining_column_errors(source), warnings.catch_warnings(record=True) as caught:
+    with explaining_column_errors(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         if table is None:
             streamed = request.for_streaming()
@@ -128,17 +126,15 @@ def _fit_table(request: FitRequest, table: pa.Table, bar: ProgressLine) -> FitRe
     from tanbark.progress import listening
 
     X, y = request.columns.split(table)
-    encoder = request.columns.encoder_of(X)
     bar("learning", 0, None, f"{table.num_rows:,} rows")
     with _timed() as seconds, listening(bar):
-        model = request.new(encoder).fit(X, y)
-    return FitResult(model, table.num_rows, row_number_notes(X), sum(seconds), encoder, X, y)
+        model = request.new(request.columns.encoder).fit(X, y)
+    return FitResult(model, table.num_rows, [], sum(seconds), request.columns.encoder_for(model.schema_), X, y)
 
 
 def _fit_stream(request: FitRequest, source: Source, bar: ProgressLine) -> FitResult:
     from tanbark.counts import Counts
     from tanbark.progress import listening
-    from tanbark.schema import Category
 
     columns = request.columns
     rows = 0
@@ -148,43 +144,21 @@ def _fit_stream(request: FitRequest, source: Source, bar: ProgressLine) -> FitRe
         rows = int(done)
         bar.rows(task, done, total)
 
+    unfitted = request.new(columns.encoder)
     with _timed() as seconds:
-        schema, rows_surveyed = _survey_schema(columns, source, bar.rows)
-        order = request.new(columns.encoder).count_order
-        counts = Counts.from_batches(source, columns.target, schema=schema, order=order, n_jobs=-1, progress=count_rows)
-    for surveyed in rows_surveyed:
-        if surveyed != rows:
-            raise CommandError(
-                f"{source.name} had {surveyed:,} rows in one pass and {rows:,} in another; write them to a file first"
-            )
-    encoder = columns.encoder_with([column.name for column in schema.columns if isinstance(column, Category)])
+        counts = Counts.from_batches(
+            source,
+            columns.target,
+            encoder=columns.encoder,
+            ignore=columns.ignore,
+            order=unfitted.count_order,
+            n_jobs=-1,
+            progress=count_rows,
+        )
     bar("learning", 0, None)
     with _timed() as more, listening(bar):
-        model = request.new(encoder).fit_counts(counts)
-    return FitResult(model, rows, likely_row_number_notes(source, counts, rows), sum(seconds + more), encoder)
-
-
-def _survey_schema(columns: Columns, source: Source, progress: Progress) -> tuple[Schema, list[int]]:
-    """Return the schema of all rows and the number of rows in each pass.
-
-    The columns that the user named as categories are learned in a separate pass.
-    """
-    from sklearn.base import clone
-
-    from tanbark.counts.batch_counting import survey_rows
-
-    target, named = columns.target, columns.categorical
-    names = [name for name in source.schema.names if name != target and name not in columns.ignore]
-    surveys = []
-    for chosen, categorical in (([name for name in names if name not in named], "auto"), (named, "all")):
-        if chosen:
-            encoder = clone(columns.encoder).set_params(categorical=categorical)
-            rest = [name for name in source.schema.names if name != target and name not in chosen]
-            surveys.append(survey_rows(source, target, encoder, rest, -1, progress))
-    schemas = [survey.schema() for survey in surveys]
-    by_name = {column.name: column for schema in schemas for column in schema.columns}
-    schema = replace(schemas[0], columns=tuple(by_name[name] for name in names))
-    return schema, [survey.rows for survey in surveys]
+        model = unfitted.fit_counts(counts)
+    return FitResult(model, rows, [], sum(seconds + more), columns.encoder_for(counts.schema))
 
 
 @contextmanager
@@ -201,15 +175,12 @@ def _timed() -> Iterator[list[float]]:
 
 
 @contextmanager
-def explaining_column_errors(source: Source) -> Iterator[None]:
-    """Add command-line advice to errors about columns of dates, lists, structures or bytes."""
-    as_text = {"csv": ", or read it as text with --categorical", "sql": ", or cast it to text in the query"}
+def explaining_column_errors() -> Iterator[None]:
+    """Add command-line advice to errors about columns of lists, structures or bytes."""
     try:
         yield
     except TypeError as error:
         message = str(error).split(";")[0]
-        has_dates = "holds dates" in message
-        if not has_dates and "must be a string or a number" not in message:
+        if "must be a string or a number" not in message:
             raise
-        advice = as_text.get(source.kind, "") if has_dates else ""
-        raise CommandError(f"{message}; leave it out with --ignore{advice}") from error
+        raise CommandError(f"{message}; leave it out with --ignore") from error

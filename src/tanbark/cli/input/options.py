@@ -91,12 +91,32 @@ Database = Annotated[
 ]
 Missing = Annotated[
     list[str] | None,
-    typer.Option(metavar="TOKEN", help="A token for missing values, instead of NA, NaN, null and ?. Repeatable."),
+    typer.Option(
+        metavar="TEXT", help="A further text that stands for a missing value, such as n.k. or -999. Repeatable."
+    ),
 ]
+MissingOnly = Annotated[
+    list[str] | None,
+    typer.Option(metavar="TEXT", help="A text that stands for a missing value, instead of the usual ones. Repeatable."),
+]
+Decimal = Annotated[
+    str | None, typer.Option(metavar="SIGN", help="The decimal separator, . or ,.", show_default="by column")
+]
+DayFirst = Annotated[bool, typer.Option("--day-first", help="Read 01/02/2024 as the first of February.")]
 Ignore = Annotated[list[str] | None, typer.Option(metavar="COL", help="A column to leave out. Repeatable.")]
-Categorical = Annotated[
-    list[str] | None, typer.Option(metavar="COL", help="A numeric column to treat as categories. Repeatable.")
+Keep = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COL", help="A column to keep although it looks like an identifier. Repeatable."),
 ]
+Categorical = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COL", help="A column to treat as categories, whatever its values. Repeatable."),
+]
+SchemaFile = Annotated[
+    Path | None,
+    typer.Option("--schema", metavar="FILE", help="How to read the columns: a file that `tanbark schema` wrote."),
+]
+Strict = Annotated[bool, typer.Option("--strict", help="Refuse rows that lack a column of the model.")]
 Bins = Annotated[
     str,
     typer.Option(
@@ -110,5 +130,8 @@ NBins = Annotated[
 ]
 MaxLevels = Annotated[int, typer.Option(help="Maximum levels per column; beyond it the rarest are merged.")]
 
-TABLE_OPTIONS = ("kind", "ignore", "categorical", "missing", "bins", "n_bins", "max_levels")
+READING_OPTIONS = (
+    *("kind", "ignore", "keep", "categorical", "missing", "missing_only", "decimal", "day_first", "schema_file"),
+)
+TABLE_OPTIONS = (*READING_OPTIONS, "bins", "n_bins", "max_levels")
 """Options about the columns of a table, which suggested commands repeat."""

@@ -16,7 +16,6 @@ from tanbark.cli.terminal.console import listed, with_option_names
 from tanbark.sources import Source
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from rich.console import Console
 
     from tanbark.classifiers.additive_bn import AdditiveBN
@@ -25,10 +24,6 @@ if TYPE_CHECKING:
     from tanbark.counts import Counts
     from tanbark.evaluate import CrossValidation
     from tanbark.network import Network
-
-
-MIN_ROWS_TO_NOTE_NUMBERS = 21
-"""In smaller tables a column with the values 1, 2, 3... may be a coincidence."""
 
 
 # JSON documents
@@ -297,40 +292,3 @@ def folder_column_notes(source: Source) -> list[str]:
     named = {part.partition("=")[0] for path in paths for part in path.parts[:-1] if "=" in part}
     unread = sorted(named - set(source.schema.names))
     return [f"folder names are not read as columns: {listed(unread)}; add them to the files"] if unread else []
-
-
-def row_number_notes(X: pa.Table) -> list[str]:
-    """Return a note on each column that only numbers the rows."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    notes = []
-    for name, column in zip(X.column_names, X.columns, strict=True):
-        if X.num_rows >= MIN_ROWS_TO_NOTE_NUMBERS and pa.types.is_integer(column.type) and not column.null_count:
-            ends = pc.min_max(column).as_py()
-            consecutive = ends["max"] - ends["min"] + 1 == X.num_rows
-            if consecutive and pc.count_distinct(column).as_py() == X.num_rows:
-                notes.append(_row_number_note(name))
-    return notes
-
-
-def likely_row_number_notes(source: Source, counts: Counts, rows: int) -> list[str]:
-    """Return a note on each integer column whose range is that of the row numbers.
-
-    Rows without a class are not counted, so the range may be smaller than the number of rows.
-    """
-    import pyarrow as pa
-
-    from tanbark.schema import Number
-
-    return [
-        _row_number_note(column.name)
-        for column in counts.schema.columns
-        if isinstance(column, Number)
-        and pa.types.is_integer(source.schema.field(column.name).type)
-        and counts.class_counts.sum() <= column.high - column.low + 1 <= rows
-    ]
-
-
-def _row_number_note(name: str) -> str:
-    return f"column {name!r} numbers the rows; leave it out with --ignore"

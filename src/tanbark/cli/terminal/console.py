@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import math
 import os
 import re
+import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -210,11 +212,23 @@ def with_option_names(message: str) -> str:
     'if it stands for a missing value, use --missing'
     >>> with_option_names("leave out half_life, or use another classifier, for example TAN")
     'leave out --half-life, or use another classifier, for example --model tan'
+    >>> with_option_names("keep it with keep=['patient id']")
+    "keep it with --keep 'patient id'"
     """
     message = message.replace("for example TAN", "for example --model tan").replace("half_life", "--half-life")
     message = message.replace("for example EvidenceBN", "for example --model evidence-bn")
+    message = re.sub(r"\bkeep=\[(.+?)\]", lambda found: f"--keep {_as_word(found[1])}", message)
+    message = message.replace("day_first=True", "--day-first")
     message = re.sub(r"\bmissing=(?!\w|['\"(\[])", "--missing", message)
     return re.sub(r"\bsearch='(\w+)'", r"--set search=\1", message)
+
+
+def _as_word(literal: str) -> str:
+    """Return a Python string literal as a word for a shell."""
+    try:
+        return shlex.quote(ast.literal_eval(literal))
+    except (SyntaxError, ValueError):
+        return literal
 
 
 def check_writable(path: Path, read: Iterable[Path] = ()) -> None:

@@ -163,8 +163,7 @@ class Encoder(BaseEstimator):
         self.check()
         names = table.names or tuple(f"x{u}" for u in range(len(table.columns)))
         class_name = target.name_beside(names)
-        forced = self.forced_categories(names)
-        detector = self.detector(names, forced)
+        detector = self.detector(names)
         inputs = [detector.input_of(name, raw, weights) for name, raw in zip(names, table.columns, strict=True)]
         recipe, prepared = None, table
         if detector.coerce or self.identifiers == "drop" or any(one.kind != "unchanged" for one in inputs):
@@ -172,13 +171,13 @@ class Encoder(BaseEstimator):
             prepared = self._read(recipe, detector, table)
         if recipe is not None and self.identifiers == "drop":
             read = dict(zip(prepared.names or (), ((raw, None) for raw in prepared.columns), strict=True))
-            recipe = without_identifiers(recipe, read, {*self.keep, *forced, *detector.given})
+            recipe = without_identifiers(recipe, read, {*self.keep, *detector.forced, *detector.given})
             used = {name for one in recipe.inputs for name in one.columns}
             kept = [
                 (name, raw) for name, raw in zip(prepared.names or (), prepared.columns, strict=True) if name in used
             ]
             prepared = Table(tuple(raw for _, raw in kept), tuple(name for name, _ in kept), table.rows)
-        forced -= {one.name for one in inputs if one.kind == "date"}
+        forced = detector.forced - {one.name for one in inputs if one.kind == "date"}
         columns = tuple(
             self.column(name, raw, name in forced, table.rows, weights, target.codes, len(target.labels))
             for name, raw in zip(prepared.names or names, prepared.columns, strict=True)
@@ -198,15 +197,13 @@ class Encoder(BaseEstimator):
             warn(note)
         return prepared
 
-    def detector(self, names: tuple[str, ...], forced: set[str]) -> Detector:
+    def detector(self, names: tuple[str, ...]) -> Detector:
         """Return what decides how each column of a table is read.
 
         Parameters
         ----------
         names : tuple of str
             Names of the columns of the table.
-        forced : set of str
-            Columns that the user declared categorical.
 
         Returns
         -------
@@ -215,8 +212,9 @@ class Encoder(BaseEstimator):
         Raises
         ------
         ValueError
-            If `keep` or the given recipe has a column that the table does not have.
+            If `categorical`, `keep` or the given recipe has a column that the table does not have.
         """
+        forced = self.forced_categories(names)
         for name in self.keep:
             if name not in names:
                 raise ValueError(f"keep names the column {name!r}, which the table does not have")

@@ -45,8 +45,8 @@ class Detector:
         self.rules = rules or Recipe()
         self.coerce = rules is not None
         self.dates = dates
-        self.forced = frozenset(forced)
         self.given = {one.name: one for one in self.rules.inputs}
+        self.forced = frozenset(forced) | {name for name, one in self.given.items() if one.kind == "category"}
         unknown = next((name for name in self.given if name not in names), None)
         if unknown is not None:
             raise ValueError(f"the recipe has the column {unknown!r}, which the table does not have")

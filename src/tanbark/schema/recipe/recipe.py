@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,8 +13,8 @@ from numpy.typing import NDArray
 
 from tanbark.immutable import Immutable
 from tanbark.messages import first_repeated
-from tanbark.schema.encode.columns import UNKNOWN, Column
-from tanbark.schema.read.raw_columns import Dates, Labels, Numbers, Objects, RawColumn, Texts, is_missing
+from tanbark.schema.encode.columns import UNKNOWN, Column, value_kind
+from tanbark.schema.read.raw_columns import EXACT, Dates, Labels, Numbers, Objects, RawColumn, Texts, is_missing
 from tanbark.schema.read.table_reader import Table
 from tanbark.schema.recipe.date_parts import DATE_PARTS, part_columns, part_name
 from tanbark.schema.recipe.date_text import DATE_FORMATS, read_dates
@@ -257,8 +258,14 @@ class Recipe(Immutable):
             return []
         if one.kind == "unchanged":
             return [raw]
+        levels: Sequence[Any] = getattr(column, "levels", ())
+        if one.kind == "category" and value_kind(levels) != "numbers":
+            return [self._category(one, raw, levels, unreadable)]
         if one.kind == "category":
-            return [self._category(one, raw, getattr(column, "levels", ()))]
+            # The levels are numbers, so that text is read as numbers.
+            one = replace(one, kind="boolean" if isinstance(levels[0], bool) else "number")
+        if one.kind == "number" and any(isinstance(level, int) and abs(level) > EXACT for level in levels):
+            raw = _exact_integers(raw)
         if isinstance(raw, Texts) and one.kind == "number" and one.decimal == ".":
             plain = _plain_numbers(raw)
             if plain is not None:
@@ -273,23 +280,37 @@ class Recipe(Immutable):
             raise ValueError(f"column {one.name!r} holds numbers, but the schema expects dates; convert the column")
         return [raw, *part_columns(raw.floats(), one.name, one.parts)]
 
-    def _category(self, one: InputColumn, raw: RawColumn, levels: Sequence[Any]) -> RawColumn:
-        """Return a column of text with missing values; numbers and booleans are written as in a text file."""
+    def _category(
+        self, one: InputColumn, raw: RawColumn, levels: Sequence[Any], unreadable: UnreadableValues
+    ) -> RawColumn:
+        """Return a column of text with missing values; numbers and booleans are written as in a text file.
+
+        A text that is a level is never a missing value. Numbers that are not levels of a known column of text are
+        unreadable. Without levels, numbers stay numbers, which become the levels.
+        """
         texts = texts_of(raw)
         if texts is not None:
             own = {text.strip().lower() for text in one.missing}
-            keep = [not self.is_missing(text) and text.strip().lower() not in own for text in texts.distinct]
-            if all(keep):
-                return texts
-            place = np.append(np.where(keep, np.cumsum(keep) - 1, UNKNOWN), UNKNOWN)
-            distinct = [text for text, kept in zip(texts.distinct, keep, strict=True) if kept]
-            return Labels(distinct, place[texts.position], texts.name, texts.declared)
+            known = set(levels)
+            keep = [
+                text in known or not (self.is_missing(text) or text.strip().lower() in own) for text in texts.distinct
+            ]
+            return texts if all(keep) else _only(texts, keep)
         raw = raw.parsed if isinstance(raw, Objects) else raw
         if isinstance(raw, Dates):
+            raise TypeError(f"column {one.name!r} holds dates, which cannot be categories; convert them to text")
+        if not levels:
             return raw
         yes, no = next((pair for pair in TRUE_AND_FALSE if set(pair) & set(levels)), TRUE_AND_FALSE[0])
         written = [(yes if v else no) if isinstance(v, bool) else number_as_text(v) for v in raw.levels()]
-        return Labels(written, raw.index(), one.name)
+        labels = Labels(written, raw.index(), one.name)
+        is_level = [text in levels for text in written]
+        if all(is_level):
+            return labels
+        counts = np.bincount(labels.position + 1, minlength=len(written) + 1)[1:]
+        found = {text: int(count) for text, count, ok in zip(written, counts, is_level, strict=True) if not ok}
+        unreadable.add(one.name, "text", int(counts.sum()), found)
+        return _only(labels, is_level)
 
     def _read_texts(self, one: InputColumn, texts: Labels, unreadable: UnreadableValues) -> RawColumn:
         """Return numbers, booleans or dates in text."""
@@ -359,6 +380,13 @@ class Recipe(Immutable):
             raise ValueError(f"the recipe is not valid: {error}") from None
 
 
+def _only(labels: Labels, keep: Sequence[bool]) -> Labels:
+    """Return a column in which only some labels are kept, and the others are missing."""
+    place = np.append(np.where(keep, np.cumsum(keep) - 1, UNKNOWN), UNKNOWN)
+    distinct = [label for label, kept in zip(labels.distinct, keep, strict=True) if kept]
+    return Labels(distinct, place[labels.position], labels.name, labels.declared)
+
+
 def texts_of(raw: RawColumn) -> Labels | None:
     """Return a column of text as labels, or None if its values are not text. Numbers next to text become text."""
     if isinstance(raw, Texts):
@@ -379,6 +407,14 @@ def number_as_text(value: Any) -> str:
     ('3', '2.5')
     """
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _exact_integers(raw: RawColumn) -> RawColumn:
+    """Return a column of text as integers of any size if every value is one, otherwise unchanged."""
+    texts = texts_of(raw)
+    if texts is None or not all(re.fullmatch(r"-?[0-9]{1,20}", text) for text in texts.distinct):
+        return raw
+    return Labels([int(text) for text in texts.distinct], texts.position, texts.name)
 
 
 def _plain_numbers(raw: Texts) -> Numbers | None:

@@ -47,6 +47,10 @@ class UnreadableValues:
             if self._values[name] >= MIN_VALUES_TO_JUDGE:
                 self._check(name)
 
+    def first(self) -> tuple[str, str] | None:
+        """Return what is expected of a column and a value that is something else, or None if there is no such value."""
+        return next(((self._expected[name], next(iter(texts))) for name, texts in self._texts.items() if texts), None)
+
     def check(self) -> None:
         """Raise ValueError if more than half of the values of a column are unreadable."""
         for name in self._texts:

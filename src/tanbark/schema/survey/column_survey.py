@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tanbark.kernels.encode.number_columns import SIGN_BIT, float_keys
 from tanbark.schema.encode.columns import UNKNOWN
+from tanbark.schema.read.arrow_columns import is_text, kind_of
 from tanbark.schema.read.raw_columns import Labels, Numbers, RawColumn, is_missing
 from tanbark.schema.read.table_reader import read_column, read_wide_integers
 from tanbark.schema.survey.streaming_quantiles import NO_COUNTS, OrderStatistics, ValueTable
@@ -140,36 +141,6 @@ def too_many_levels_error(name: str) -> ValueError:
         f"column {name!r} has more than {MAX_DISTINCT_LABELS:,} distinct values; if it is an identifier, exclude it "
         "with ignore="
     )
-
-
-def is_text(stored: Any) -> bool:
-    """Return whether an Arrow type holds text, or an unordered dictionary of text."""
-    from pyarrow import types
-
-    if types.is_dictionary(stored) and not stored.ordered:
-        stored = stored.value_type
-    return bool(types.is_string(stored) or types.is_large_string(stored) or types.is_string_view(stored))
-
-
-def kind_of(stored: pa.DataType) -> str:
-    """Return the kind of an Arrow type: signed, unsigned, float, decimal, date, duration, time or labels.
-
-    Integers in an unordered dictionary are numbers, as they are when the whole table is read at once.
-    """
-    from pyarrow import types
-
-    if types.is_dictionary(stored) and types.is_integer(stored.value_type) and not stored.ordered:
-        stored = stored.value_type
-    if types.is_integer(stored):
-        return "signed" if types.is_signed_integer(stored) else "unsigned"
-    kinds = {
-        "float": types.is_floating,
-        "decimal": types.is_decimal,
-        "date": lambda one: types.is_timestamp(one) or types.is_date(one),
-        "duration": types.is_duration,
-        "time": types.is_time,
-    }
-    return next((kind for kind, matches in kinds.items() if matches(stored)), "labels")
 
 
 class ManyNumbers(Numbers):

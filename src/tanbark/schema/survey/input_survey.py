@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.messages import warn
-from tanbark.schema.read.raw_columns import Labels, RawColumn, Texts
+from tanbark.schema.read.arrow_columns import as_arrow, is_text, kind_of
+from tanbark.schema.read.raw_columns import RawColumn, Texts
 from tanbark.schema.read.table_reader import read_column
 from tanbark.schema.recipe.date_parts import DATE_PARTS, part_name
 from tanbark.schema.recipe.detection import Detector
@@ -21,8 +22,6 @@ from tanbark.schema.survey.column_survey import (
     MAX_DISTINCT_LABELS,
     SeenLabels,
     SeenNumbers,
-    is_text,
-    kind_of,
     too_many_levels_error,
 )
 
@@ -163,9 +162,9 @@ class SeenInput:
             return []
         if self.one.kind == "date" or (self.one.kind != "unchanged" and is_text(self.stored)):
             raw = Texts(values, self.name) if is_text(values.type) else read_column(values, self.name)
-            return [_as_arrow(one) for one in self.detector.rules.read(self.one, raw, None, UnreadableValues())]
+            return [as_arrow(one) for one in self.detector.rules.read(self.one, raw, None, UnreadableValues())]
         if self.kind in ("duration", "time"):
-            return [_as_arrow(read_column(values, self.name))]
+            return [as_arrow(read_column(values, self.name))]
         return [values]
 
     def merge(self, other: SeenInput) -> None:
@@ -227,13 +226,3 @@ def _kind_of_values(stored: pa.DataType, kind: str) -> str:
     if kind != "labels":
         return "number"
     return "boolean" if types.is_boolean(stored) else "category" if types.is_null(stored) else "unchanged"
-
-
-def _as_arrow(raw: RawColumn) -> Any:
-    """Return a column as an Arrow array."""
-    import pyarrow as pa
-
-    if isinstance(raw, Labels):
-        position = pa.array(raw.position, mask=raw.position < 0)
-        return pa.DictionaryArray.from_arrays(position, pa.array(raw.distinct), ordered=raw.declared)
-    return pa.array(raw.floats(), from_pandas=True)

@@ -11,10 +11,11 @@ from tanbark.messages import first_repeated
 from tanbark.schema.encode.columns import Column
 from tanbark.schema.encode.encoder import Encoder
 from tanbark.schema.encode.schema import Schema
+from tanbark.schema.read.arrow_columns import kind_of
 from tanbark.schema.read.class_column import as_labels, no_classes_error, read_labels, warn_of_dropped
 from tanbark.schema.read.table_reader import one_array
 from tanbark.schema.recipe.detection import with_sources, without_identifiers
-from tanbark.schema.survey.column_survey import SeenLabels, kind_of
+from tanbark.schema.survey.column_survey import SeenLabels
 from tanbark.schema.survey.input_survey import SeenInput
 
 if TYPE_CHECKING:
@@ -65,8 +66,7 @@ class Survey:
         self.target = target
         self._names = _attributes(arrow_schema, target, ignore)
         self._kinds = {name: kind_of(arrow_schema.field(name).type) for name in self._names}
-        self._forced = self.encoder.forced_categories(self._names)
-        detector = self.encoder.detector(self._names, self._forced)
+        detector = self.encoder.detector(self._names)
         self._detector = detector
         self._columns = {
             name: SeenInput(name, arrow_schema.field(name).type, detector, self.encoder) for name in self._names
@@ -189,9 +189,9 @@ class Survey:
         if self._detector.coerce or self.encoder.identifiers == "drop" or any(o.kind != "unchanged" for o in inputs):
             recipe = self._detector.recipe(inputs, self.target)
         if recipe is not None and self.encoder.identifiers == "drop":
-            kept = {*self.encoder.keep, *self._forced, *self._detector.given}
+            kept = {*self.encoder.keep, *self._detector.forced, *self._detector.given}
             recipe = without_identifiers(recipe, {name: column[:2] for name, column in found.items()}, kept)
-        forced = self._forced - {one.name for one in inputs if one.kind == "date"}
+        forced = self._detector.forced - {one.name for one in inputs if one.kind == "date"}
         names = self._names if recipe is None else [name for one in recipe.inputs for name in one.columns]
         columns: tuple[Column, ...] = ()
         for name in names:

@@ -1,0 +1,201 @@
+"""Rows for a fitted model: its columns, matched by name, and the true classes."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from tanbark.cli.terminal.console import CommandError, ProgressLine, err, listed
+from tanbark.sources.duckdb_rows import Rows, present
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from tanbark.schema import Schema
+
+MAX_NAMES_LISTED = 40
+MIN_SIMILARITY = 0.9
+"""Minimum similarity of two names that may be one name with a typing error."""
+
+
+@dataclass(frozen=True)
+class ModelRows:
+    """Rows of a file or query with the columns that a model needs.
+
+    Parameters
+    ----------
+    schema : Schema
+        The schema of the model.
+    rows : Rows
+        The rows.
+    target : str or None
+        The column with the true classes, or None if there is none.
+    missing : sequence of str
+        Texts that stand for missing values, in addition to those that the model knows.
+    """
+
+    schema: Schema
+    rows: Rows
+    target: str | None
+    missing: Sequence[str]
+
+    @classmethod
+    def of(
+        cls,
+        schema: Schema,
+        rows: Rows,
+        target: str | None = None,
+        missing: Sequence[str] | None = None,
+        strict: bool = False,
+    ) -> ModelRows:
+        """Return the rows for a model; raise CommandError if too many columns are absent.
+
+        Parameters
+        ----------
+        schema : Schema
+        rows : Rows
+        target : str or None, default=None
+            Name of the column with the true classes; None is that of the model.
+        missing : sequence of str or None, default=None
+        strict : bool, default=False
+            Whether an absent column is an error instead of a note.
+        """
+        if target is not None and target not in rows.names:
+            raise CommandError(
+                f"{rows.source.name} has no column {target!r}; it has {listed(rows.names, MAX_NAMES_LISTED)}"
+            )
+        target = target or (schema.class_name if schema.class_name in rows.names else None)
+        found = cls(schema, rows, target, tuple(missing or ()))
+        found._check_absent(strict)
+        return found
+
+    @cached_property
+    def used(self) -> tuple[str, ...]:
+        """Columns of the table that the model uses."""
+        return tuple(self.schema.input_names[u] for u in dict.fromkeys(self.schema.source_index.tolist()))
+
+    @property
+    def absent(self) -> list[str]:
+        """Columns that the model uses and the rows do not have."""
+        return [name for name in self.used if name not in self.rows.names]
+
+    @property
+    def not_used(self) -> tuple[str, ...]:
+        """Columns that the model does not know."""
+        return tuple(name for name in self.rows.names if name not in self.schema.input_names and name != self.target)
+
+    def _check_absent(self, strict: bool) -> None:
+        """Raise CommandError if a column is absent by mistake, or if most are; otherwise print a note."""
+        absent, name = self.absent, self.rows.source.name
+        if not absent:
+            return
+        for wanted in absent:
+            similar = similar_name(wanted, self.not_used)
+            if similar is not None:
+                raise CommandError(f"{name} has no column {wanted!r}, but {similar!r}; rename it")
+        columns = "the column" if len(absent) == 1 else "the columns"
+        if strict or 2 * len(absent) > len(self.used):
+            raise CommandError(f"{name} lacks {columns} {listed(absent)}, which the model needs")
+        counts = "counts" if len(absent) == 1 else "count"
+        err().print(
+            f"note: {name} lacks {columns} {listed(absent)}, which {counts} as missing in every row",
+            style="yellow",
+            soft_wrap=True,
+        )
+
+    def batches(
+        self, bar: ProgressLine, task: str, further: Sequence[str] = ()
+    ) -> Iterator[tuple[pa.Table, list[Any] | None, list[pa.Array]]]:
+        """Yield the columns of the model, the true classes and further columns of batches of rows.
+
+        Values that cannot be read are reported to the collector of `tanbark.schema.recipe.unreadable`.
+
+        Parameters
+        ----------
+        bar : ProgressLine
+        task : str
+            The task that the progress line shows.
+        further : sequence of str, default=()
+            SQL expressions of further columns.
+
+        Yields
+        ------
+        X : pyarrow.Table
+            The input columns of the schema.
+        y : list or None
+            The class of each row, None if it is missing; or None if there is no column of true classes.
+        columns : list of pyarrow.Array
+            The further columns.
+        """
+        import pyarrow as pa
+
+        from tanbark.schema.recipe.rows_of_files import typed_rows
+
+        names = [name for name in self.used if name in self.rows.names]
+        read = [*names, *([] if self.target is None else [self.target])]
+        expressions = [*map(self._expression, read), *further] or ["1"]
+        before = 0
+        for batch in bar.over_batches(task, self.rows.select(expressions), self.rows.source.total):
+            at = dict(zip(names, batch.columns, strict=False))
+            nothing = pa.nulls(batch.num_rows)
+            X = pa.table([at.get(name, nothing) for name in self.schema.input_names], list(self.schema.input_names))
+            y = None if self.target is None else self._classes(batch.column(len(names)), before)
+            before += batch.num_rows
+            yield typed_rows(self.schema, X), y, batch.columns[len(read) : len(read) + len(further)]
+
+    def _expression(self, name: str) -> str:
+        """Return the SQL expression of a column, which is null for the texts that the user named as missing values."""
+        at = self.rows.names.index(name)
+        kind = self.rows.types[at]
+        if kind.endswith("]") or kind.startswith(("STRUCT", "MAP", "UNION")):
+            raise CommandError(
+                f"column {name!r} of {self.rows.source.name} holds lists or structures instead of single values; "
+                "flatten it"
+            )
+        return present(f"c{at}", kind, self.missing)
+
+    def _classes(self, values: pa.Array, before: int) -> list[Any]:
+        """Return the class of each row; raise CommandError if one cannot be read. `before` rows precede the batch."""
+        from tanbark.schema.recipe.recipe import number_as_text
+        from tanbark.schema.recipe.rows_of_files import class_labels
+        from tanbark.schema.recipe.unreadable import UnreadableValues
+
+        unreadable = UnreadableValues()
+        missing = self.rows.source.missing if self.rows.source.kind in ("csv", "json") else ()
+        labels = class_labels(self.schema, values, missing, unreadable)
+        wrong = unreadable.first()
+        if wrong is not None:
+            expected, text = wrong
+            row = next(i for i, value in enumerate(values.to_pylist(), start=1) if number_as_text(value) == text)
+            raise CommandError(
+                f"column {self.target!r} holds {text!r} in row {before + row}, but the model expects {expected}; if "
+                "that stands for a missing value, name it with --missing"
+            )
+        return labels
+
+
+def similar_name(name: str, others: Sequence[str]) -> str | None:
+    """Return the name that is nearly the same, or None.
+
+    Names with other digits are different names.
+
+    >>> similar_name("Blood pressure", ["blood_pressure"]), similar_name("pressure_1", ["pressure_2"])
+    ('blood_pressure', None)
+    """
+    plain = _letters_and_digits(name)
+    for other in others:
+        theirs = _letters_and_digits(other)
+        same_digits = re.sub(r"\D", "", plain) == re.sub(r"\D", "", theirs)
+        similarity = difflib.SequenceMatcher(None, plain, theirs).ratio()
+        if plain == theirs or (same_digits and similarity >= MIN_SIMILARITY):
+            return other
+    return None
+
+
+def _letters_and_digits(name: str) -> str:
+    """Return a name in lower case without blanks and punctuation, unless nothing else is left."""
+    return "".join(c for c in name.casefold() if c.isalnum()) or name

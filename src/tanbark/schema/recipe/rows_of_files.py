@@ -1,0 +1,82 @@
+"""Rows of files under a schema that was learned from typed values, such as those of a data frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from tanbark.schema.encode.columns import Category, Column, Number
+from tanbark.schema.encode.schema import Schema
+from tanbark.schema.read.arrow_columns import as_arrow, is_text
+from tanbark.schema.read.raw_columns import Texts
+from tanbark.schema.read.table_reader import one_array, read_column
+from tanbark.schema.recipe.recipe import InputColumn, Recipe
+from tanbark.schema.recipe.unreadable import UnreadableValues, reporting
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def typed_rows(schema: Schema, rows: pa.Table) -> pa.Table:
+    """Return rows of a file in the types that a schema expects.
+
+    Columns that the recipe of the schema reads are returned unchanged. For the others, which a data frame held in their
+    own types, text is read as numbers or booleans, and numbers are written as text, as the schema requires.
+
+    Parameters
+    ----------
+    schema : Schema
+        The schema that will encode the rows.
+    rows : pyarrow.Table
+        Rows with the input columns of the schema.
+
+    Returns
+    -------
+    rows : pyarrow.Table
+    """
+    rules = schema.recipe or Recipe()
+    unchanged = {one.name for one in rules.inputs if one.kind == "unchanged"} if schema.recipe else {*schema.names}
+    columns = {column.name: column for column in schema.columns}
+    with reporting() as unreadable:
+        for name in unchanged:
+            at, column = rows.column_names.index(name), columns[name]
+            if not is_text(rows.schema.field(at).type) and not _holds_text(column):
+                continue
+            values = one_array(rows.column(at))
+            raw = Texts(values, name) if is_text(values.type) else read_column(values, name)
+            kind = "number" if isinstance(column, Number) else "category"
+            (read,) = rules.read(InputColumn(name, kind), raw, column, unreadable)
+            rows = rows.set_column(at, name, read.values if isinstance(read, Texts) else as_arrow(read))
+    return rows
+
+
+def class_labels(schema: Schema, values: Any, missing: Sequence[str], unreadable: UnreadableValues) -> list[Any]:
+    """Return the class of each row of a file in the types that a schema expects.
+
+    Parameters
+    ----------
+    schema : Schema
+        The schema, whose classes are the labels.
+    values : pyarrow.Array
+        The class column.
+    missing : sequence of str
+        Texts that stand for missing values, unless they are classes.
+    unreadable : UnreadableValues
+        Receives the values that cannot be read.
+
+    Returns
+    -------
+    labels : list
+        The class of each row, None if it is missing. It need not be a class of the schema.
+    """
+    name = schema.class_name
+    rules = Recipe(missing=tuple(missing), missing_numbers=())
+    raw = Texts(values, name) if is_text(values.type) else read_column(values, name)
+    (read,) = rules.read(InputColumn(name, "category"), raw, Category(name, schema.classes), unreadable)
+    labels = [*read.levels(), None]
+    return [labels[at] for at in read.index().tolist()]
+
+
+def _holds_text(column: Column) -> bool:
+    """Return whether a column of a schema is a category with text as levels."""
+    return any(isinstance(level, str) for level in getattr(column, "levels", ()))
