@@ -63,7 +63,7 @@ def test_notes_are_told_too(ask, tmp_path):
     lines = [f"{i},{'ab'[i % 2]},{'xy'[i % 3 % 2]}" for i in range(40)]
     (tmp_path / "t.csv").write_text("\n".join(["id,a,y", *lines]))
     [note] = ask("fit", "t.csv", "-t", "y")["notes"]
-    assert note == "column 'id' numbers the rows; leave it out with --ignore"
+    assert note == "column 'id' numbers the rows: left out; keep it with --keep id"
 
 
 def test_the_evidence_of_an_additive_model_is_told(ask, weather, table):

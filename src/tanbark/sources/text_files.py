@@ -119,7 +119,7 @@ class CsvFiles(DuckFiles):
             for kind in (("BIGINT", "DOUBLE") if most == "BIGINT" and rows.names[i] not in self.labels else (most,))
             if kind in _PLAIN
         ]
-        plain = [f"bool_and({_PLAIN[kind].format(f'c{i}')})" for i, kind in checks]
+        plain = [f"bool_and({_PLAIN[kind].format(f'c{i}')}) FILTER (WHERE c{i} IS NOT NULL)" for i, kind in checks]
         columns = ", ".join(f"c{i}" for i in range(len(rows.names)))
         query = f"SELECT {', '.join(['count(*)', *plain])} FROM {rows.relation} AS rows({columns})"
         with rows.errors:

@@ -111,11 +111,13 @@ def test_files_of_a_pattern_must_have_the_same_columns(write, run, table, tmp_pa
     assert "part2.csv has no column 'wind'" in run("fit", "part*.csv", "-t", "walk", code=1).stderr
 
 
-def test_a_late_text_makes_the_whole_column_text(run, tmp_path):
+@pytest.mark.parametrize(("late", "levels"), [(1, tuple(range(9))), (4000, (*map(str, range(9)), "late"))])
+def test_late_texts_count_as_missing_unless_they_are_more_than_a_tenth(run, tmp_path, late, levels):
     rows = "".join(f"{i % 9},{'ab'[i % 2]}\n" for i in range(30_000))
-    (tmp_path / "t.csv").write_text(f"x,class\n{rows}late,a\n")
-    run("fit", "t.csv", "--cv", 0)
-    assert tanbark.load("t.tanbark").schema_.columns[0].levels == (*map(str, range(9)), "late")
+    (tmp_path / "t.csv").write_text(f"x,class\n{rows}" + "late,a\n" * late)
+    said = run("fit", "t.csv", "--cv", 0).stdout
+    assert ("1 of 30,001 values was not ('late') and counts as missing" in said) == (late == 1)
+    assert tanbark.load("t.tanbark").schema_.columns[0].levels == levels
 
 
 def test_missing_tokens_are_the_usual_ones(run, tmp_path):
@@ -127,10 +129,11 @@ def test_missing_tokens_are_the_usual_ones(run, tmp_path):
     assert model.counts_.value(0).sum() == 3
 
 
-def test_missing_replaces_the_list(run, tmp_path):
+@pytest.mark.parametrize(("option", "levels"), [("--missing", ("low",)), ("--missing-only", ("NA", "low"))])
+def test_missing_adds_to_the_list_and_missing_only_replaces_it(run, tmp_path, option, levels):
     (tmp_path / "t.csv").write_text("x,class\n-,a\nNA,b\nunknown,a\nlow,b\n")
-    run("fit", "t.csv", "--missing", "-", "--missing", "unknown", "--cv", 0)
-    assert tanbark.load("t.tanbark").schema_.columns[0].levels == ("NA", "low")
+    run("fit", "t.csv", option, "-", option, "unknown", "--cv", 0)
+    assert tanbark.load("t.tanbark").schema_.columns[0].levels == levels
 
 
 def test_yes_and_no_stay_words(run, tmp_path):
@@ -298,7 +301,6 @@ def test_a_pipe_that_has_a_name_is_refused_as_it_can_be_read_only_once(run, tmp_
         (b"class\na\n", "no column left to learn from"),
         (b"x,class\n1,a\n2\n", "line 3: expected 2 values, one per column, got 1"),
         (b"x,class\ncaf\xe9,a\n", "is not UTF-8 text"),
-        (b"when,class\n2020-01-02,a\n2021-01-02,b\n", "column 'when' holds dates or times"),
         (b"x,class\na,1.5\nb,2.25\n", "measurements"),
         (b"x,class\na,?\nb,?\n", "every value of the class 'class' is missing"),
     ],
@@ -315,7 +317,6 @@ def test_labels_that_look_like_numbers_or_times_stay_as_written_when_asked(write
     columns = tanbark.load(tmp_path / "odds.tanbark").schema_.columns
     assert columns[0].levels == ("1:30", "2:30")
     assert columns[1].levels == ("100000", "18446744073709551615", "1e5")
-    shown = run("fit", "odds.csv", "-t", "walk", code=1).stderr
-    assert (
-        "column 'odds' holds dates or times; leave it out with --ignore, or read it as text with --categorical" in shown
-    )
+    run("fit", "odds.csv", "-t", "walk", "--cv", "0")
+    columns = tanbark.load(tmp_path / "odds.tanbark").schema_.columns
+    assert [(column.low, column.high) for column in columns] == [(1.5, 2.5), (1e5, 2.0**64)]

@@ -181,10 +181,9 @@ def test_booleans_and_integers_keep_their_types(write, run, tmp_path):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("sky,wind\nsun,1\n", "new.csv lacks the column 'degrees', which the model needs"),
         ("sky\nsun\n", "new.csv lacks the columns 'wind', 'degrees', which the model needs"),
-        ("sky,wind,degrees\nsun,1,2\nsun,1,warm\n", "column 'degrees' holds 'warm' in row 2"),
-        ("sky,wind,degrees\nsun,many,2\n", "column 'wind' holds 'many' in row 1"),
+        ("sky,wind,Degrees\nsun,1,2\n", "new.csv has no column 'degrees', but 'Degrees'; rename it"),
+        ("sky,wind,degrees\nsun,many,2\n", "column 'wind': the model expects numbers, but 1 of 1 values is not"),
         ("sky,wind,degrees,prediction\nsun,1,2,yes\n", "already has a column 'prediction'"),
         ("sky,wind,degrees\n", "has no rows"),
     ],
@@ -193,6 +192,25 @@ def test_a_table_that_does_not_fit_gets_one_sentence(run, model, tmp_path, text,
     (tmp_path / "new.csv").write_text(text)
     assert sentence in run("predict", "m.tanbark", "new.csv", "-o", "out.csv", code=1).stderr
     assert not (tmp_path / "out.csv").exists()
+
+
+def test_an_absent_column_counts_as_missing_unless_all_are_required(run, model, tmp_path):
+    (tmp_path / "new.csv").write_text("wind,sky\n1,sun\n")
+    (tmp_path / "empty.csv").write_text("sky,wind,degrees\nsun,1,\n")
+    found = run("predict", "m.tanbark", "new.csv")
+    assert found.stderr == "note: new.csv lacks the column 'degrees', which counts as missing in every row\n"
+    (row,), (expected,) = rows_of(found.stdout), rows_of(run("predict", "m.tanbark", "empty.csv").stdout)
+    assert {name: expected[name] for name in row if name != "degrees"} == row
+    said = run("predict", "m.tanbark", "new.csv", "--strict", code=1).stderr
+    assert "new.csv lacks the column 'degrees', which the model needs" in said
+
+
+def test_values_that_cannot_be_read_count_as_missing(run, model, tmp_path):
+    (tmp_path / "new.csv").write_text("sky,wind,degrees\nsun,1, 2 \nsun,1,warm\nsun,1,\n")
+    found = run("predict", "m.tanbark", "new.csv")
+    assert "column 'degrees': the model expects numbers, but 1 of 2 values is not ('warm')" in found.stderr
+    _, warm, missing = rows_of(found.stdout)
+    assert {**warm, "degrees": ""} == missing
 
 
 def test_a_word_for_missing_can_be_named(run, model, tmp_path):

@@ -164,13 +164,27 @@ def test_a_row_counts_half_after_a_half_life_however_rows_are_cut_into_files(
     assert "which now count as" in said
 
 
-def test_the_row_of_a_fault_is_counted_over_batches(run, tmp_path, monkeypatch):
+def test_the_row_of_a_wrong_class_is_counted_over_batches(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("tanbark.sources.source.MAX_BATCH_ROWS", 5)
+    (tmp_path / "t.csv").write_text("x,class\n" + "".join(f"{v / 7},0\n{v},1\n" for v in range(20)))
+    run("fit", "t.csv", "--cv", 0)
+    (tmp_path / "new.csv").write_text("x,class\n" + "1,1\n" * 17 + "2,old\n")
+    said = run("update", "t.tanbark", "new.csv", code=1).stderr
+    assert "column 'class' holds 'old' in row 18, but the model expects numbers" in said
+
+
+def test_values_that_are_no_numbers_are_counted_over_batches(run, tmp_path, monkeypatch):
     monkeypatch.setattr("tanbark.sources.source.MAX_BATCH_ROWS", 5)
     (tmp_path / "t.csv").write_text("x,class\n" + "".join(f"{v / 7},a\n{v},b\n" for v in range(20)))
     run("fit", "t.csv", "--cv", 0)
-    (tmp_path / "new.csv").write_text("x,class\n" + "1,a\n" * 17 + "old,b\n")
+    before = (tmp_path / "t.tanbark").read_bytes()
+    (tmp_path / "new.csv").write_text("x,class\n" + "1,a\n" * 8 + "old,b\n" * 9)
     said = run("update", "t.tanbark", "new.csv", code=1).stderr
-    assert "column 'x' holds 'old' in row 18, but the model expects numbers" in said
+    assert "column 'x': the model expects numbers, but 9 of 17 values are not ('old')" in said
+    assert (tmp_path / "t.tanbark").read_bytes() == before
+    (tmp_path / "new.csv").write_text("x,class\n" + "1,a\n" * 9 + "old,b\n" * 9)
+    said = run("update", "t.tanbark", "new.csv").stdout
+    assert "column 'x': the model expects numbers, but 9 of 18 values are not ('old') and count as missing" in said
 
 
 def test_a_model_that_refuses_strange_labels_when_predicting_still_learns_them(run, tmp_path):
@@ -185,9 +199,12 @@ def test_numbers_are_no_truth_values_and_lists_no_values(run, tmp_path):
     pq.write_table(pa.table({"f": [True, False] * 10, "y": [True, False] * 10}), tmp_path / "t.parquet")
     run("fit", "t.parquet", "--target", "y", "--cv", 0)
     before = (tmp_path / "t.tanbark").read_bytes()
-    pq.write_table(pa.table({"f": [2, 1], "y": [True, False]}), tmp_path / "new.parquet")
+    pq.write_table(pa.table({"f": [2, 1, 3], "y": [True, False, True]}), tmp_path / "new.parquet")
     said = run("update", "t.tanbark", "new.parquet", code=1).stderr
-    assert "column 'f' holds '2' in row 1, but the model expects true or false" in said
+    assert "column 'f': the model expects true or false, but 2 of 3 values are not ('2', '3')" in said
+    pq.write_table(pa.table({"f": [True], "y": [2]}), tmp_path / "new.parquet")
+    said = run("update", "t.tanbark", "new.parquet", code=1).stderr
+    assert "column 'y' holds '2' in row 1, but the model expects true or false" in said
     pq.write_table(pa.table({"f": [[True]], "y": [True]}), tmp_path / "new.parquet")
     said = run("update", "t.tanbark", "new.parquet", code=1).stderr
     assert "column 'f' of new.parquet holds lists or structures" in said
@@ -287,9 +304,9 @@ def test_levels_beyond_the_most_allowed_share_one_and_it_says_so(run, tmp_path):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("sky,wind,degrees\nsun,1,2\n", "new.csv lacks the column 'walk', which the model needs"),
+        ("sky,wind,degrees\nsun,1,2\n", "new.csv lacks the column 'walk', the class of the model"),
         ("sky,walk\nsun,yes\n", "new.csv lacks the columns 'wind', 'degrees', which the model needs"),
-        ("sky,wind,degrees,walk\nsun,1,2,yes\nsun,1,warm,no\n", "column 'degrees' holds 'warm' in row 2"),
+        ("sky,wind,degrees,walk\nsun,1,warm,yes\nsun,1,warm,no\n", "column 'degrees': the model expects numbers, but"),
     ],
 )
 def test_a_table_that_does_not_fit_changes_nothing(run, model, tmp_path, text, sentence):
@@ -443,9 +460,9 @@ def test_a_new_fit_of_a_model_waits_for_its_update(write, run, table, model, tmp
 @pytest.mark.parametrize(
     ("column", "values", "said"),
     [
-        ("sky", [1.5, 2.0], "column 'sky' holds '1.5' in row 1, but the model expects text"),
-        ("sky", [7, 8], "column 'sky' holds '7' in row 1, but the model expects text"),
-        ("sky", np.array(["2020-01-01", "2020-01-02"], "datetime64[s]"), "column 'sky' holds '2020-01-01 00:00:00'"),
+        ("sky", [1.5, 2.0], "column 'sky': the model expects text, but 2 of 2 values are not ('1.5', '2')"),
+        ("sky", [7, 8], "column 'sky': the model expects text, but 2 of 2 values are not ('7', '8')"),
+        ("sky", np.array(["2020-01-01", "2020-01-02"], "datetime64[s]"), "column 'sky' holds dates"),
         ("walk", [1, 0], "column 'walk' holds '1' in row 1, but the model expects text"),
     ],
 )

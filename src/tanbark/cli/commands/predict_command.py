@@ -28,6 +28,7 @@ from tanbark.cli.terminal.console import CommandError, check_writable, err, prin
 from tanbark.messages import percent
 from tanbark.sources import Source
 from tanbark.sources.duckdb_rows import Rows, present
+from tanbark.sources.text_files import MISSING
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -75,7 +76,7 @@ def predict(
         raise CommandError(
             "--json describes a file of predictions; name the file with --output, or write rows with --to jsonl"
         )
-    source = open_source(data, database, kind)
+    source = open_source(data, database, kind, [*MISSING, *(missing or ())])
     if output is not None:
         check_writable(output, [model, *files_read(source)])
     with progress() as bar:

@@ -167,13 +167,13 @@ class ModelRows:
         unreadable = UnreadableValues()
         missing = self.rows.source.missing if self.rows.source.kind in ("csv", "json") else ()
         labels = class_labels(self.schema, values, missing, unreadable)
-        wrong = unreadable.first()
-        if wrong is not None:
-            expected, text = wrong
-            row = next(i for i, value in enumerate(values.to_pylist(), start=1) if number_as_text(value) == text)
+        expected, wrong = unreadable.of(self.schema.class_name)
+        if wrong:
+            texts = [None if value is None else number_as_text(value) for value in values.to_pylist()]
+            row = next(row for row, text in enumerate(texts) if text in wrong)
             raise CommandError(
-                f"column {self.target!r} holds {text!r} in row {before + row}, but the model expects {expected}; if "
-                "that stands for a missing value, name it with --missing"
+                f"column {self.target!r} holds {texts[row]!r} in row {before + row + 1}, but the model expects "
+                f"{expected}; if that stands for a missing value, name it with --missing"
             )
         return labels
 

@@ -132,10 +132,10 @@ class Detector:
             return InputColumn(name, "category")
         rows, examples = profile.not_numbers(written)
         if rows:
-            were = "was" if rows == 1 else "were"
+            were, count = ("was", "counts") if rows == 1 else ("were", "count")
             warn(
                 f"column {name!r}: read as numbers; {rows:,.10g} of {profile.rows:,.10g} values {were} not "
-                f"({listed_examples(examples, len(examples))}) and count as missing"
+                f"({listed_examples(examples, len(examples))}) and {count} as missing"
             )
         bound = profile.bound()
         if bound is not None:

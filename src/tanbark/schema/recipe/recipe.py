@@ -269,10 +269,13 @@ class Recipe(Immutable):
         if isinstance(raw, Texts) and one.kind == "number" and one.decimal == ".":
             plain = _plain_numbers(raw)
             if plain is not None:
+                unreadable.add(one.name, "numbers", len(raw.values) - raw.values.null_count, {})
                 return [plain]
         texts = texts_of(raw)
         if texts is not None:
             raw = self._read_texts(one, texts, unreadable)
+        elif one.kind == "boolean":
+            raw = _only_levels(one, raw, (False, True), unreadable)
         if one.kind != "date":
             return [raw]
         raw = raw.parsed if isinstance(raw, Objects) else raw
@@ -303,14 +306,7 @@ class Recipe(Immutable):
             return raw
         yes, no = next((pair for pair in TRUE_AND_FALSE if set(pair) & set(levels)), TRUE_AND_FALSE[0])
         written = [(yes if v else no) if isinstance(v, bool) else number_as_text(v) for v in raw.levels()]
-        labels = Labels(written, raw.index(), one.name)
-        is_level = [text in levels for text in written]
-        if all(is_level):
-            return labels
-        counts = np.bincount(labels.position + 1, minlength=len(written) + 1)[1:]
-        found = {text: int(count) for text, count, ok in zip(written, counts, is_level, strict=True) if not ok}
-        unreadable.add(one.name, "text", int(counts.sum()), found)
-        return _only(labels, is_level)
+        return _only_levels(one, Labels(written, raw.index(), one.name), levels, unreadable)
 
     def _read_texts(self, one: InputColumn, texts: Labels, unreadable: UnreadableValues) -> RawColumn:
         """Return numbers, booleans or dates in text."""
@@ -378,6 +374,19 @@ class Recipe(Immutable):
             return cls(**{**plain_values, "inputs": inputs})
         except TypeError as error:
             raise ValueError(f"the recipe is not valid: {error}") from None
+
+
+def _only_levels(one: InputColumn, raw: RawColumn, levels: Sequence[Any], unreadable: UnreadableValues) -> RawColumn:
+    """Return a column in which all values are levels; other values are unreadable and become missing."""
+    found, index = raw.levels(), raw.index()
+    is_level = [value in levels for value in found]
+    if all(is_level):
+        return raw
+    counts = np.bincount(index + 1, minlength=len(found) + 1)[1:].tolist()
+    wrong = {number_as_text(v): count for v, count, ok in zip(found, counts, is_level, strict=True) if not ok}
+    expected = "true or false" if one.kind == "boolean" else "text"
+    unreadable.add(one.name, expected, sum(counts), wrong)
+    return _only(Labels(found, index, one.name), is_level)
 
 
 def _only(labels: Labels, keep: Sequence[bool]) -> Labels:

@@ -47,9 +47,9 @@ class UnreadableValues:
             if self._values[name] >= MIN_VALUES_TO_JUDGE:
                 self._check(name)
 
-    def first(self) -> tuple[str, str] | None:
-        """Return what is expected of a column and a value that is something else, or None if there is no such value."""
-        return next(((self._expected[name], next(iter(texts))) for name, texts in self._texts.items() if texts), None)
+    def of(self, name: str) -> tuple[str, list[str]]:
+        """Return what is expected of a column, and the values that are something else."""
+        return self._expected.get(name, ""), list(self._texts.get(name, ()))
 
     def check(self) -> None:
         """Raise ValueError if more than half of the values of a column are unreadable."""
@@ -67,7 +67,8 @@ class UnreadableValues:
     def notes(self, names: Container[str] | None = None) -> list[str]:
         """Return a note on each column with unreadable values, or on each of the named columns."""
         return [
-            f"column {name!r}: the model expects {self._expected[name]}, but {self._share(name)} and count as missing"
+            f"column {name!r}: the model expects {self._expected[name]}, but {self._share(name)} and "
+            f"{'counts' if texts.total() == 1 else 'count'} as missing"
             for name, texts in self._texts.items()
             if texts and (names is None or name in names)
         ]
