@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import re
-import zlib
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from contextlib import contextmanager
 from typing import IO, Any
 
 from tanbark.sources.duckdb_rows import Rows, connect, interruptible, quoted, token_spellings
 from tanbark.sources.file_source import DuckFiles, FileErrors, check_same_order, sql_path
 from tanbark.sources.source import SourceError, check_names
+from tanbark.sources.stored_files import TextFile
 
 MISSING = ("", "NA", "NaN", "null", "?")
 """Texts that represent missing values by default."""
@@ -28,40 +27,28 @@ _TEMPORAL = ("DATE", "TIME", "INTERVAL")
 """Prefixes of the SQL types that DuckDB infers for some texts."""
 
 
-def open_text(path: Path) -> IO[str]:
-    """Open a text file, decompressing it if its name ends in .gz."""
-    if path.suffix.lower() == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
-    return path.open(encoding="utf-8-sig", newline="")
+@contextmanager
+def opened_lines(file: TextFile) -> Iterator[Iterator[str]]:
+    """Open a text file, and convert errors of reading it or of parsing it as CSV to SourceError.
 
-
-def lines(path: Path, file: IO[str]) -> Iterator[str]:
-    """Yield the lines of a text file; long lines raise SourceError, so that decompression cannot fill the memory."""
-    while line := file.readline(MAX_LINE_CHARACTERS + 1):
-        if len(line) > MAX_LINE_CHARACTERS:
-            raise SourceError(f"{path} has a line of more than {MAX_LINE_CHARACTERS:,} characters; is it a table?")
-        yield line
-
-
-class TextErrors:
-    """Context manager that converts errors of reading a text file to SourceError."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, UnicodeDecodeError):
-            raise SourceError(f"{self.path} is not UTF-8 text; convert it, for example with iconv") from error
-        if isinstance(error, gzip.BadGzipFile | EOFError | zlib.error):
-            raise SourceError(f"{self.path} is not a valid gzip file") from error
-        if isinstance(error, csv.Error) and "field limit" in str(error):
+    The lines keep their ends. Long lines raise SourceError, so that decompression cannot fill the memory.
+    """
+    try:
+        with file.unpacking_errors(), file.open() as text:
+            yield _lines(file, text)
+    except csv.Error as error:
+        if "field limit" in str(error):
             raise SourceError(
-                f"{self.path} has a value of more than {csv.field_size_limit():,} characters; is a quote not closed?"
+                f"{file} has a value of more than {csv.field_size_limit():,} characters; is a quote not closed?"
             ) from error
-        if isinstance(error, csv.Error):
-            raise SourceError(f"{self.path} is not a valid CSV file: {error}") from error
+        raise SourceError(f"{file} is not a valid CSV file: {error}") from error
+
+
+def _lines(file: TextFile, text: IO[str]) -> Iterator[str]:
+    while line := text.readline(MAX_LINE_CHARACTERS + 1):
+        if len(line) > MAX_LINE_CHARACTERS:
+            raise SourceError(f"{file} has a line of more than {MAX_LINE_CHARACTERS:,} characters; is it a table?")
+        yield line
 
 
 # Without BOOLEAN, because DuckDB would convert "yes" and "t" to true.
@@ -75,9 +62,10 @@ class CsvFiles(DuckFiles):
     """
 
     kind = "csv"
+    stored: tuple[TextFile, ...]
 
-    def __init__(self, paths: Sequence[Path], missing: Sequence[str], labels: Sequence[str] = ()) -> None:
-        super().__init__(paths, missing)
+    def __init__(self, stored: Sequence[TextFile], missing: Sequence[str], labels: Sequence[str] = ()) -> None:
+        super().__init__(stored, missing)
         self.labels = tuple(labels)
 
     def as_written(self) -> Rows:
@@ -98,12 +86,12 @@ class CsvFiles(DuckFiles):
 
     def _described(self, options: list[str]) -> tuple[Rows, list[str]]:
         """Return the rows read with the given options, and DuckDB's names of the columns."""
-        delimiter = _delimiter(self.paths[0])
-        names = _header(self.paths[0], delimiter)
-        headers = [names, *(_header(path, delimiter) for path in self.paths[1:])]
-        for path, others in zip(self.paths[1:], headers[1:], strict=True):
-            self.check_same_columns(names, path, others)
-        check_same_order(self.paths, headers)
+        delimiter = _delimiter(self.stored[0])
+        names = _header(self.stored[0], delimiter)
+        headers = [names, *(_header(file, delimiter) for file in self.stored[1:])]
+        for file, others in zip(self.stored[1:], headers[1:], strict=True):
+            self.check_same_columns(names, file, others)
+        check_same_order(self.stored, headers)
         dialect = f"header=true, skip=0, delim={quoted(delimiter)}, quote='\"', escape='\"', comment=''"
         union = ["union_by_name=true"] if any(others != names for others in headers) else []
         union.append("hive_partitioning=false")
@@ -128,42 +116,43 @@ class _CsvErrors(FileErrors):
 
     def diagnose(self) -> None:
         """Raise SourceError if a line has more or fewer values than the first."""
-        for path in self.source.paths:
-            _check_line_lengths(path)
+        for file in self.source.stored:
+            assert isinstance(file, TextFile)
+            _check_line_lengths(file)
 
 
-def _delimiter(path: Path) -> str:
+def _delimiter(file: TextFile) -> str:
     """Return which of comma, semicolon, tab and vertical bar separates the names in the first line."""
-    with TextErrors(path), open_text(path) as file:
-        first = next(lines(path, file), "")
+    with opened_lines(file) as lines:
+        first = next(lines, "")
     outside = "".join(first.split('"')[::2])
     return max(",;\t|", key=outside.count)
 
 
-def _header(path: Path, delimiter: str) -> tuple[str, ...]:
+def _header(file: TextFile, delimiter: str) -> tuple[str, ...]:
     """Return the column names in the first line."""
-    with TextErrors(path), open_text(path) as file:
-        names = [name.strip() for name in next(csv.reader(lines(path, file), delimiter=delimiter), [])]
+    with opened_lines(file) as lines:
+        names = [name.strip() for name in next(csv.reader(lines, delimiter=delimiter), [])]
     if not names:
-        raise SourceError(f"{path} is empty; its first line must name the columns")
+        raise SourceError(f"{file} is empty; its first line must name the columns")
     broken = next((at for at, name in enumerate(names, start=1) if "\n" in name or "\r" in name), None)
     if broken is not None:
-        raise SourceError(f"{path}: the name of column {broken} contains a line break; rename the column")
+        raise SourceError(f"{file}: the name of column {broken} contains a line break; rename the column")
     names = [name or f"column{i}" for i, name in enumerate(names)]
-    check_names(path, names)
+    check_names(file, names)
     return tuple(names)
 
 
-def _check_line_lengths(path: Path) -> None:
+def _check_line_lengths(file: TextFile) -> None:
     """Raise SourceError if a line of a CSV file has more or fewer values than the first."""
-    delimiter = _delimiter(path)
-    with TextErrors(path), open_text(path) as file:
-        reader = csv.reader(lines(path, file), delimiter=delimiter)
+    delimiter = _delimiter(file)
+    with opened_lines(file) as lines:
+        reader = csv.reader(lines, delimiter=delimiter)
         expected = len(next(reader))
         for row in reader:
             if row and len(row) != expected:
                 raise SourceError(
-                    f"{path}, line {reader.line_num}: expected {expected} values, one per column, got {len(row)}"
+                    f"{file}, line {reader.line_num}: expected {expected} values, one per column, got {len(row)}"
                 )
 
 
@@ -171,29 +160,30 @@ class JsonFiles(DuckFiles):
     """JSON Lines files, or JSON arrays of objects. Some texts represent missing values, as in CSV files."""
 
     kind = "json"
+    stored: tuple[TextFile, ...]
     texts_may_be_missing = True
 
     def as_written(self) -> Rows:
         """Return the rows in the narrowest types that fit all objects; dates stay text."""
-        layout = f"format='{'array' if all(map(_is_json_array, self.paths)) else 'newline_delimited'}'"
+        layout = f"format='{'array' if all(map(_is_json_array, self.stored)) else 'newline_delimited'}'"
         connection = connect()
         # Several threads would return the rows in any order.
         connection.execute("SET threads = 1")
         errors = _JsonErrors(self)
-        union = f"union_by_name={'true' if len(self.paths) > 1 else 'false'}"
+        union = f"union_by_name={'true' if len(self.stored) > 1 else 'false'}"
         relation = (
             f"read_json({self.sql_paths()}, {layout}, records=true, sample_size=-1, hive_partitioning=false, {union})"
         )
         with errors:
             found = interruptible(lambda: connection.sql(f"SELECT * FROM {relation}"), connection.interrupt)
             names = tuple(found.columns)
-            if len(self.paths) > 1 or any(_NUMBERED.search(name) for name in names):
+            if len(self.stored) > 1 or any(_NUMBERED.search(name) for name in names):
                 self._check_keys(connection, layout)
         types = tuple("VARCHAR" if str(kind).startswith(_TEMPORAL) else str(kind) for kind in found.types)
         check_names(self.name, names)
         columns = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind in zip(names, types, strict=True))
         options = f"{layout}, records=true, hive_partitioning=false, columns={{{columns}}}"
-        parts = tuple(f"read_json({sql_path(path)}, {options})" for path in self.paths)
+        parts = tuple(f"read_json({sql_path(file)}, {options})" for file in self.stored)
         return Rows(self, connection, parts[0], names, types, errors, parts if len(parts) > 1 else ())
 
     def _check_keys(self, connection: Any, layout: str) -> None:
@@ -209,10 +199,10 @@ class JsonFiles(DuckFiles):
                 )
 
 
-def _is_json_array(path: Path) -> bool:
+def _is_json_array(file: TextFile) -> bool:
     """Return whether a JSON file begins with a bracket."""
-    with TextErrors(path), open_text(path) as file:
-        return file.read(MAX_JSON_BLANKS).lstrip().startswith("[")
+    with file.unpacking_errors(), file.open() as text:
+        return text.read(MAX_JSON_BLANKS).lstrip().startswith("[")
 
 
 class _JsonErrors(FileErrors):
