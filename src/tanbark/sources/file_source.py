@@ -155,7 +155,10 @@ class FileErrors:
         if isinstance(error, duckdb.InterruptException) or "INTERRUPT" in str(error):
             return
         self.diagnose()
-        raise SourceError(f"{self.source.name} cannot be read: {first_line(error)}") from error
+        reason = first_line(error)
+        for file in self.source.stored:
+            reason = file.with_own_name(reason)
+        raise SourceError(f"{self.source.name} cannot be read: {reason}") from error
 
     def diagnose(self) -> None:
         """Raise SourceError with a more precise message, if the files reveal one."""

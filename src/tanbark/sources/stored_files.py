@@ -59,6 +59,7 @@ class StoredFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.called: str | None = None
+        self._copies: list[Path] = []
 
     def __str__(self) -> str:
         return str(self.path) if self.called is None else self.called
@@ -137,7 +138,15 @@ class StoredFile:
         """Return the path of a temporary file, which is removed together with this object or when Python ends."""
         folder = tempfile.mkdtemp(prefix="tanbark-")
         weakref.finalize(self, _remove_folder, folder, os.getpid())
-        return Path(folder, name)
+        copy = Path(folder, name)
+        self._copies.append(copy)
+        return copy
+
+    def with_own_name(self, message: str) -> str:
+        """Return a message with the name of the file instead of those of its temporary copies."""
+        for copy in self._copies:
+            message = message.replace(str(copy), str(self))
+        return message
 
     def _write(self, path: Path, blocks: Iterable[bytes], size: int = 0) -> None:
         """Write a temporary file of an expected size, and raise SourceError if it would fill the disk."""

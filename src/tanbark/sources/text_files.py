@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from itertools import chain, islice
 from typing import IO, Any
 
 from tanbark.sources.duckdb_rows import Rows, connect, interruptible, quoted, token_spellings
@@ -21,6 +22,13 @@ MAX_CSV_ROW_BYTES = 2_000_000
 """Maximum size of a row of a CSV file, as in DuckDB."""
 MAX_JSON_BLANKS = 2**16
 """Number of characters in which a JSON file must begin."""
+DELIMITERS = ";\t|,"
+"""Characters that may separate the values of a CSV file."""
+ROWS_FOR_DELIMITER = 20
+"""Number of rows that show which delimiter fits."""
+_SEPARATOR_LINE = re.compile(r"sep=.?\s*$", re.IGNORECASE)
+"""A line that tells Excel the delimiter."""
+_LINE_ENDS = {"\n": "LF", "\r\n": "CR LF", "\r": "CR", "": "nothing"}
 _NUMBERED = re.compile(r"_\d+$")
 """The end of the name that DuckDB gives to a key which equals another key except for case."""
 _TEMPORAL = ("DATE", "TIME", "INTERVAL")
@@ -118,23 +126,44 @@ class _CsvErrors(FileErrors):
         """Raise SourceError if a line has more or fewer values than the first."""
         for file in self.source.stored:
             assert isinstance(file, TextFile)
-            _check_line_lengths(file)
+            _check_lines(file)
 
 
 def _delimiter(file: TextFile) -> str:
-    """Return which of comma, semicolon, tab and vertical bar separates the names in the first line."""
+    """Return which of semicolon, tab, vertical bar and comma separates the names in the first line.
+
+    The character that is most frequent there, of those that separate the same number of values in the rows below. If
+    several are equally frequent, a comma is least likely, because names and numbers may contain it.
+    """
     with opened_lines(file) as lines:
         first = next(lines, "")
     outside = "".join(first.split('"')[::2])
-    return max(",;\t|", key=outside.count)
+    found = sorted((one for one in DELIMITERS if one in outside), key=outside.count, reverse=True)
+    return next((one for one in found if len(found) > 1 and _fits_first_rows(file, one)), found[0] if found else ",")
+
+
+def _fits_first_rows(file: TextFile, delimiter: str) -> bool:
+    """Return whether the first rows have as many values as the first line if they are separated by a character."""
+    with opened_lines(file) as lines, suppress(csv.Error):
+        reader = csv.reader(lines, delimiter=delimiter)
+        expected = len(next(reader))
+        return all(len(row) == expected for row in islice(reader, ROWS_FOR_DELIMITER) if row)
+    return False
 
 
 def _header(file: TextFile, delimiter: str) -> tuple[str, ...]:
     """Return the column names in the first line."""
     with opened_lines(file) as lines:
-        names = [name.strip() for name in next(csv.reader(lines, delimiter=delimiter), [])]
-    if not names:
-        raise SourceError(f"{file} is empty; its first line must name the columns")
+        first = next(lines, "")
+        names = [name.strip() for name in next(csv.reader(chain([first], lines), delimiter=delimiter), [])]
+        if not first or not (names or next(lines, "")):
+            raise SourceError(f"{file} is empty; its first line must name the columns")
+    if not any(names) and delimiter not in first and '"' not in first:
+        raise SourceError(f"{file}: the first line is blank; it must name the columns")
+    if _SEPARATOR_LINE.match(first):
+        raise SourceError(
+            f"{file}: the first line, {first.strip()!r}, must be removed; the first line names the columns"
+        )
     broken = next((at for at, name in enumerate(names, start=1) if "\n" in name or "\r" in name), None)
     if broken is not None:
         raise SourceError(f"{file}: the name of column {broken} contains a line break; rename the column")
@@ -143,17 +172,54 @@ def _header(file: TextFile, delimiter: str) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _check_line_lengths(file: TextFile) -> None:
-    """Raise SourceError if a line of a CSV file has more or fewer values than the first."""
+def _check_lines(file: TextFile) -> None:
+    """Raise SourceError if a row of a CSV file has more or fewer values than the first line, or is not valid."""
     delimiter = _delimiter(file)
     with opened_lines(file) as lines:
-        reader = csv.reader(lines, delimiter=delimiter)
+        ends: list[str] = []
+        reader = csv.reader(_noting_ends(lines, ends), delimiter=delimiter)
         expected = len(next(reader))
+        end = ends[-1]
+        first_row = True
         for row in reader:
             if row and len(row) != expected:
+                advice = "; the first line must name the columns" if first_row else ""
+                if any("\n" in value or "\r" in value for value in row):
+                    advice = "; is a quote not closed?"
                 raise SourceError(
-                    f"{file}, line {reader.line_num}: expected {expected} values, one per column, got {len(row)}"
+                    f"{file}, line {reader.line_num}: expected {expected} values, one per column, "
+                    f"got {len(row)}{advice}"
                 )
+            first_row = False
+            if ends[-1] not in ("", end):
+                raise SourceError(
+                    f"{file}, line {reader.line_num}: the line does not end with {_LINE_ENDS[end]} as the first one "
+                    "does; use the same line ends in the whole file"
+                )
+    _check_quotes(file, delimiter)
+
+
+def _noting_ends(lines: Iterator[str], ends: list[str]) -> Iterator[str]:
+    """Yield lines, and note the end of the last one."""
+    for line in lines:
+        ends[:] = [line[len(line.rstrip("\r\n")) :]]
+        yield line
+
+
+def _check_quotes(file: TextFile, delimiter: str) -> None:
+    """Raise SourceError if a quote is not closed, or text follows it."""
+    with opened_lines(file) as lines:
+        reader = csv.reader(lines, delimiter=delimiter, strict=True)
+        try:
+            for _ in reader:
+                pass
+        except csv.Error as error:
+            if "field limit" in str(error):
+                raise
+            raise SourceError(
+                f"{file}, line {reader.line_num}: a quote is not closed, or text follows it; write a quote within a "
+                "quoted value twice"
+            ) from error
 
 
 class JsonFiles(DuckFiles):
@@ -212,6 +278,13 @@ class _JsonErrors(FileErrors):
         if "non-record JSON" in str(error):
             raise SourceError(
                 f"{self.source.name} is not a table; each line or array element must be an object"
+            ) from error
+        repeated = re.search(r"has duplicate key (\".*\")", str(error))
+        if repeated:
+            raise SourceError(f"{self.source.name} has an object with the key {repeated[1]} twice") from error
+        if "Malformed JSON" in str(error):
+            raise SourceError(
+                f"{self.source.name} is not valid JSON; each line must be an object, or the file an array of objects"
             ) from error
         if "maximum_object_size" in str(error):
             raise SourceError(f"{self.source.name} has a JSON object of more than 16 MiB; is it a table?") from error
