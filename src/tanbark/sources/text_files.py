@@ -155,10 +155,12 @@ def _header(file: TextFile, delimiter: str) -> tuple[str, ...]:
     """Return the column names in the first line."""
     with opened_lines(file) as lines:
         first = next(lines, "")
-        names = [name.strip() for name in next(csv.reader(chain([first], lines), delimiter=delimiter), [])]
-        if not first or not (names or next(lines, "")):
-            raise SourceError(f"{file} is empty; its first line must name the columns")
-    if not any(names) and delimiter not in first and '"' not in first:
+        row: list[str] = next(csv.reader(chain([first], lines), delimiter=delimiter), [])
+        has_more = bool(row or next(lines, ""))
+    names = [name.strip() for name in row]
+    if not has_more:
+        raise SourceError(f"{file} is empty; its first line must name the columns")
+    if not first.strip("\ufeff \r\n"):
         raise SourceError(f"{file}: the first line is blank; it must name the columns")
     if _SEPARATOR_LINE.match(first):
         raise SourceError(
