@@ -8,13 +8,15 @@ import pytest
 
 from tanbark.sources import SourceError
 from tanbark.sources import arff_files as arff
+from tanbark.sources.stored_files import TextFile
 
 
 def read(tmp_path, text, typed=True):
     path = tmp_path / "t.arff"
     path.write_text(text, encoding="utf-8")
-    header = arff.read_header(path)
-    return pa.Table.from_batches(list(arff.batches(path, header, ("", "NA"), typed)))
+    file = TextFile(path)
+    header = arff.read_header(file)
+    return pa.Table.from_batches(list(arff.batches(file, header, ("", "NA"), typed)))
 
 
 def test_comments_case_quotes_and_spaces_are_parsed(tmp_path):

@@ -162,10 +162,10 @@ def test_numbers_that_fit_the_type_of_the_other_files_are_read(tmp_path):
 
 @pytest.mark.parametrize(
     ("data", "message"),
-    [("gone.csv", "there is no file"), ("gone-*.csv", "no file matches"), ("t.xls", "the name must end in .csv")],
+    [("gone.csv", "there is no file"), ("gone-*.csv", "no file matches"), ("t.dat", "the name must end in .csv")],
 )
 def test_missing_files_raise_and_are_named(tmp_path, data, message):
-    (tmp_path / "t.xls").write_text("")
+    (tmp_path / "t.dat").write_text("")
     with pytest.raises(SourceError, match=message):
         files(tmp_path / data)
 
@@ -229,13 +229,6 @@ def test_a_short_line_far_from_the_start_is_reported(tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n" + "1,2\n" * 400_000 + "3\n")
     rows = files(str(tmp_path / "t.csv")).as_written()
     with pytest.raises(SourceError, match=r"t\.csv, line 400002: expected 2 values, one per column, got 1"):
-        list(rows.select(["c0", "c1"]))
-
-
-def test_text_that_is_not_utf_8_far_from_the_start_is_reported(tmp_path):
-    (tmp_path / "t.csv").write_bytes(b"a,b\n" + b"x,y\n" * 400_000 + b"caf\xe9,y\n")
-    rows = files(str(tmp_path / "t.csv")).as_written()
-    with pytest.raises(SourceError, match=r"t\.csv is not UTF-8 text; convert it"):
         list(rows.select(["c0", "c1"]))
 
 

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tanbark.messages import first_repeated
 from tanbark.sources.duckdb_rows import Rows, connect
 from tanbark.sources.file_source import FileErrors, FileSource
 from tanbark.sources.source import SourceError, check_names
-from tanbark.sources.text_files import TextErrors, lines, open_text
+from tanbark.sources.stored_files import TextFile
+from tanbark.sources.text_files import opened_lines
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -47,23 +47,23 @@ class Header:
     first_row: int
 
 
-def read_header(path: Path) -> Header:
+def read_header(file: TextFile) -> Header:
     """Read the header of an ARFF file."""
     attributes: list[Attribute] = []
-    for number, line in _lines(path):
+    for number, line in _lines(file):
         text = line.strip()
         keyword = text.split(maxsplit=1)[0].lower() if text else ""
         if not text or text.startswith("%") or keyword == "@relation":
             continue
         if keyword == "@data":
             if not attributes:
-                raise SourceError(f"{path} declares no attributes; an ARFF file needs @attribute lines")
-            check_names(path, [a.name for a in attributes])
+                raise SourceError(f"{file} declares no attributes; an ARFF file needs @attribute lines")
+            check_names(file, [a.name for a in attributes])
             return Header(tuple(attributes), number + 1)
         if keyword != "@attribute":
-            raise SourceError(f"{path}, line {number}: expected @attribute or @data, found {text[:40]!r}")
-        attributes.append(_attribute(path, number, text))
-    raise SourceError(f"{path} has no @data line; is it an ARFF file?")
+            raise SourceError(f"{file}, line {number}: expected @attribute or @data, found {text[:40]!r}")
+        attributes.append(_attribute(file, number, text))
+    raise SourceError(f"{file} has no @data line; is it an ARFF file?")
 
 
 def arrow_schema(header: Header) -> pa.Schema:
@@ -77,12 +77,12 @@ def arrow_schema(header: Header) -> pa.Schema:
     )
 
 
-def batches(path: Path, header: Header, missing: tuple[str, ...], typed: bool) -> Iterator[pa.RecordBatch]:
+def batches(file: TextFile, header: Header, missing: tuple[str, ...], typed: bool) -> Iterator[pa.RecordBatch]:
     """Yield the rows of an ARFF file.
 
     Parameters
     ----------
-    path : Path
+    file : TextFile
         The file.
     header : Header
         Its header.
@@ -101,35 +101,35 @@ def batches(path: Path, header: Header, missing: tuple[str, ...], typed: bool) -
 
     columns = header.attributes
     absent = [set(missing) - set(column.levels or ()) for column in columns]
-    rows = _rows(path, header)
+    rows = _rows(file, header)
     while chunk := list(islice(rows, BATCH_ROWS)):
         arrays = [
-            _array(path, column, [None if v in tokens else v for v in values], typed)
+            _array(file, column, [None if v in tokens else v for v in values], typed)
             for column, tokens, values in zip(columns, absent, zip(*chunk, strict=True), strict=True)
         ]
         yield pa.record_batch(arrays, names=[column.name for column in columns])
 
 
-def _rows(path: Path, header: Header) -> Iterator[list[str | None]]:
+def _rows(file: TextFile, header: Header) -> Iterator[list[str | None]]:
     """Yield the values of each row; an unquoted ``?`` is None."""
     expected = len(header.attributes)
-    for number, line in _lines(path):
+    for number, line in _lines(file):
         text = line.strip()
         if number < header.first_row or not text or text.startswith("%"):
             continue
         if text.startswith("{"):
-            raise SourceError(f"{path}, line {number}: this is a sparse ARFF file; convert it to a dense one")
+            raise SourceError(f"{file}, line {number}: this is a sparse ARFF file; convert it to a dense one")
         values: list[str | None]
         if "'" in text or '"' in text:
             try:
                 values = _split(text)
             except SourceError as error:
-                raise SourceError(f"{path}, line {number}: {error}") from None
+                raise SourceError(f"{file}, line {number}: {error}") from None
         else:
             values = [None if v == "?" else v for v in map(str.strip, text.split(","))]
         if len(values) != expected:
             raise SourceError(
-                f"{path}, line {number}: expected {expected} values, one per attribute, got {len(values)}"
+                f"{file}, line {number}: expected {expected} values, one per attribute, got {len(values)}"
             )
         yield values
 
@@ -159,19 +159,19 @@ def _unquoted(value: str) -> str:
     return value
 
 
-def _attribute(path: Path, number: int, text: str) -> Attribute:
+def _attribute(file: TextFile, number: int, text: str) -> Attribute:
     """Parse an @attribute line."""
     match = _ATTRIBUTE.match(text)
     if match is None or not match[2]:
-        raise SourceError(f"{path}, line {number}: an attribute needs a name and a type")
+        raise SourceError(f"{file}, line {number}: an attribute needs a name and a type")
     name, kind = _unquoted(match[1]), match[2].split("%")[0].strip() if not match[2].startswith("{") else match[2]
     if kind.startswith("{"):
         if "}" not in kind:
-            raise SourceError(f"{path}, line {number}: the levels of {name!r} lack a closing brace")
+            raise SourceError(f"{file}, line {number}: the levels of {name!r} lack a closing brace")
         levels = tuple(str(v) if v is not None else "?" for v in _split(kind[1 : kind.rindex("}")].strip().rstrip(",")))
         repeated = first_repeated(levels)
         if repeated is not None:
-            raise SourceError(f"{path}, line {number}: {name!r} declares the level {repeated!r} twice")
+            raise SourceError(f"{file}, line {number}: {name!r} declares the level {repeated!r} twice")
         return Attribute(name, levels, False)
     word = kind.split()[0].lower() if kind else ""
     if word in {"numeric", "real", "integer"}:
@@ -179,13 +179,13 @@ def _attribute(path: Path, number: int, text: str) -> Attribute:
     if word == "string":
         return Attribute(name, None, False)
     if word == "date":
-        raise SourceError(f"column {name!r} of {path} holds dates; convert it to numbers or remove it from the file")
+        raise SourceError(f"column {name!r} of {file} holds dates; convert it to numbers or remove it from the file")
     raise SourceError(
-        f"{path}, line {number}: {name!r} has the unsupported type {word!r}; use numeric, string or nominal"
+        f"{file}, line {number}: {name!r} has the unsupported type {word!r}; use numeric, string or nominal"
     )
 
 
-def _array(path: Path, column: Attribute, values: list[str | None], typed: bool) -> pa.Array:
+def _array(file: TextFile, column: Attribute, values: list[str | None], typed: bool) -> pa.Array:
     """Return the values of a column as an Arrow array."""
     import pyarrow as pa
 
@@ -196,7 +196,7 @@ def _array(path: Path, column: Attribute, values: list[str | None], typed: bool)
         codes = [None if v is None else place.get(v, -1) for v in values]
         if -1 in codes:
             undeclared = values[codes.index(-1)]
-            raise SourceError(f"column {column.name!r} of {path} holds {undeclared!r}, which is not a declared level")
+            raise SourceError(f"column {column.name!r} of {file} holds {undeclared!r}, which is not a declared level")
         indices, levels = pa.array(codes, pa.int32()), pa.array(column.levels, pa.string())
         return pa.DictionaryArray.from_arrays(indices, levels, ordered=True)
     if not column.numeric:
@@ -206,29 +206,30 @@ def _array(path: Path, column: Attribute, values: list[str | None], typed: bool)
     except ValueError as error:
         value = str(error).rsplit(":", 1)[-1].strip()
         raise SourceError(
-            f"column {column.name!r} of {path} is declared numeric but holds {value}; "
+            f"column {column.name!r} of {file} is declared numeric but holds {value}; "
             "if this means missing, declare it with missing="
         ) from error
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
+def _lines(file: TextFile) -> Iterator[tuple[int, str]]:
     """Yield the lines of a file with their numbers, from 1."""
-    with TextErrors(path), open_text(path) as file:
-        yield from enumerate(lines(path, file), start=1)
+    with opened_lines(file) as lines:
+        yield from enumerate(lines, start=1)
 
 
 class ArffFiles(FileSource):
     """ARFF files with the same attributes."""
 
     kind = "arff"
+    stored: tuple[TextFile, ...]
 
     @cached_property
     def _headers(self) -> list[Header]:
         """Headers of the files, which must declare the same attributes."""
-        headers = [read_header(path) for path in self.paths]
-        for path, header in zip(self.paths, headers, strict=True):
+        headers = [read_header(file) for file in self.stored]
+        for file, header in zip(self.stored, headers, strict=True):
             if header.attributes != headers[0].attributes:
-                raise SourceError(f"{path} declares different attributes than {self.paths[0]}")
+                raise SourceError(f"{file} declares different attributes than {self.stored[0]}")
         return headers
 
     @cached_property
@@ -253,5 +254,5 @@ class ArffFiles(FileSource):
 
     def _batches(self, typed: bool) -> Iterator[pa.RecordBatch]:
         """Yield the rows of all files in order."""
-        for path, header in zip(self.paths, self._headers, strict=True):
-            yield from batches(path, header, self.missing, typed)
+        for file, header in zip(self.stored, self._headers, strict=True):
+            yield from batches(file, header, self.missing, typed)

@@ -8,37 +8,63 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tanbark.sources.arff_files import ArffFiles
+from tanbark.sources.arrow_files import ArrowFiles
+from tanbark.sources.excel_files import ExcelFiles
+from tanbark.sources.file_signatures import TEXT_KINDS, check_content, check_packing
 from tanbark.sources.file_source import FileSource
 from tanbark.sources.parquet_files import ParquetFiles
 from tanbark.sources.source import SourceError
+from tanbark.sources.stored_files import COMPRESSIONS, StoredFile, TextFile, check_encoding
 from tanbark.sources.text_files import MISSING, CsvFiles, JsonFiles
 
 KINDS = {
     ".csv": "csv",
     ".tsv": "csv",
     ".txt": "csv",
+    ".xlsx": "excel",
+    ".xls": "excel",
+    ".xlsm": "excel",
+    ".xlsb": "excel",
+    ".ods": "excel",
     ".parquet": "parquet",
     ".pq": "parquet",
+    ".feather": "arrow file",
+    ".arrow": "arrow file",
+    ".arrows": "arrow file",
+    ".ipc": "arrow file",
     ".arff": "arff",
     ".json": "json",
     ".jsonl": "json",
     ".ndjson": "json",
 }
+"""Format of each ending of file names."""
 
 
-def files(data: str | Path, missing: Sequence[str] | None = None, labels: Sequence[str] = ()) -> FileSource:
+def files(
+    data: str | Path,
+    missing: Sequence[str] | None = None,
+    labels: Sequence[str] = (),
+    encoding: str | None = None,
+    sheet: str | int | None = None,
+) -> FileSource:
     """Return a source that reads one or more files.
 
     Parameters
     ----------
     data : str or Path
-        A CSV, Parquet, ARFF or JSON Lines file, or a glob pattern such as ``"part-*.parquet"``. Text files may be
-        compressed with gzip.
+        A CSV, Excel, OpenDocument, Parquet, Feather, Arrow, ARFF or JSON file, or a glob pattern such as
+        ``"part-*.parquet"``. Text files may be compressed with gzip or zstd, and every file may be the only one in a
+        zip archive.
     missing : sequence of str, default=None
         Texts that represent missing values in text files, in addition to the empty text. None means NA, NaN, null
         and ?.
     labels : sequence of str, default=()
         Columns of CSV files that hold labels. They stay text unless all values are integers.
+    encoding : str, default=None
+        Encoding of text files, such as ``"latin-1"``. None means that of the byte order mark of a file if it has one,
+        otherwise UTF-8, or Windows-1252 with a warning if the file is not valid UTF-8.
+    sheet : str or int, default=None
+        Sheet of Excel and OpenDocument files, by name or by number from 1. None means the first sheet with values.
 
     Returns
     -------
@@ -48,7 +74,7 @@ def files(data: str | Path, missing: Sequence[str] | None = None, labels: Sequen
     Raises
     ------
     SourceError
-        If there is no such file, or its format is not supported.
+        If there is no such file, its format is not supported, or its content is not what its name says.
 
     See Also
     --------
@@ -72,19 +98,31 @@ def files(data: str | Path, missing: Sequence[str] | None = None, labels: Sequen
         paths = [Path(match) for match in matches if Path(match).is_file()]
         if not paths:
             raise SourceError(f"no file matches {given}")
-    kinds = {_kind(path) for path in paths}
+    if encoding is not None:
+        check_encoding(encoding)
+    stored = [_stored(path, encoding) for path in paths]
+    kinds = {KINDS[file.suffixes[0]] for file in stored}
     if len(kinds) > 1:
         raise SourceError(f"{given} matches files of several formats ({', '.join(sorted(kinds))}); choose one format")
     kind = kinds.pop()
+    if sheet is not None and kind != "excel":
+        raise SourceError(f"{given} has no sheets; sheet= is for Excel and OpenDocument files")
+    texts = [file for file in stored if isinstance(file, TextFile)]
+    if encoding is not None and not texts:
+        raise SourceError(f"{given} is not a text file; encoding= is for text files")
     if kind == "csv":
-        return CsvFiles(paths, tokens, labels)
-    if kind == "parquet":
-        return ParquetFiles(paths, tokens)
-    return ArffFiles(paths, tokens) if kind == "arff" else JsonFiles(paths, tokens)
+        return CsvFiles(texts, tokens, labels)
+    if kind == "json":
+        return JsonFiles(texts, tokens)
+    if kind == "arff":
+        return ArffFiles(texts, tokens)
+    if kind == "excel":
+        return ExcelFiles(stored, tokens, sheet)
+    return ParquetFiles(stored, tokens) if kind == "parquet" else ArrowFiles(stored, tokens)
 
 
-def _kind(path: Path) -> str:
-    """Return the format of a file by its extension, and raise SourceError if it cannot be read."""
+def _stored(path: Path, encoding: str | None) -> StoredFile:
+    """Return a file, and raise SourceError if it cannot be read or is not what its name says."""
     try:
         str(path).encode()
     except UnicodeEncodeError:
@@ -93,14 +131,20 @@ def _kind(path: Path) -> str:
         raise SourceError(f"{path} is a folder; name its files with a pattern such as '{path}/*.csv'")
     if not path.is_file():
         raise SourceError(f"{path} is a pipe or a device, which can be read only once; write its rows to a file first")
-    suffixes = [s.lower() for s in path.suffixes]
-    if suffixes and suffixes[-1] == ".gz":
-        suffixes.pop()
-        if suffixes and KINDS.get(suffixes[-1]) == "parquet":
-            raise SourceError(
-                f"{path}: gzip is not supported for Parquet, which has its own compression; unpack the file first"
-            )
-    kind = KINDS.get(suffixes[-1]) if suffixes else None
+    file = StoredFile(path)
+    check_packing(file)
+    suffix, compression = file.suffixes
+    kind = KINDS.get(suffix)
+    if kind in TEXT_KINDS:
+        file = TextFile(path, encoding)
+    elif kind is not None and compression:
+        raise SourceError(
+            f"{file}: {COMPRESSIONS[compression]} is supported for text files only, not for {suffix}; unpack the file"
+        )
+    check_content(file, kind, KINDS)
     if kind is None:
-        raise SourceError(f"{path}: the name must end in {', '.join(KINDS)} (text formats may add .gz)")
-    return kind
+        packed = "" if file.inner_name == path.name else f"{file.inner_name} in "
+        raise SourceError(
+            f"{packed}{path}: the name must end in {', '.join(KINDS)} (text formats may add .gz or .zst, all .zip)"
+        )
+    return file

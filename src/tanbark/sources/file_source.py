@@ -7,33 +7,54 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tanbark.sources.duckdb_rows import Rows, first_line, present, quoted
-from tanbark.sources.source import Source, SourceError
+from tanbark.sources.source import Source, SourceError, raised_by_arrow
+from tanbark.sources.stored_files import StoredFile
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
 class FileSource(Source):
-    """Files of one format, read one after the other."""
+    """Files of one format, read one after the other.
+
+    Parameters
+    ----------
+    stored : sequence of StoredFile
+        The files.
+    missing : sequence of str
+        Texts that represent missing values.
+
+    Attributes
+    ----------
+    paths : tuple of Path
+        Paths of the files as they were given, for example of zip archives.
+    """
 
     coerce = True
-    called: str | None = None
-    """Name in messages instead of the paths, for temporary files."""
 
-    def __init__(self, paths: Sequence[Path], missing: Sequence[str]) -> None:
-        self.paths = tuple(paths)
+    def __init__(self, stored: Sequence[StoredFile], missing: Sequence[str]) -> None:
+        self.stored = tuple(stored)
+        self.paths = tuple(file.path for file in stored)
         self.missing = tuple(missing)
+
+    @property
+    def called(self) -> str | None:
+        """Name in messages instead of the paths, for temporary files."""
+        return self.stored[0].called
+
+    @called.setter
+    def called(self, name: str | None) -> None:
+        for file in self.stored:
+            file.called = name
 
     @property
     def name(self) -> str:
         """Name of the files in messages."""
-        if self.called is not None:
-            return self.called
-        return str(self.paths[0]) if len(self.paths) == 1 else f"{self.paths[0]} and {len(self.paths) - 1} more"
+        first = str(self.stored[0])
+        return first if len(self.stored) == 1 or self.called is not None else f"{first} and {len(self.paths) - 1} more"
 
     @property
     def nbytes(self) -> int | None:
@@ -46,12 +67,12 @@ class FileSource(Source):
 
     def sql_paths(self) -> str:
         """Return the paths as an SQL list."""
-        return "[" + ", ".join(map(sql_path, self.paths)) + "]"
+        return "[" + ", ".join(map(sql_path, self.stored)) + "]"
 
-    def check_same_columns(self, names: Sequence[str], path: Path, others: Sequence[str]) -> None:
+    def check_same_columns(self, names: Sequence[str], file: StoredFile, others: Sequence[str]) -> None:
         """Raise SourceError if a file does not have the same columns as the first."""
-        first = self.paths[0]
-        for here, there, has, lacks in ((names, others, first, path), (others, names, path, first)):
+        first = self.stored[0]
+        for here, there, has, lacks in ((names, others, first, file), (others, names, file, first)):
             for name in here:
                 if name not in there:
                     raise SourceError(f"{lacks} has no column {name!r}, which {has} has")
@@ -97,33 +118,26 @@ class DuckFiles(FileSource):
         return [present(f"c{place[name]}", rows.types[place[name]], tokens) for name in names]
 
 
-def sql_path(path: Path) -> str:
+def sql_path(file: StoredFile) -> str:
     """Return a path as an SQL string in which DuckDB expands nothing; raise SourceError if there is no such string."""
     # DuckDB replaces a leading "~" by the home folder.
-    absolute = str(path.absolute())
+    absolute = str(file.local.absolute())
     if glob.has_magic(absolute) and "\\" in absolute:
-        raise SourceError(f"{path}: a path with a backslash and one of * ? [ cannot be read; rename the file")
+        raise SourceError(f"{file}: a path with a backslash and one of * ? [ cannot be read; rename the file")
     return quoted(glob.escape(absolute))
 
 
-def check_same_order(paths: Sequence[Path], names: Sequence[Sequence[str]]) -> None:
+def check_same_order(files: Sequence[StoredFile], names: Sequence[Sequence[str]]) -> None:
     """Raise SourceError if DuckDB would confuse the columns of several files, because it ignores the case of names."""
     first = names[0]
     if len({name.lower() for name in first}) == len(first):
         return
-    for path, others in zip(paths, names, strict=True):
+    for file, others in zip(files, names, strict=True):
         if list(others) != list(first):
             raise SourceError(
-                f"{path} has its columns in another order than {paths[0]}, and some names differ only in case; rename "
+                f"{file} has its columns in another order than {files[0]}, and some names differ only in case; rename "
                 "them or use the same order"
             )
-
-
-def raised_by_arrow(error: BaseException) -> bool:
-    """Return whether Arrow raised an error; its input errors, unlike those of the operating system, have no number."""
-    import pyarrow as pa
-
-    return isinstance(error, pa.ArrowException) or (isinstance(error, OSError) and error.errno is None)
 
 
 class FileErrors:
@@ -143,9 +157,10 @@ class FileErrors:
         if isinstance(error, duckdb.InterruptException) or "INTERRUPT" in str(error):
             return
         self.diagnose()
-        if "not utf-8" in str(error).lower():
-            raise SourceError(f"{self.source.name} is not UTF-8 text; convert it, for example with iconv") from error
-        raise SourceError(f"{self.source.name} cannot be read: {first_line(error)}") from error
+        reason = first_line(error)
+        for file in self.source.stored:
+            reason = file.with_own_name(reason)
+        raise SourceError(f"{self.source.name} cannot be read: {reason}") from error
 
     def diagnose(self) -> None:
         """Raise SourceError with a more precise message, if the files reveal one."""

@@ -28,6 +28,13 @@ class ColumnError(TypeError, SourceError):
     """A column of a file has a type other than text or numbers."""
 
 
+def raised_by_arrow(error: BaseException) -> bool:
+    """Return whether Arrow raised an error; its input errors, unlike those of the operating system, have no number."""
+    import pyarrow as pa
+
+    return isinstance(error, pa.ArrowException) or (isinstance(error, OSError) and error.errno is None)
+
+
 def check_names(source: Any, names: Sequence[str]) -> None:
     """Raise SourceError if two columns have the same name, or there are too many columns."""
     if len(names) > MAX_COLUMNS:
@@ -50,7 +57,7 @@ class Source(ABC):
 
     Attributes
     ----------
-    kind : {"csv", "parquet", "arff", "json", "sql", "arrow"}
+    kind : {"csv", "parquet", "arff", "json", "excel", "arrow file", "sql", "arrow"}
         Format of the rows.
     missing : tuple of str
         Texts that represent missing values.

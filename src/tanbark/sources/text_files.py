@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import re
-import zlib
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from contextlib import contextmanager, suppress
+from itertools import chain, islice
 from typing import IO, Any
 
 from tanbark.sources.duckdb_rows import Rows, connect, interruptible, quoted, token_spellings
 from tanbark.sources.file_source import DuckFiles, FileErrors, check_same_order, sql_path
 from tanbark.sources.source import SourceError, check_names
+from tanbark.sources.stored_files import TextFile
 
 MISSING = ("", "NA", "NaN", "null", "?")
 """Texts that represent missing values by default."""
@@ -22,6 +22,13 @@ MAX_CSV_ROW_BYTES = 2_000_000
 """Maximum size of a row of a CSV file, as in DuckDB."""
 MAX_JSON_BLANKS = 2**16
 """Number of characters in which a JSON file must begin."""
+DELIMITERS = ";\t|,"
+"""Characters that may separate the values of a CSV file."""
+ROWS_FOR_DELIMITER = 20
+"""Number of rows that show which delimiter fits."""
+_SEPARATOR_LINE = re.compile(r"sep=.?\s*$", re.IGNORECASE)
+"""A line that tells Excel the delimiter."""
+_LINE_ENDS = {"\n": "LF", "\r\n": "CR LF", "\r": "CR", "": "nothing"}
 _NUMBERED = re.compile(r"_\d+$")
 """The end of the name that DuckDB gives to a key which equals another key except for case."""
 _TEMPORAL = ("DATE", "TIME", "INTERVAL")
@@ -39,40 +46,28 @@ _PLAIN = {
 """SQL conditions on texts that are plain numbers, by the type of the numbers."""
 
 
-def open_text(path: Path) -> IO[str]:
-    """Open a text file, decompressing it if its name ends in .gz."""
-    if path.suffix.lower() == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
-    return path.open(encoding="utf-8-sig", newline="")
+@contextmanager
+def opened_lines(file: TextFile) -> Iterator[Iterator[str]]:
+    """Open a text file, and convert errors of reading it or of parsing it as CSV to SourceError.
 
-
-def lines(path: Path, file: IO[str]) -> Iterator[str]:
-    """Yield the lines of a text file; long lines raise SourceError, so that decompression cannot fill the memory."""
-    while line := file.readline(MAX_LINE_CHARACTERS + 1):
-        if len(line) > MAX_LINE_CHARACTERS:
-            raise SourceError(f"{path} has a line of more than {MAX_LINE_CHARACTERS:,} characters; is it a table?")
-        yield line
-
-
-class TextErrors:
-    """Context manager that converts errors of reading a text file to SourceError."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, UnicodeDecodeError):
-            raise SourceError(f"{self.path} is not UTF-8 text; convert it, for example with iconv") from error
-        if isinstance(error, gzip.BadGzipFile | EOFError | zlib.error):
-            raise SourceError(f"{self.path} is not a valid gzip file") from error
-        if isinstance(error, csv.Error) and "field limit" in str(error):
+    The lines keep their ends. Long lines raise SourceError, so that decompression cannot fill the memory.
+    """
+    try:
+        with file.unpacking_errors(), file.open() as text:
+            yield _lines(file, text)
+    except csv.Error as error:
+        if "field limit" in str(error):
             raise SourceError(
-                f"{self.path} has a value of more than {csv.field_size_limit():,} characters; is a quote not closed?"
+                f"{file} has a value of more than {csv.field_size_limit():,} characters; is a quote not closed?"
             ) from error
-        if isinstance(error, csv.Error):
-            raise SourceError(f"{self.path} is not a valid CSV file: {error}") from error
+        raise SourceError(f"{file} is not a valid CSV file: {error}") from error
+
+
+def _lines(file: TextFile, text: IO[str]) -> Iterator[str]:
+    while line := text.readline(MAX_LINE_CHARACTERS + 1):
+        if len(line) > MAX_LINE_CHARACTERS:
+            raise SourceError(f"{file} has a line of more than {MAX_LINE_CHARACTERS:,} characters; is it a table?")
+        yield line
 
 
 class CsvFiles(DuckFiles):
@@ -83,9 +78,10 @@ class CsvFiles(DuckFiles):
     """
 
     kind = "csv"
+    stored: tuple[TextFile, ...]
 
-    def __init__(self, paths: Sequence[Path], missing: Sequence[str], labels: Sequence[str] = ()) -> None:
-        super().__init__(paths, missing)
+    def __init__(self, stored: Sequence[TextFile], missing: Sequence[str], labels: Sequence[str] = ()) -> None:
+        super().__init__(stored, missing)
         self.labels = tuple(labels)
         self._rows: int | None = None
 
@@ -137,12 +133,12 @@ class CsvFiles(DuckFiles):
 
     def _described(self, options: list[str]) -> tuple[Rows, list[str]]:
         """Return the rows read with the given options, and DuckDB's names of the columns."""
-        delimiter = _delimiter(self.paths[0])
-        names = _header(self.paths[0], delimiter)
-        headers = [names, *(_header(path, delimiter) for path in self.paths[1:])]
-        for path, others in zip(self.paths[1:], headers[1:], strict=True):
-            self.check_same_columns(names, path, others)
-        check_same_order(self.paths, headers)
+        delimiter = _delimiter(self.stored[0])
+        names = _header(self.stored[0], delimiter)
+        headers = [names, *(_header(file, delimiter) for file in self.stored[1:])]
+        for file, others in zip(self.stored[1:], headers[1:], strict=True):
+            self.check_same_columns(names, file, others)
+        check_same_order(self.stored, headers)
         dialect = f"header=true, skip=0, delim={quoted(delimiter)}, quote='\"', escape='\"', comment=''"
         union = ["union_by_name=true"] if any(others != names for others in headers) else []
         union.append("hive_partitioning=false")
@@ -167,72 +163,134 @@ class _CsvErrors(FileErrors):
 
     def diagnose(self) -> None:
         """Raise SourceError if a line has more or fewer values than the first."""
-        for path in self.source.paths:
-            _check_line_lengths(path)
+        for file in self.source.stored:
+            assert isinstance(file, TextFile)
+            _check_lines(file)
 
 
-def _delimiter(path: Path) -> str:
-    """Return which of comma, semicolon, tab and vertical bar separates the names in the first line."""
-    with TextErrors(path), open_text(path) as file:
-        first = next(lines(path, file), "")
+def _delimiter(file: TextFile) -> str:
+    """Return which of semicolon, tab, vertical bar and comma separates the names in the first line.
+
+    The character that is most frequent there, of those that separate the same number of values in the rows below. If
+    several are equally frequent, a comma is least likely, because names and numbers may contain it.
+    """
+    with opened_lines(file) as lines:
+        first = next(lines, "")
     outside = "".join(first.split('"')[::2])
-    return max(",;\t|", key=outside.count)
+    found = sorted((one for one in DELIMITERS if one in outside), key=outside.count, reverse=True)
+    return next((one for one in found if len(found) > 1 and _fits_first_rows(file, one)), found[0] if found else ",")
 
 
-def _header(path: Path, delimiter: str) -> tuple[str, ...]:
+def _fits_first_rows(file: TextFile, delimiter: str) -> bool:
+    """Return whether the first rows have as many values as the first line if they are separated by a character."""
+    with opened_lines(file) as lines, suppress(csv.Error):
+        reader = csv.reader(lines, delimiter=delimiter)
+        expected = len(next(reader))
+        return all(len(row) == expected for row in islice(reader, ROWS_FOR_DELIMITER) if row)
+    return False
+
+
+def _header(file: TextFile, delimiter: str) -> tuple[str, ...]:
     """Return the column names in the first line."""
-    with TextErrors(path), open_text(path) as file:
-        names = [name.strip() for name in next(csv.reader(lines(path, file), delimiter=delimiter), [])]
-    if not names:
-        raise SourceError(f"{path} is empty; its first line must name the columns")
+    with opened_lines(file) as lines:
+        first = next(lines, "")
+        row: list[str] = next(csv.reader(chain([first], lines), delimiter=delimiter), [])
+        has_more = bool(row or next(lines, ""))
+    names = [name.strip() for name in row]
+    if not has_more:
+        raise SourceError(f"{file} is empty; its first line must name the columns")
+    if not first.strip("\ufeff \r\n"):
+        raise SourceError(f"{file}: the first line is blank; it must name the columns")
+    if _SEPARATOR_LINE.match(first):
+        raise SourceError(
+            f"{file}: the first line, {first.strip()!r}, must be removed; the first line names the columns"
+        )
     broken = next((at for at, name in enumerate(names, start=1) if "\n" in name or "\r" in name), None)
     if broken is not None:
-        raise SourceError(f"{path}: the name of column {broken} contains a line break; rename the column")
+        raise SourceError(f"{file}: the name of column {broken} contains a line break; rename the column")
     names = [name or f"column{i}" for i, name in enumerate(names)]
-    check_names(path, names)
+    check_names(file, names)
     return tuple(names)
 
 
-def _check_line_lengths(path: Path) -> None:
-    """Raise SourceError if a line of a CSV file has more or fewer values than the first."""
-    delimiter = _delimiter(path)
-    with TextErrors(path), open_text(path) as file:
-        reader = csv.reader(lines(path, file), delimiter=delimiter)
+def _check_lines(file: TextFile) -> None:
+    """Raise SourceError if a row of a CSV file has more or fewer values than the first line, or is not valid."""
+    delimiter = _delimiter(file)
+    with opened_lines(file) as lines:
+        ends: list[str] = []
+        reader = csv.reader(_noting_ends(lines, ends), delimiter=delimiter)
         expected = len(next(reader))
+        end = ends[-1]
+        first_row = True
         for row in reader:
             if row and len(row) != expected:
+                advice = "; the first line must name the columns" if first_row else ""
+                if any("\n" in value or "\r" in value for value in row):
+                    advice = "; is a quote not closed?"
                 raise SourceError(
-                    f"{path}, line {reader.line_num}: expected {expected} values, one per column, got {len(row)}"
+                    f"{file}, line {reader.line_num}: expected {expected} values, one per column, "
+                    f"got {len(row)}{advice}"
                 )
+            first_row = False
+            if ends[-1] not in ("", end):
+                raise SourceError(
+                    f"{file}, line {reader.line_num}: the line does not end with {_LINE_ENDS[end]} as the first one "
+                    "does; use the same line ends in the whole file"
+                )
+    _check_quotes(file, delimiter)
+
+
+def _noting_ends(lines: Iterator[str], ends: list[str]) -> Iterator[str]:
+    """Yield lines, and note the end of the last one."""
+    for line in lines:
+        ends[:] = [line[len(line.rstrip("\r\n")) :]]
+        yield line
+
+
+def _check_quotes(file: TextFile, delimiter: str) -> None:
+    """Raise SourceError if a quote is not closed, or text follows it."""
+    with opened_lines(file) as lines:
+        reader = csv.reader(lines, delimiter=delimiter, strict=True)
+        try:
+            for _ in reader:
+                pass
+        except csv.Error as error:
+            if "field limit" in str(error):
+                raise
+            raise SourceError(
+                f"{file}, line {reader.line_num}: a quote is not closed, or text follows it; write a quote within a "
+                "quoted value twice"
+            ) from error
 
 
 class JsonFiles(DuckFiles):
     """JSON Lines files, or JSON arrays of objects. Some texts represent missing values, as in CSV files."""
 
     kind = "json"
+    stored: tuple[TextFile, ...]
     texts_may_be_missing = True
 
     def as_written(self) -> Rows:
         """Return the rows in the narrowest types that fit all objects; dates stay text."""
-        layout = f"format='{'array' if all(map(_is_json_array, self.paths)) else 'newline_delimited'}'"
+        layout = f"format='{'array' if all(map(_is_json_array, self.stored)) else 'newline_delimited'}'"
         connection = connect()
         # Several threads would return the rows in any order.
         connection.execute("SET threads = 1")
         errors = _JsonErrors(self)
-        union = f"union_by_name={'true' if len(self.paths) > 1 else 'false'}"
+        union = f"union_by_name={'true' if len(self.stored) > 1 else 'false'}"
         relation = (
             f"read_json({self.sql_paths()}, {layout}, records=true, sample_size=-1, hive_partitioning=false, {union})"
         )
         with errors:
             found = interruptible(lambda: connection.sql(f"SELECT * FROM {relation}"), connection.interrupt)
             names = tuple(found.columns)
-            if len(self.paths) > 1 or any(_NUMBERED.search(name) for name in names):
+            if len(self.stored) > 1 or any(_NUMBERED.search(name) for name in names):
                 self._check_keys(connection, layout)
         types = tuple("VARCHAR" if str(kind).startswith(_TEMPORAL) else str(kind) for kind in found.types)
         check_names(self.name, names)
         columns = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind in zip(names, types, strict=True))
         options = f"{layout}, records=true, hive_partitioning=false, columns={{{columns}}}"
-        parts = tuple(f"read_json({sql_path(path)}, {options})" for path in self.paths)
+        parts = tuple(f"read_json({sql_path(file)}, {options})" for file in self.stored)
         return Rows(self, connection, parts[0], names, types, errors, parts if len(parts) > 1 else ())
 
     def _check_keys(self, connection: Any, layout: str) -> None:
@@ -248,10 +306,10 @@ class JsonFiles(DuckFiles):
                 )
 
 
-def _is_json_array(path: Path) -> bool:
+def _is_json_array(file: TextFile) -> bool:
     """Return whether a JSON file begins with a bracket."""
-    with TextErrors(path), open_text(path) as file:
-        return file.read(MAX_JSON_BLANKS).lstrip().startswith("[")
+    with file.unpacking_errors(), file.open() as text:
+        return text.read(MAX_JSON_BLANKS).lstrip().startswith("[")
 
 
 class _JsonErrors(FileErrors):
@@ -261,6 +319,13 @@ class _JsonErrors(FileErrors):
         if "non-record JSON" in str(error):
             raise SourceError(
                 f"{self.source.name} is not a table; each line or array element must be an object"
+            ) from error
+        repeated = re.search(r"has duplicate key (\".*\")", str(error))
+        if repeated:
+            raise SourceError(f"{self.source.name} has an object with the key {repeated[1]} twice") from error
+        if "Malformed JSON" in str(error):
+            raise SourceError(
+                f"{self.source.name} is not valid JSON; each line must be an object, or the file an array of objects"
             ) from error
         if "maximum_object_size" in str(error):
             raise SourceError(f"{self.source.name} has a JSON object of more than 16 MiB; is it a table?") from error
