@@ -253,6 +253,6 @@ def test_groups_that_cannot_be_used_are_refused_in_a_sentence(groups, kind, mess
 def test_a_class_in_fewer_groups_than_folds_gives_a_warning(sampled_codes, patients):
     codes, y = sampled_codes()
     y = np.where(patients == 5, 7, np.arange(ROWS) % 2)
-    with pytest.warns(UserWarning, match="^the class 7 is in 1 group, fewer than the 3 folds: some folds have"):
+    with pytest.warns(UserWarning, match=r"^the class 7 is in 1 group, fewer than the 3 folds: some folds have"):
         found = cross_validate(NaiveBayes(), codes, y, folds=3, groups=patients)
     assert sorted(chain(*folds_of(found))) == list(range(ROWS))

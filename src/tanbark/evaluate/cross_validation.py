@@ -33,6 +33,7 @@ from tanbark.evaluate.folds import (
     stratified_share,
 )
 from tanbark.evaluate.grouped_folds import read_groups, stratified_group_folds
+from tanbark.evaluate.model_evaluation import predicted_log_probabilities
 from tanbark.evaluate.parallel_results import parallel_results
 from tanbark.evaluate.results import CrossValidation, Fold
 from tanbark.messages import counted, warn
@@ -72,22 +73,13 @@ class Answer:
 
 def learn(model: Any, X: Any, y: Any, test: Any) -> Answer:
     """Fit a clone of a classifier to `X` and `y` and return its predictions for the rows of `test`."""
-    with warnings.catch_warnings(record=True) as caught, np.errstate(divide="ignore"):
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         began = time.perf_counter()
         fitted = clone(model).fit(X, y)
         learned = time.perf_counter()
-        if hasattr(fitted, "predict_log_proba"):
-            found = np.asarray(fitted.predict_log_proba(test), np.float64)
-        elif hasattr(fitted, "predict_proba"):
-            found = np.log(np.asarray(fitted.predict_proba(test), np.float64))
-        else:
-            raise TypeError(
-                f"{type(fitted).__name__} does not predict probabilities; wrap it in a CalibratedClassifierCV"
-            )
+        found = predicted_log_probabilities(fitted, test)
         now = time.perf_counter()
-    if np.isnan(found).any():
-        raise ValueError(f"{type(fitted).__name__} predicts probabilities that are NaN")
     notes = frozenset((warning.category, str(warning.message)) for warning in caught)
     return Answer(found, fitted.classes_, len(y), learned - began, now - learned, notes)
 
