@@ -1,8 +1,12 @@
 """Files are replaced atomically."""
 
+import errno
 import os
 import stat
+import subprocess
+import sys
 import threading
+from contextlib import contextmanager
 
 import pytest
 
@@ -106,10 +110,112 @@ def test_temporary_names_match_the_leftovers_that_are_removed(tmp_path):
         remove_leftovers(tmp_path / "a+b", ".part")
         assert listed(tmp_path) == during, "a file that is being written must stay"
     (tmp_path / during[0]).touch()
-    remove_leftovers(tmp_path / "a+b", "")
+    remove_leftovers(tmp_path / "a+b", ".other")
     assert listed(tmp_path) == [*during, "a+b"]
     remove_leftovers(tmp_path / "a+b", ".part")
     assert listed(tmp_path) == ["a+b"]
+
+
+WRITER = """
+import os, signal, sys
+from pathlib import Path
+from tanbark.atomic_write import replacing
+
+with replacing(Path(sys.argv[1])) as file:
+    file.write(b"of another process")
+    file.flush()
+    print("writing", flush=True)
+    if sys.stdin.readline() == "die\\n":
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@contextmanager
+def other_process_writing(path):
+    """Run another process that is replacing a file, until it is told to go on, or to die."""
+    command = [sys.executable, "-c", WRITER, path]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "writing\n"
+        yield process
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal")
+def test_the_next_write_removes_the_leftovers_of_a_killed_process(tmp_path):
+    path = tmp_path / "out.csv"
+    with other_process_writing(path) as process:
+        process.communicate("die\n")
+    [leftover] = listed(tmp_path)
+    assert leftover.startswith(".out.csv.")
+    with replacing(tmp_path / "other.csv") as file:
+        file.write(b"other")
+    assert listed(tmp_path) == [leftover, "other.csv"]
+    with replacing(path) as file:
+        file.write(b"new")
+    assert listed(tmp_path) == ["other.csv", "out.csv"]
+    assert path.read_bytes() == b"new"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such locks")
+def test_a_file_that_a_live_process_is_writing_is_not_removed(tmp_path):
+    path = tmp_path / "out.csv"
+    with other_process_writing(path) as process:
+        [theirs] = listed(tmp_path)
+        with replacing(path) as file:
+            file.write(b"new")
+        assert listed(tmp_path) == [theirs, "out.csv"]
+        assert path.read_bytes() == b"new"
+        process.communicate("go on\n")
+        assert process.returncode == 0
+    assert listed(tmp_path) == ["out.csv"]
+    assert path.read_bytes() == b"of another process"
+
+
+def test_hidden_files_of_the_user_are_not_taken_for_leftovers(tmp_path):
+    names = [".out.csv.20261119", ".out.csv.original", ".out.csv.bak"]
+    for name in names:
+        (tmp_path / name).touch()
+    (tmp_path / ".out.csv.abcdefgh.part").mkdir()
+    with replacing(tmp_path / "out.csv") as file:
+        file.write(b"new")
+    assert listed(tmp_path) == sorted([*names, ".out.csv.abcdefgh.part", "out.csv"])
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_a_pipe_with_the_name_of_a_leftover_is_not_opened(tmp_path):
+    os.mkfifo(tmp_path / ".a.abcdefgh.part")
+    remove_leftovers(tmp_path / "a", ".part")
+    assert listed(tmp_path) == [".a.abcdefgh.part"]
+
+
+def test_a_new_file_that_another_process_takes_for_a_leftover_gets_another_name(tmp_path, monkeypatch):
+    fcntl = pytest.importorskip("fcntl")
+    lock, removed = fcntl.flock, []
+
+    def removed_before_the_lock(file, how):
+        if not removed:
+            removed.append(file.name)
+            os.unlink(file.name)
+        lock(file, how)
+
+    monkeypatch.setattr(fcntl, "flock", removed_before_the_lock)
+    with replacing(tmp_path / "a") as file:
+        file.write(b"new")
+    assert len(removed) == 1
+    assert (tmp_path / "a").read_bytes() == b"new"
+    assert listed(tmp_path) == ["a"]
+
+
+def test_a_file_system_without_locks_can_be_written_and_keeps_leftovers(tmp_path, monkeypatch):
+    fcntl = pytest.importorskip("fcntl")
+
+    def unsupported(file, how):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", unsupported)
+    (tmp_path / ".a.abcdefgh.part").touch()
+    with replacing(tmp_path / "a") as file:
+        file.write(b"new")
+    assert listed(tmp_path) == [".a.abcdefgh.part", "a"]
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")

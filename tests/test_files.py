@@ -123,11 +123,28 @@ def test_the_file_of_each_release_still_answers_as_pyagrum_does(release, referen
         np.testing.assert_allclose(list(answer.values()), case["proba"], rtol=1e-9)
 
 
-def test_a_level_that_is_not_valid_unicode_cannot_be_saved(tmp_path):
-    model = NaiveBayes().fit(np.array([["\ud800"], ["b"]], object), [0, 1])
-    with pytest.raises(ValueError, match=r"a name or label is not valid Unicode: .*ud800"):
-        tanbark.save(model, tmp_path / "m")
-    assert not list(tmp_path.iterdir())
+@pytest.mark.parametrize("place", ["level", "class", "column", "class column"])
+@pytest.mark.parametrize("half", ["\ud800", "a\udc80b"])
+def test_a_text_that_is_not_valid_unicode_cannot_be_saved_and_changes_no_file(place, half, saved):
+    _, path, _, _ = saved
+    before = path.read_bytes()
+    texts = {"level": "p", "class": "no", "column": "x", "class column": "y"} | {place: half}
+    X = pd.DataFrame([[texts["level"]], ["q"]], columns=pd.Index([texts["column"]], dtype=object), dtype=object)
+    model = NaiveBayes().fit(X, pd.Series([texts["class"], "yes"], name=texts["class column"], dtype=object))
+    with pytest.raises(ValueError, match=r"^a name or label is not valid Unicode: '.*\\ud") as caught:
+        tanbark.save(model, path)
+    # The message itself can be printed anywhere.
+    assert str(caught.value).isascii()
+    assert path.read_bytes() == before
+    assert [p.name for p in path.parent.iterdir()] == [path.name]
+
+
+def test_characters_beyond_the_basic_plane_are_saved(tmp_path):
+    model = NaiveBayes().fit(np.array([["👩"], ["𝔘"]], object), ["🌧", "🌞"])
+    tanbark.save(model, tmp_path / "m")
+    again = tanbark.load(tmp_path / "m")
+    assert set(again.schema_.columns[0].levels) == {"👩", "𝔘"}
+    assert set(again.classes_) == {"🌧", "🌞"}
 
 
 def test_a_folder_that_is_not_there_is_named_with_the_file_the_user_gave(saved, tmp_path):

@@ -1,5 +1,7 @@
 """Memory that may be used, and checks against it."""
 
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -60,3 +62,48 @@ def test_the_error_states_the_needed_and_the_usable_memory(container, monkeypatc
 def test_small_amounts_are_not_checked(container):
     container(10, 9)
     memory.check_free_memory(1000, "this", "try that")
+
+
+LIMITED = """
+import resource, sys
+import numpy as np
+import psutil
+from tanbark import TAN, Category, Schema, memory
+
+spare = int(sys.argv[1]) * 2**20
+limit = psutil.Process().memory_info().vms + spare
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+assert memory.usable_memory() <= 0.8 * spare, memory.usable_memory()
+assert memory.usable_memory() >= 0.8 * (spare - 2**26), memory.usable_memory()
+# Counts of 10 classes and (30 * 100) ** 2 pairs of values, 8 bytes each: 687 MiB.
+schema = Schema([Category(f"x{u}", tuple(range(100))) for u in range(30)], tuple(range(10)))
+try:
+    TAN(encoder=schema).fit(np.arange(200)[:, None] * np.ones(30) % 100, np.arange(200) % 10)
+except ValueError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux enforces the limit")
+def test_a_limit_of_the_address_space_is_respected():
+    done = subprocess.run([sys.executable, "-c", LIMITED, "512"], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert "MiB may be used (80% of the free memory); lower max_levels" in done.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
+def test_a_process_beyond_its_limit_may_use_nothing(container, monkeypatch):
+    import resource
+
+    container("max", 0)
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (1, 1))
+    assert memory.usable_memory() == 0.0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
+def test_a_process_without_a_limit_may_use_the_free_memory(container, monkeypatch):
+    import resource
+
+    container("max", 0)
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    assert memory.usable_memory() == pytest.approx(800)

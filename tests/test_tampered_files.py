@@ -308,6 +308,25 @@ def test_what_is_said_of_a_file_is_one_short_line_whatever_the_file_says(saved, 
             tanbark.load(tmp_path / "old")
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda header: header["schema"]["classes"].__setitem__(0, "\ud800"),
+        lambda header: header["schema"]["columns"][0].update(name="a\udfffb"),
+        lambda header: header["schema"].update(class_name="\udc00"),
+        lambda header: header.update(chunks=["\ud83d"]),
+        lambda header: header.update({"\ud83d": 1}),
+    ],
+)
+def test_half_of_a_surrogate_pair_is_refused(change, tmp_path):
+    model = NaiveBayes().fit(np.array([["p"], ["q"]], object), ["no", "yes"])
+    rewritten(model, tmp_path / "m", lambda header, _: change(header))
+    with pytest.raises(ModelFileError, match=r"m is damaged \(a name or label is not valid Unicode: '.*\\ud") as caught:
+        tanbark.load(tmp_path / "m")
+    assert str(caught.value).count("\n") == 0
+    assert str(caught.value).isascii()
+
+
 def test_a_prior_without_a_ratio_to_the_learned_one_is_not_taken(tmp_path):
     """It would not be saved again, so that the copy of a model would answer otherwise."""
     model = TAN().fit(*table())

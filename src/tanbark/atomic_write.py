@@ -12,17 +12,21 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
+TEMPORARY_SUFFIX = ".part"
+"""The end of the names of temporary files, so that no file of a user is taken for one."""
+CLOSE_BEFORE_RENAME = os.name == "nt"
+"""Windows does not rename open files."""
 SECONDS_BEFORE_NOTICE = 1.0
 """The time after which `exclusive_lock` reports that it is waiting."""
 
 
 @contextmanager
-def replacing(path: Path, suffix: str = "") -> Iterator[IO[bytes]]:
+def replacing(path: Path, suffix: str = TEMPORARY_SUFFIX) -> Iterator[IO[bytes]]:
     """Yield a temporary file that replaces `path` when the context exits; after an error, `path` is unchanged.
 
-    The temporary file has a hidden name that ends in `suffix`. Both the file and its folder are synced to disk, so that
-    the replacement survives a power failure. Symbolic links are followed, and the permissions of an existing file are
-    kept. Devices and pipes are written to directly.
+    The temporary file has a hidden name that ends in `suffix`; those of killed processes are removed. Both the file
+    and its folder are synced to disk, so that the replacement survives a power failure. Symbolic links are followed,
+    and the permissions of an existing file are kept. Devices and pipes are written to directly.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder, replacing(Path(folder, "a")) as file:
@@ -45,7 +49,11 @@ def replacing(path: Path, suffix: str = "") -> Iterator[IO[bytes]]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        Path(file.name).replace(real)
+            if not CLOSE_BEFORE_RENAME:
+                # While the lock is held, no other process takes the file for a leftover.
+                Path(file.name).replace(real)
+        if CLOSE_BEFORE_RENAME:
+            Path(file.name).replace(real)
     except BaseException as error:
         Path(file.name).unlink(missing_ok=True)
         if isinstance(error, OSError) and error.errno and error.filename is None:
@@ -62,7 +70,7 @@ def remove_leftovers(path: Path, suffix: str) -> None:
     real = Path(os.path.realpath(path))
     pattern = re.compile(rf"\.{re.escape(real.name)}\.[a-z0-9_]{{8}}{re.escape(suffix)}")
     for entry in os.scandir(real.parent):
-        if not pattern.fullmatch(entry.name):
+        if not pattern.fullmatch(entry.name) or not entry.is_file(follow_symlinks=False):
             continue
         # On Windows, which has no such locks, a file that is being written cannot be removed.
         with suppress(OSError), Path(entry).open("rb") as leftover:
@@ -71,20 +79,23 @@ def remove_leftovers(path: Path, suffix: str) -> None:
 
 
 def _lock_unless_held(file: IO[bytes]) -> bool:
-    """Lock an open file until it is closed, and return False if another process has locked it."""
+    """Lock an open file until it is closed, and return False if another process has locked it.
+
+    Raise OSError if the file system has no locks.
+    """
     try:
         import fcntl
     except ImportError:
         return True
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except BlockingIOError:
         return False
     return True
 
 
 def _new_file(path: Path, suffix: str) -> IO[bytes]:
-    """Create a file next to `path` with the default permissions of new files, and open it for writing.
+    """Create a file next to `path` with the default permissions of new files, open it for writing and lock it.
 
     `tempfile` creates files that only the owner can read. Restoring the default permissions would require reading the
     umask, which is possible only by changing it (`os.umask`) and therefore not thread-safe.
@@ -92,8 +103,17 @@ def _new_file(path: Path, suffix: str) -> IO[bytes]:
     while True:
         with suppress(FileExistsError):
             file = path.with_name(f".{path.name}.{secrets.token_hex(4)}{suffix}").open("xb")
-            _lock_unless_held(file)
-            return file
+            if not _taken_for_leftover(file):
+                return file
+            file.close()
+
+
+def _taken_for_leftover(new: IO[bytes]) -> bool:
+    """Lock a new file, and return whether another process removed it, or is about to, before it was locked."""
+    try:
+        return not _lock_unless_held(new) or not os.fstat(new.fileno()).st_nlink
+    except OSError:  # The file system has no locks, so that no process removes leftovers.
+        return False
 
 
 def _sync_folder(folder: Path) -> None:

@@ -237,6 +237,12 @@ _SHARED = {
         repeats : int, default=1
             How many times the cross-validation is repeated with other folds.
         """,
+    "groups": """
+        groups : array or series of shape (rows,), default=None
+            The group of each row, for example the patient it is about. The rows of a group are always in the same fold,
+            so that a classifier is tested on groups it has not seen. The folds are stratified and of equal size as far
+            as the groups allow. None means that every row is a group of its own.
+        """,
     "results_to_svg": """
         Parameters
         ----------

@@ -10,7 +10,8 @@ import numpy as np
 
 from tanbark.classifiers.base.counts_classifier import CountsClassifier
 from tanbark.classifiers.base.validation import check_flag, check_number, check_positive, check_seed, seed_of
-from tanbark.classifiers.evidence_bn import MIN_CROSS_VALIDATED_WEIGHT, log_class_prior, warn_of_weights
+from tanbark.classifiers.base.weight_warnings import MIN_CROSS_VALIDATED_WEIGHT, warn_of_unusual_weights
+from tanbark.classifiers.evidence_bn import log_class_prior
 from tanbark.counts import Counts, Rows
 from tanbark.evidence.boosted_folds import ClassTables, boost_folds, boosting_folds, default_settings
 from tanbark.evidence.questions import FINE_ENCODING
@@ -157,7 +158,7 @@ class BoostedTables(CountsClassifier):
 
     def _learn(self, counts: Counts, rows: Rows | None, former: Any) -> BoostedClassTables:
         assert rows is not None
-        warn_of_weights(rows.distinct)
+        warn_of_unusual_weights(rows.distinct)
         learned = log_class_prior(rows.distinct.class_weights)
         log_prior, ratio = prior_and_ratio(self._given_log_prior(len(learned)), learned)
         return BoostedClassTables(counts, learned, log_prior, ratio, self._boosted(rows.distinct, learned))

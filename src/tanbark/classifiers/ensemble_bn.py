@@ -9,7 +9,8 @@ import numpy as np
 
 from tanbark.classifiers.base.counts_classifier import Array, CountsClassifier
 from tanbark.classifiers.base.validation import check_flag, check_seed, report_unfitted, seed_of
-from tanbark.classifiers.evidence_bn import EvidenceBN, log_class_prior, warn_of_weights
+from tanbark.classifiers.base.weight_warnings import warn_of_unusual_weights
+from tanbark.classifiers.evidence_bn import EvidenceBN, log_class_prior
 from tanbark.counts import Counts, Rows
 from tanbark.evidence.boosted_folds import boost_folds, boosting_folds, default_settings
 from tanbark.evidence.log_linear_pool import pool_weights
@@ -155,7 +156,7 @@ class EnsembleBN(CountsClassifier):
         assert rows is not None
         rows = rows.distinct
         learned = log_class_prior(rows.class_weights)
-        warn_of_weights(rows)
+        warn_of_unusual_weights(rows)
         log_prior, ratio = prior_and_ratio(self._given_log_prior(len(learned)), learned)
         seed = seed_of(self.random_state)
         inside = EvidenceBN(ess=self.ess, n_jobs=self.n_jobs, random_state=seed)

@@ -23,6 +23,7 @@ from tanbark.classifiers.base.validation import (
     report_unfitted,
     seed_of,
 )
+from tanbark.classifiers.base.weight_warnings import MIN_CROSS_VALIDATED_WEIGHT, warn_of_unusual_weights
 from tanbark.counts import Counts, Rows
 from tanbark.evidence.design import LearnedDesign, learn_design
 from tanbark.evidence.parent_selection import (
@@ -44,7 +45,6 @@ from tanbark.evidence.penalty_path import (
 )
 from tanbark.evidence.questions import FINE_ENCODING, Questions, code_weights
 from tanbark.evidence.shapes import Shape
-from tanbark.messages import warn
 from tanbark.models.evidence_model import EvidenceModel
 from tanbark.models.network_model import prior_and_ratio
 from tanbark.progress import Progress, progress_bar
@@ -53,14 +53,8 @@ from tanbark.schema.encode.columns import Column
 from tanbark.schema.read.class_column import read_known_target, usable_rows
 from tanbark.schema.read.raw_columns import is_missing
 
-MIN_CROSS_VALIDATED_WEIGHT = 2
-"""With less weight in total there is no cross-validation."""
-MIN_NOTICED_ROWS = 20
-"""With fewer distinct rows, unusual weights are not noticed."""
 OF_JOINT_MODELS = ("sample", "network_")
 """Attributes of other classifiers that an evidence model cannot have."""
-MAX_EXACT_WEIGHT = 2**53
-"""Beyond, not all whole numbers are floats."""
 
 
 class EvidenceBN(CountsClassifier):
@@ -241,7 +235,7 @@ class EvidenceBN(CountsClassifier):
 
     def _learn(self, counts: Counts, rows: Rows | None, former: Any) -> EvidenceModel:
         assert rows is not None
-        warn_of_weights(rows.distinct)
+        warn_of_unusual_weights(rows.distinct)
         with progress_bar(self.verbose) as progress:
             return self._learned(counts, rows.distinct, progress)[0]
 
@@ -459,31 +453,6 @@ def _code_of(column: Column, value: Any) -> int:
         raise ValueError(f"given must map {column.name!r} to a single value, got {value!r}")
     code = int(column.codes_of([value])[0])
     return code if code >= 0 else column.arity
-
-
-def warn_of_weights(rows: Rows) -> None:
-    """Warn if the weights of the distinct rows do not look like numbers of rows.
-
-    If each is 2 or more, the table was perhaps appended to itself. Rows of a few categories may occur often, but then
-    their numbers have no common divisor. If they sum to less than two rows, there is no cross-validation.
-    """
-    weights = rows.each
-    if len(weights) < MIN_NOTICED_ROWS:
-        return
-    total = fsum(weights)
-    if total < MIN_CROSS_VALIDATED_WEIGHT:
-        warn(
-            f"the weights of {len(weights):,} distinct rows sum to {total:.3g}, as if there were hardly any rows: "
-            "probabilities stay close to the class frequencies; divide the weights by their mean"
-        )
-    if weights.min() < 2:
-        return
-    whole = weights.max() < MAX_EXACT_WEIGHT and (weights == np.floor(weights)).all()
-    if not whole or np.gcd.reduce(weights.astype(np.int64)) > 1:
-        warn(
-            "every row occurs at least twice or has a weight of at least 2: copies are treated as independent rows, "
-            "which makes probabilities too extreme; remove the copies, or divide the weights by their mean"
-        )
 
 
 def log_class_prior(class_weights: NDArray[np.number[Any]]) -> Array:

@@ -6,6 +6,7 @@ from typing import Any
 
 from tanbark.classifiers.base.network_classifier import NetworkClassifier, tree_network
 from tanbark.classifiers.base.validation import check_choice
+from tanbark.classifiers.base.weight_warnings import warn_of_tiny_weights_for_search
 from tanbark.counts import Counts, Rows
 from tanbark.models import Findings
 from tanbark.network import Network
@@ -82,6 +83,8 @@ class ForestAN(NetworkClassifier):
         return list(self._known(self.model_.findings.tree_edges, "tree_edges_"))
 
     def _learn_network(self, counts: Counts, rows: Rows | None, former: Any) -> tuple[Network, Findings]:
+        if rows is not None:
+            warn_of_tiny_weights_for_search(rows)
         gains = EDGE_GAINS[self.criterion](counts, float(self.ess))
         edges = maximum_forest(gains)
         network = tree_network(counts, edges, attributes_by_information(counts), self.parameters, float(self.ess))

@@ -1,5 +1,7 @@
 """Evaluation: cross-validation, comparison and recommendation of classifiers, and tests of significance.
 
+`evaluate_model` evaluates a fitted classifier on labelled rows.
+
 The tests are in `tanbark.evaluate.significance`, the metrics in `tanbark.evaluate.metrics`, the plots in
 `tanbark.evaluate.plots`.
 """
@@ -9,6 +11,7 @@ from tanbark.evaluate.comparison import Comparison, LearningCurve, compare, lear
 from tanbark.evaluate.comparison_page import comparison_html
 from tanbark.evaluate.cross_validation import cross_validate
 from tanbark.evaluate.metrics import METRICS
+from tanbark.evaluate.model_evaluation import Evaluation, EvaluationAccumulator, evaluate_model
 from tanbark.evaluate.recommendation import Baseline, Recommendation, recommend
 from tanbark.evaluate.results import CrossValidation
 from tanbark.evaluate.selection import Selection, select_model
@@ -19,6 +22,8 @@ __all__ = [
     "Baseline",
     "Comparison",
     "CrossValidation",
+    "Evaluation",
+    "EvaluationAccumulator",
     "LearningCurve",
     "Recommendation",
     "Selection",
@@ -28,6 +33,7 @@ __all__ = [
     "compare",
     "comparison_html",
     "cross_validate",
+    "evaluate_model",
     "learning_curve",
     "recommend",
     "select_model",

@@ -146,6 +146,7 @@ def compare(
     *,
     folds: int = 10,
     repeats: int = 1,
+    groups: Any = None,
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: Progress | None = None,
@@ -160,6 +161,7 @@ def compare(
     ----------
     {compared_models}
     {folds_and_repeats}
+    {groups}
     random_state : int, default=0
         Seed of the folds.
     n_jobs : int or None, default=None
@@ -196,6 +198,7 @@ def compare(
         shares=(1.0,),
         folds=folds,
         repeats=repeats,
+        groups=groups,
         random_state=random_state,
         n_jobs=n_jobs,
         progress=progress,
@@ -236,6 +239,7 @@ def learning_curve(
     shares: Sequence[float] = (0.1, 0.5, 1.0),
     folds: int = 10,
     repeats: int = 1,
+    groups: Any = None,
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: Progress | None = None,
@@ -250,6 +254,7 @@ def learning_curve(
     shares : sequence of float, default=(0.1, 0.5, 1.0)
         Proportions of the training rows, above 0 and at most 1.
     {folds_and_repeats}
+    {groups}
     random_state : int, default=0
         Seed of the folds and of the shares.
     n_jobs : int or None, default=None
@@ -270,7 +275,7 @@ def learning_curve(
         raise ValueError("shares is empty; give at least one share of the training rows")
     for share in shares:
         check_share(share)
-    trial = Trial(X, y, folds, repeats, random_state, n_jobs)
+    trial = Trial(X, y, folds, repeats, random_state, n_jobs, groups)
     curve = LearningCurve()
     total = len(shares) * len(models) * folds * repeats
     done = 0

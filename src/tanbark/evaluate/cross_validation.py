@@ -32,9 +32,11 @@ from tanbark.evaluate.folds import (
     stratified_folds,
     stratified_share,
 )
+from tanbark.evaluate.grouped_folds import read_groups, stratified_group_folds
+from tanbark.evaluate.model_evaluation import predicted_log_probabilities
 from tanbark.evaluate.parallel_results import parallel_results
 from tanbark.evaluate.results import CrossValidation, Fold
-from tanbark.messages import warn
+from tanbark.messages import counted, warn
 from tanbark.progress import Progress, silent
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.read.class_column import read_target, usable_rows
@@ -71,22 +73,13 @@ class Answer:
 
 def learn(model: Any, X: Any, y: Any, test: Any) -> Answer:
     """Fit a clone of a classifier to `X` and `y` and return its predictions for the rows of `test`."""
-    with warnings.catch_warnings(record=True) as caught, np.errstate(divide="ignore"):
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         began = time.perf_counter()
         fitted = clone(model).fit(X, y)
         learned = time.perf_counter()
-        if hasattr(fitted, "predict_log_proba"):
-            found = np.asarray(fitted.predict_log_proba(test), np.float64)
-        elif hasattr(fitted, "predict_proba"):
-            found = np.log(np.asarray(fitted.predict_proba(test), np.float64))
-        else:
-            raise TypeError(
-                f"{type(fitted).__name__} does not predict probabilities; wrap it in a CalibratedClassifierCV"
-            )
+        found = predicted_log_probabilities(fitted, test)
         now = time.perf_counter()
-    if np.isnan(found).any():
-        raise ValueError(f"{type(fitted).__name__} predicts probabilities that are NaN")
     notes = frozenset((warning.category, str(warning.message)) for warning in caught)
     return Answer(found, fitted.classes_, len(y), learned - began, now - learned, notes)
 
@@ -111,7 +104,9 @@ def align_classes(log_probabilities: Array, classes: NDArray[Any], wanted: NDArr
 class Trial:
     """A table and its folds, on which any number of classifiers can be cross-validated; see `cross_validate`."""
 
-    def __init__(self, X: Any, y: Any, folds: int, repeats: int, random_state: int, n_jobs: int | None) -> None:
+    def __init__(
+        self, X: Any, y: Any, folds: int, repeats: int, random_state: int, n_jobs: int | None, groups: Any = None
+    ) -> None:
         check_number("folds", folds, 2)
         check_number("repeats", repeats, 1)
         check_number("random_state", random_state, 0)
@@ -126,33 +121,56 @@ class Trial:
             raise ValueError(f"X has {table.rows} rows, but y has {len(target.codes)}")
         target.name_beside(table.names or ())
         self.rows = table.rows
+        of_rows = None if groups is None else read_groups(groups, self.rows)
         self.known = np.flatnonzero(target.codes >= 0)
+        self._groups = None if of_rows is None else of_rows[self.known]
         self._table, self._target, _ = usable_rows(table, target, None)
         self.classes, self.truth = self._target.labels, self._target.codes
         self._reading = (time.perf_counter() - began) / max(table.rows, 1)
         self._check(folds)
-        self.splits = [
-            Split.of(stratified_folds(self.truth, folds, (random_state, repeat))) for repeat in range(repeats)
-        ]
+        self.splits = [Split.of(self._folds(folds, (random_state, repeat))) for repeat in range(repeats)]
         self._encoded: list[tuple[Encoder | Schema, EncodedTable]] = []
         self._counts: dict[tuple[int, int], FoldCounts] = {}
 
     def _check(self, folds: int) -> None:
+        """Raise ValueError if there cannot be so many folds, and warn if a class cannot be in all of them."""
         if folds > len(self.known):
             raise ValueError(f"{folds} folds need at least as many rows, got {len(self.known)}")
         if len(self.classes) < 2:
             raise ValueError(f"y has a single class, {self.classes.tolist()[0]!r}; at least two are needed")
-        rows = np.bincount(self.truth)
-        if rows.min() < folds:
-            rare = self.classes.tolist()[int(rows.argmin())]
-            n_rows = "1 row" if rows.min() == 1 else f"{rows.min()} rows"
-            n_others = int((rows < folds).sum()) - 1
-            few = f"the class {rare!r} has {n_rows}, fewer than the {folds} folds"
+        parts = np.bincount(self.truth)
+        if self._groups is not None:
+            self._check_groups(self._groups, folds)
+            # How many groups have rows of each class.
+            parts = np.bincount(np.unique(self._groups * len(self.classes) + self.truth) % len(self.classes))
+        if parts.min() < folds:
+            rare = self.classes.tolist()[int(parts.argmin())]
+            has = f"has {counted(parts.min(), 'row')}"
+            if self._groups is not None:
+                has = f"is in {counted(parts.min(), 'group')}"
+            n_others = int((parts < folds).sum()) - 1
+            few = f"the class {rare!r} {has}, fewer than the {folds} folds"
             if n_others:
                 others = "1 other class also has" if n_others == 1 else f"{n_others} other classes also have"
                 warn(f"{few}; {others} fewer: some folds have no row of them")
             else:
                 warn(f"{few}: some folds have no row of it")
+
+    @staticmethod
+    def _check_groups(groups: Places, folds: int) -> None:
+        """Raise ValueError if a row has no group, or if there are fewer groups than folds."""
+        n_missing = int((groups < 0).sum())
+        if n_missing:
+            raise ValueError(f"groups is missing in {counted(n_missing, 'row')}; give every row with a class a group")
+        n_groups = len(np.unique(groups))
+        if n_groups < folds:
+            raise ValueError(f"{folds} folds need at least as many groups, got {n_groups}")
+
+    def _folds(self, folds: int, seed: tuple[int, ...]) -> Places:
+        """Return the fold of each row that has a class."""
+        if self._groups is None:
+            return stratified_folds(self.truth, folds, seed)
+        return stratified_group_folds(self.truth, self._groups, folds, seed)
 
     def of(self, model: Any, share: float = 1.0, progress: Progress | None = None) -> CrossValidation:
         """Cross-validate a classifier."""
@@ -221,14 +239,14 @@ class Trial:
 
     def _from_counts(self, model: CountsClassifier, repeat: int, k: int, share: float) -> Answer | None:
         """Return the answer after fitting to the counts of all rows minus the fold's, None if it might differ."""
-        counted = self._fold_counts(model, repeat)
-        if counted is None:
+        fold_counts = self._fold_counts(model, repeat)
+        if fold_counts is None:
             return None
         model = clone(model)
         needs_rows = model.why_rows_needed() is not None
-        encoded = counted.encoded
+        encoded = fold_counts.encoded
         rows = encoded.rows.take(self._learned_from(repeat, k, share)) if needs_rows or share < 1.0 else None
-        counts = counted.without(k) if rows is None or share == 1.0 else counted.count(rows)
+        counts = fold_counts.without(k) if rows is None or share == 1.0 else fold_counts.count(rows)
         if not encoded.is_schema_of(counts):
             return None
         began = time.perf_counter()
@@ -238,10 +256,10 @@ class Trial:
         else:
             model.fit_counts(counts)
         learned = time.perf_counter()
-        said = model.model_.log_posterior(counted.fold(k).codes, model.n_jobs)
+        said = model.model_.log_posterior(fold_counts.fold(k).codes, model.n_jobs)
         now = time.perf_counter()
         to_codes = self._reading + encoded.encoding
-        to_counts = to_codes + encoded.learning + counted.counting
+        to_counts = to_codes + encoded.learning + fold_counts.counting
         many = int(counts.class_counts.sum())
         fit_seconds = learned - began + to_counts * many
         return Answer(said, counts.schema.class_labels, many, fit_seconds, now - learned + to_codes * len(said))
@@ -296,6 +314,7 @@ def cross_validate(
     folds: int = 10,
     repeats: int = 1,
     share: float = 1.0,
+    groups: Any = None,
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: Progress | None = None,
@@ -317,6 +336,7 @@ def cross_validate(
     {folds_and_repeats}
     share : float, default=1.0
         Proportion of the training rows of each class that the classifier is fitted to.
+    {groups}
     random_state : int, default=0
         Seed of the folds and of the share.
     n_jobs : int or None, default=None
@@ -332,7 +352,8 @@ def cross_validate(
     Notes
     -----
     All metrics are computed from the predicted probabilities, whatever threshold `predict` uses. A warning is passed on
-    if it occurs in every fold.
+    if it occurs in every fold. Folds that a classifier makes of the training rows, for example to choose its penalties,
+    do not keep groups together.
 
     Examples
     --------
@@ -344,4 +365,4 @@ def cross_validate(
     >>> found.score("error").round(2)
     array([0.33, 0.17, 0.33, 0.33])
     """
-    return Trial(X, y, folds, repeats, random_state, n_jobs).of(model, share, progress)
+    return Trial(X, y, folds, repeats, random_state, n_jobs, groups).of(model, share, progress)

@@ -79,6 +79,7 @@ def select_model(
     by: str = "log_loss",
     folds: int = 10,
     repeats: int = 1,
+    groups: Any = None,
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: Progress | None = None,
@@ -100,6 +101,7 @@ def select_model(
     by : {"log_loss", "error", "brier", "auc"}, default="log_loss"
         The metric that ranks the classifiers.
     {folds_and_repeats}
+    {groups}
     random_state : int, default=0
         Seed of the folds.
     n_jobs : int or None, default=None
@@ -159,6 +161,7 @@ def select_model(
                 shares=shares,
                 folds=folds,
                 repeats=repeats,
+                groups=groups,
                 random_state=random_state,
                 n_jobs=n_jobs,
                 progress=_by_expected_seconds(progress or silent, task, steps),

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tanbark.classifiers.base.validation import check_encoder, read_known_table, read_new_table, with_encoder
+from tanbark.classifiers.base.validation import check_encoder, read_known_table, with_encoder
 from tanbark.schema import Category, Encoder, Schema
 from tanbark.schema.read.class_column import read_target, usable_rows
+from tanbark.schema.read.table_reader import read_new_table
 from tanbark.schema.recipe.unreadable import UnreadableValues, collecting
 from tanbark.shared_docs import insert_shared_docs
 

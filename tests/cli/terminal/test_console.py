@@ -1,12 +1,13 @@
-"""Progress in the terminal: one line, which is a progress callback."""
+"""Text and progress in the terminal: nothing that a terminal executes, and one line of progress."""
 
 import io
+import unicodedata
 
 import pytest
 from rich.console import Console
 from rich.progress import Progress
 
-from tanbark.cli.terminal.console import ProgressLine
+from tanbark.cli.terminal.console import ProgressLine, err, out
 from tanbark.progress import listener, listening
 
 
@@ -58,3 +59,30 @@ def test_estimators_report_to_it(bar):
     with listening(line):
         listener()("counting all sets of nodes", 3, 7)
     assert shown(bar) == ("counting all sets of nodes", 3, 7, "")
+
+
+EXECUTED = [chr(code) for code in range(0x110000) if unicodedata.category(chr(code)) in ("Cc", "Zl", "Zp")]
+"""Control characters, and separators of lines and paragraphs."""
+DIRECTIONS = [
+    chr(code)
+    for code in range(0x110000)
+    if unicodedata.bidirectional(chr(code)) in ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
+] + ["\u061c", "\u200e", "\u200f"]
+"""Characters that change the direction of the text after them, and marks of a direction."""
+
+
+@pytest.mark.parametrize("console", [out, err])
+@pytest.mark.parametrize("character", [c for c in (*EXECUTED, *DIRECTIONS) if c not in "\n\t"], ids=ascii)
+def test_no_character_that_a_terminal_executes_is_printed(console, character, capsys):
+    console().print(f"column 'a{character}b' is odd", soft_wrap=True)
+    printed = "".join(capsys.readouterr())
+    assert character not in printed
+    # Rich itself leaves out the bell and the like.
+    visible = [f"\\u{ord(character):04x}"] if character in DIRECTIONS else ["", "\ufffd", f"\\u{ord(character):04x}"]
+    assert printed in [f"column 'a{instead}b' is odd\n" for instead in visible]
+
+
+def test_characters_of_every_script_are_printed_as_they_are(capsys):
+    text = "größe العمر גיל 年齢 उम्र 👩‍👧 é\u0301"
+    out().print(text, soft_wrap=True)
+    assert capsys.readouterr().out == f"{text}\n"

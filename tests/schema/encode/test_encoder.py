@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.utils.estimator_checks import check_estimator
 
 from tanbark import Encoder
 from tanbark.schema import Category, Number
@@ -318,6 +319,31 @@ def test_a_failed_fit_leaves_an_encoder_as_it_was():
     with pytest.raises(ValueError, match="infinity"):
         encoder.fit(MIXED.assign(real=[np.inf, 1.5, 2.5, 3.5]), [0, 1, 0, 1])
     assert encoder.__dict__ == before
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_every_check_of_scikit_learn_passes():
+    outcome = check_estimator(Encoder(), on_skip=None, on_fail=None)
+    assert len(outcome) > 40
+    failed = [(c["check_name"], repr(c["exception"])) for c in outcome if c["status"] not in ("passed", "skipped")]
+    assert failed == []
+    # The only check that is skipped needs an environment variable.
+    assert {c["check_name"] for c in outcome if c["status"] == "skipped"} <= {"check_array_api_input"}
+
+
+def test_the_columns_seen_are_those_of_the_last_fit():
+    encoder = Encoder().fit(MIXED, [0, 1, 0, 1])
+    assert encoder.n_features_in_ == MIXED.shape[1]
+    assert encoder.feature_names_in_.tolist() == MIXED.columns.tolist()
+    encoder.fit([[1, 2], [3, 4]], [0, 1])
+    assert encoder.n_features_in_ == 2
+    assert not hasattr(encoder, "feature_names_in_")
+
+
+@pytest.mark.parametrize("X", [np.empty((0, 3)), np.empty((3, 0)), pd.DataFrame({"a": []})])
+def test_a_table_without_rows_or_columns_is_refused(X):
+    with pytest.raises(ValueError, match=r"^Found array with 0 (sample|feature)\(s\)"):
+        Encoder().fit(X, np.arange(len(X)))
 
 
 def test_learning_does_not_change_the_table():

@@ -361,7 +361,7 @@ def test_objects_that_are_all_numbers_are_numbers(times):
 
 
 @pytest.mark.parametrize(
-    "absent", [None, math.nan, np.float32("nan"), np.datetime64("NaT"), pd.NaT, pd.NA, Decimal("NaN")]
+    "absent", [None, math.nan, np.float32("nan"), np.datetime64("NaT", "ns"), pd.NaT, pd.NA, Decimal("NaN")]
 )
 def test_every_missing_value_marker_is_missing(absent, times):
     assert is_missing(absent)

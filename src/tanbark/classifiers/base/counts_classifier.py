@@ -21,7 +21,6 @@ from tanbark.classifiers.base.validation import (
     check_positive,
     has_no_rows,
     read_known_table,
-    read_new_table,
     report_unfitted,
     with_encoder,
 )
@@ -33,7 +32,7 @@ from tanbark.schema import Encoder, Schema
 from tanbark.schema.encode.columns import Codes
 from tanbark.schema.encode.schema_growth import encode_growing, with_classes
 from tanbark.schema.read.class_column import Target, read_known_target, read_target, usable_rows
-from tanbark.schema.read.table_reader import Table
+from tanbark.schema.read.table_reader import Table, read_new_table
 from tanbark.schema.recipe.unreadable import UnreadableValues, collecting
 from tanbark.shared_docs import insert_shared_docs
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tanbark.classifiers.base.validation import check_choice, check_flag, check_number, seed_of
+from tanbark.classifiers.base.weight_warnings import warn_of_tiny_weights_for_search
 from tanbark.counts import Counts, Rows
 from tanbark.counts.family_counts import MAX_CELL_KEYS
 from tanbark.models import Findings
@@ -61,6 +62,7 @@ def check_required_families(restrictions: Restrictions, schema: Schema) -> None:
 
 def search_network(classifier: Any, counts: Counts, rows: Rows, class_above_all: bool) -> tuple[Network, Findings]:
     """Return the network of the best structure that is found, with its score and the search that found it."""
+    warn_of_tiny_weights_for_search(rows)
     cases, score = Cases.of(rows), CRITERIA[classifier.criterion](float(classifier.ess))
     with progress_bar(classifier.verbose) as progress:
         structure, search = searched_structure(

@@ -9,13 +9,12 @@ from types import MethodType
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from tanbark.schema import Encoder, Schema
-from tanbark.schema.read.table_reader import Table, as_known_table, read_table
+from tanbark.schema.read.table_reader import Table, as_known_table, check_has_columns, read_table
 
 MIN_POSITIVE, MAX_POSITIVE = 1e-100, 1e100
 """The range of parameters that must be positive."""
@@ -106,24 +105,6 @@ class available_unless:  # noqa: N801 (a decorator)
         return MethodType(self._method, estimator)
 
 
-class _SeenColumns(BaseEstimator):
-    """Receives the number and the names of columns as scikit-learn determines them."""
-
-
-def read_new_table(X: Any, n_jobs: int | None) -> tuple[Table, dict[str, Any]]:
-    """Return the columns of a table to fit, and the attributes `n_features_in_` and, if named, `feature_names_in_`."""
-    X = as_known_table(X)
-    table = read_table(X, n_jobs)
-    _check_has_columns(table)
-    if not table.rows:
-        raise ValueError(
-            f"Found array with 0 sample(s) (shape=(0, {len(table.columns)})) while a minimum of 1 is required."
-        )
-    seen = _SeenColumns()
-    validate_data(seen, X, reset=True, skip_check_array=True)
-    return table, dict(vars(seen))
-
-
 def read_known_table(estimator: Any, X: Any, n_jobs: int | None, fitted: Mapping[str, Any] | None = None) -> Table:
     """Return the columns of a table after checking them against those that the estimator was fitted with.
 
@@ -137,7 +118,7 @@ def read_known_table(estimator: Any, X: Any, n_jobs: int | None, fitted: Mapping
     """
     X = as_known_table(X)
     table = read_table(X, n_jobs)
-    _check_has_columns(table)
+    check_has_columns(table)
     fitted = vars(estimator) if fitted is None else fitted
     seen = {name: fitted[name] for name in ("n_features_in_", "feature_names_in_") if name in fitted}
     names = seen.get("feature_names_in_")
@@ -148,11 +129,6 @@ def read_known_table(estimator: Any, X: Any, n_jobs: int | None, fitted: Mapping
         checked.__dict__ = seen
         validate_data(checked, X, reset=False, skip_check_array=True)
     return table
-
-
-def _check_has_columns(table: Table) -> None:
-    if not table.columns:
-        raise ValueError(f"Found array with 0 feature(s) (shape=({table.rows}, 0)) while a minimum of 1 is required.")
 
 
 def has_no_rows(X: Any) -> bool:

@@ -15,14 +15,16 @@ from tanbark.schema.encode.mdlp import mdlp_cuts
 from tanbark.schema.encode.schema import Schema
 from tanbark.schema.read.class_column import Target, read_target, usable_rows
 from tanbark.schema.read.raw_columns import MAX_AUTO_LEVELS, RawColumn
-from tanbark.schema.read.table_reader import Table, read_table
+from tanbark.schema.read.table_reader import Table, read_new_table
 from tanbark.schema.recipe.detection import Detector, with_sources, without_identifiers
 from tanbark.schema.recipe.recipe import Recipe
 from tanbark.schema.recipe.unreadable import UnreadableValues, collecting
+from tanbark.shared_docs import insert_shared_docs
 
 DEFAULT_N_BINS = 5
 
 
+@insert_shared_docs
 class Encoder(BaseEstimator):
     """Learn a schema: which columns are categories, their levels, and the cut points of numbers.
 
@@ -64,6 +66,7 @@ class Encoder(BaseEstimator):
     ----------
     schema_ : Schema
         The schema learned by `fit`.
+    {columns_seen}
 
     See Also
     --------
@@ -140,7 +143,10 @@ class Encoder(BaseEstimator):
             The fitted encoder.
         """
         self.check()
-        self.schema_ = self.learn(*usable_rows(read_table(X), read_target(y), sample_weight))
+        table, columns = read_new_table(X)
+        schema = self.learn(*usable_rows(table, read_target(y), sample_weight))
+        self.__dict__.pop("feature_names_in_", None)
+        self.__dict__.update(columns, schema_=schema)
         return self
 
     def learn(self, table: Table, target: Target, weights: NDArray[np.float64] | None) -> Schema:
@@ -354,6 +360,12 @@ class Encoder(BaseEstimator):
             cuts = mdlp_cuts(numbers, y, weights, classes)
         low, high = (float(numbers.min()), float(numbers.max())) if len(numbers) else (0.0, 1.0)
         return Number(name, tuple(cuts), low, high, missing=self.missing == "state" and not known.all())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.target_tags.required = True
+        return tags
 
 
 def quantile_cuts(values: NDArray[np.float64], weights: NDArray[np.float64] | None, n_bins: int) -> list[float]:

@@ -58,12 +58,18 @@ def read_target(y: Any) -> Target:
     """Return the target of a column of labels, with its classes sorted as scikit-learn's scorers expect."""
     if y is None:
         raise ValueError("this classifier requires y to be passed, but the target y is None")
+    target = read_labelled_rows(y)
+    if not len(target.labels) and len(target.codes):
+        raise no_classes_error(target.name or "y")
+    return target
+
+
+def read_labelled_rows(y: Any) -> Target:
+    """Return the target of a column of labels, all of which may be missing."""
     values = _one_column(y)
     name = getattr(values, "name", None) or getattr(y, "name", None)
     name = name if isinstance(name, str) and name else None
     labels, codes = read_labels(values, name or "y")
-    if not labels and len(codes):
-        raise no_classes_error(name or "y")
     return Target(as_labels(labels, getattr(values, "dtype", None)), codes, name)
 
 

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
 
 from tanbark.immutable import read_only
 from tanbark.kernels.encode.number_columns import narrow_integers
@@ -93,6 +95,27 @@ def read_table(X: Any, n_jobs: int | None = None) -> Table:
     if array.ndim > 2:
         raise ValueError(f"Found array with dim {array.ndim}, expected 2: rows and columns")
     return _read_array(array, [f"x{u}" for u in range(array.shape[1])], n_jobs)
+
+
+def read_new_table(X: Any, n_jobs: int | None = None) -> tuple[Table, dict[str, Any]]:
+    """Return the columns of a table to fit, and the attributes `n_features_in_` and, if named, `feature_names_in_`."""
+    X = as_known_table(X)
+    table = read_table(X, n_jobs)
+    check_has_columns(table)
+    if not table.rows:
+        raise ValueError(
+            f"Found array with 0 sample(s) (shape=(0, {len(table.columns)})) while a minimum of 1 is required."
+        )
+    # It receives the number and the names of columns as scikit-learn determines them.
+    seen = BaseEstimator()
+    validate_data(seen, X, reset=True, skip_check_array=True)
+    return table, dict(vars(seen))
+
+
+def check_has_columns(table: Table) -> None:
+    """Raise ValueError if a table has no columns."""
+    if not table.columns:
+        raise ValueError(f"Found array with 0 feature(s) (shape=({table.rows}, 0)) while a minimum of 1 is required.")
 
 
 def read_column(values: Any, name: str) -> RawColumn:
