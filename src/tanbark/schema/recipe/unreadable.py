@@ -1,4 +1,4 @@
-"""Values that cannot be read as the number or the date that a model expects."""
+"""Values that a model does not expect: texts that are not numbers or dates, and dates outside the range of training."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Lock
 
-from tanbark.messages import warn
+from tanbark.messages import counted, warn
 from tanbark.schema.recipe.text_profile import MAX_EXAMPLES, MAX_TEXTS_PER_SHAPE
 
 MIN_VALUES_TO_JUDGE = 1000
@@ -16,12 +16,14 @@ MIN_VALUES_TO_JUDGE = 1000
 
 
 class UnreadableValues:
-    """The values of each column that could not be read, collected over all parts of a table."""
+    """The values of each column that could not be read or were not expected, collected over all parts of a table."""
 
     def __init__(self) -> None:
         self._texts: dict[str, Counter[str]] = {}
         self._values: Counter[str] = Counter()
         self._expected: dict[str, str] = {}
+        self._dates: dict[str, Counter[str]] = {}
+        self._ranges: dict[str, str] = {}
         self._lock = Lock()
 
     def add(self, name: str, expected: str, values: int, unreadable: Mapping[str, int]) -> None:
@@ -47,6 +49,24 @@ class UnreadableValues:
             if self._values[name] >= MIN_VALUES_TO_JUDGE:
                 self._check(name)
 
+    def add_dates(self, name: str, dates: int, outside: int, seen: str) -> None:
+        """Add some dates of a column.
+
+        Parameters
+        ----------
+        name : str
+            Name of the column.
+        dates : int
+            Number of dates that are not missing.
+        outside : int
+            Number of dates outside the range seen in training.
+        seen : str
+            The range seen in training.
+        """
+        with self._lock:
+            self._ranges[name] = seen
+            self._dates.setdefault(name, Counter()).update({"dates": dates, "outside": outside})
+
     def check(self) -> None:
         """Raise ValueError if more than half of the values of a column are unreadable."""
         for name in self._texts:
@@ -61,12 +81,25 @@ class UnreadableValues:
             )
 
     def notes(self, names: Container[str] | None = None) -> list[str]:
-        """Return a note on each column with unreadable values, or on each of the named columns."""
-        return [
-            f"column {name!r}: the model expects {self._expected[name]}, but {self._share(name)} and count as missing"
+        """Return a note on each column with unexpected values, or on each of the named columns."""
+        unreadable = {
+            name: f"the model expects {self._expected[name]}, but {self._share(name)} and count as missing"
             for name, texts in self._texts.items()
-            if texts and (names is None or name in names)
+            if texts
+        }
+        outside = {name: self._outside(name) for name, dates in self._dates.items() if dates["outside"]}
+        return [
+            f"column {name!r}: {note}"
+            for notes in (unreadable, outside)
+            for name, note in notes.items()
+            if names is None or name in names
         ]
+
+    def _outside(self, name: str) -> str:
+        """Return how many dates of a column lie outside the range seen in training."""
+        dates, outside = self._dates[name]["dates"], self._dates[name]["outside"]
+        lie = "lies" if outside == 1 else "lie"
+        return f"{outside:,} of {counted(dates, 'date')} {lie} outside the range seen in training ({self._ranges[name]})"
 
     def _share(self, name: str) -> str:
         """Return how many values of a column are unreadable, with examples."""
@@ -91,7 +124,7 @@ _COLLECTOR: ContextVar[UnreadableValues | None] = ContextVar("unreadable values"
 
 @contextmanager
 def collecting(unreadable: UnreadableValues) -> Iterator[UnreadableValues]:
-    """Collect the unreadable values of all tables that this thread encodes meanwhile."""
+    """Collect the unexpected values of all tables that this thread encodes meanwhile."""
     before = _COLLECTOR.set(unreadable)
     try:
         yield unreadable
@@ -101,13 +134,13 @@ def collecting(unreadable: UnreadableValues) -> Iterator[UnreadableValues]:
 
 @contextmanager
 def reporting() -> Iterator[UnreadableValues]:
-    """Collect the unreadable values of one table; at the end warn of them, unless a caller collects them."""
+    """Collect the unexpected values of one table; at the end warn of them, unless a caller collects them."""
     collector = _COLLECTOR.get()
     if collector is not None:
         yield collector
         return
-    unreadable = UnreadableValues()
-    yield unreadable
+    with collecting(UnreadableValues()) as unreadable:
+        yield unreadable
     unreadable.check()
     for note in unreadable.notes():
         warn(note)
