@@ -20,6 +20,7 @@ from tanbark.schema.encode.columns import (
     Column,
     Label,
     Number,
+    as_datetimes,
     column_from_dict,
     plain,
     union,
@@ -400,14 +401,15 @@ class Schema(Immutable):
         Returns
         -------
         rows : ndarray of shape (n_samples, n_features)
-            The values, of dtype float if all columns are numbers, otherwise object. Missing values are NaN in
-            number columns and None in categories.
+            The values, of dtype float if all columns are numbers, otherwise object. Dates are `datetime.datetime`.
+            Missing values are NaN in number columns, and None in categories and dates.
         """
         rng = np.random.default_rng(random_state)
-        numeric = all(isinstance(c, Number) for c in self.columns)
+        numeric = all(isinstance(c, Number) and not c.is_date for c in self.columns)
         rows = np.empty((codes.shape[1], len(self.columns)), float if numeric else object)
         for u, column in enumerate(self.columns):
-            rows[:, u] = column.value_of(codes[u].astype(np.int64), rng)
+            values = column.value_of(codes[u].astype(np.int64), rng)
+            rows[:, u] = as_datetimes(values) if isinstance(column, Number) and column.is_date else values
         return rows
 
     def merge(self, other: Schema) -> Schema:

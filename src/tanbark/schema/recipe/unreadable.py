@@ -99,7 +99,9 @@ class UnreadableValues:
         """Return how many dates of a column lie outside the range seen in training."""
         dates, outside = self._dates[name]["dates"], self._dates[name]["outside"]
         lie = "lies" if outside == 1 else "lie"
-        return f"{outside:,} of {counted(dates, 'date')} {lie} outside the range seen in training ({self._ranges[name]})"
+        return (
+            f"{outside:,} of {counted(dates, 'date')} {lie} outside the range seen in training ({self._ranges[name]})"
+        )
 
     def _share(self, name: str) -> str:
         """Return how many values of a column are unreadable, with examples."""
