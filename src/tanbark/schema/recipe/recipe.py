@@ -25,6 +25,8 @@ MISSING = ("", "NA", "N/A", "#N/A", "NaN", "null", "?")
 MISSING_NUMBERS = ("None", "nil", "-", "--", ".", "missing", "unknown")
 """Texts that stand for missing values only in columns of numbers or dates; elsewhere they may be levels."""
 KINDS = ("unchanged", "category", "number", "boolean", "date", "ignored")
+EXPECTED_VALUES = {"number": "numbers", "date": "dates", "boolean": "true or false"}
+"""What a column of text must hold, by kind."""
 TIME_OF_DAY = "time of day"
 TRUE_AND_FALSE = (("True", "False"), ("true", "false"), ("TRUE", "FALSE"))
 """The spellings of booleans in text, beginning with that of Python."""
@@ -270,13 +272,17 @@ class Recipe(Immutable):
         if isinstance(raw, Texts) and one.kind == "number" and one.decimal == ".":
             plain = _plain_numbers(raw)
             if plain is not None:
+                unreadable.add(one.name, EXPECTED_VALUES[one.kind], len(raw.values) - raw.values.null_count, {})
                 return [plain]
         texts = texts_of(raw)
         if texts is not None:
             raw = self._read_texts(one, texts, unreadable)
+        raw = raw.parsed if isinstance(raw, Objects) else raw
+        if one.kind in ("number", "date") and isinstance(raw, Labels) and not raw.distinct:
+            nothing = np.full((len(raw.position), 1), np.nan)
+            raw = Dates(nothing, 0, one.name) if one.is_date else Numbers(nothing, 0, one.name)
         if one.kind != "date":
             return [raw]
-        raw = raw.parsed if isinstance(raw, Objects) else raw
         if one.is_date and not isinstance(raw, Dates) and not np.isnan(raw.floats()).all():
             held = "numbers" if raw.is_numeric else "labels"
             raise ValueError(f"column {one.name!r} holds {held}, but the schema expects dates; convert the column")
@@ -302,7 +308,7 @@ class Recipe(Immutable):
 
     def _read_texts(self, one: InputColumn, texts: Labels, unreadable: UnreadableValues) -> RawColumn:
         """Return numbers, booleans or dates in text."""
-        expected = {"number": "numbers", "date": "dates", "boolean": "true or false"}[one.kind]
+        expected = EXPECTED_VALUES[one.kind]
         values: NDArray[np.float64]
         if one.kind == "number":
             values = read_numbers(texts.distinct, one.decimal, one.currency)
@@ -316,11 +322,10 @@ class Recipe(Immutable):
             for at in np.flatnonzero(np.isnan(values)).tolist()
             if not self.is_missing_number(texts.distinct[at]) and texts.distinct[at].strip().lower() not in own
         ]
-        if failed:
-            counts = np.bincount(texts.position + 1, minlength=len(texts.distinct) + 1)[1:]
-            known = int(counts[~np.isnan(values)].sum())
-            found = {texts.distinct[at]: int(counts[at]) for at in failed if counts[at]}
-            unreadable.add(one.name, expected, known + sum(found.values()), found)
+        counts = np.bincount(texts.position + 1, minlength=len(texts.distinct) + 1)[1:]
+        known = int(counts[~np.isnan(values)].sum())
+        found = {texts.distinct[at]: int(counts[at]) for at in failed if counts[at]}
+        unreadable.add(one.name, expected, known + sum(found.values()), found)
         column = np.append(values, np.nan)[texts.position].reshape(-1, 1)
         if one.kind == "boolean":
             position = np.where(np.isnan(column[:, 0]), UNKNOWN, column[:, 0]).astype(np.int64)

@@ -7,6 +7,7 @@ from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Lock
+from typing import Any
 
 from tanbark.messages import counted, warn
 from tanbark.schema.recipe.text_profile import MAX_EXAMPLES, MAX_TEXTS_PER_SHAPE
@@ -16,9 +17,16 @@ MIN_VALUES_TO_JUDGE = 1000
 
 
 class UnreadableValues:
-    """The values of each column that could not be read or were not expected, collected over all parts of a table."""
+    """The values of each column that could not be read or were not expected, collected over all parts of a table.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    min_values : float, default=1000
+        Number of values after which a column is refused before all rows are read.
+    """
+
+    def __init__(self, min_values: float = MIN_VALUES_TO_JUDGE) -> None:
+        self.min_values = min_values
         self._texts: dict[str, Counter[str]] = {}
         self._values: Counter[str] = Counter()
         self._expected: dict[str, str] = {}
@@ -27,7 +35,7 @@ class UnreadableValues:
         self._lock = Lock()
 
     def add(self, name: str, expected: str, values: int, unreadable: Mapping[str, int]) -> None:
-        """Add some values of a column. Raise ValueError if most of at least a thousand values are unreadable.
+        """Add some values of a column. Raise ValueError if most of at least `min_values` values are unreadable.
 
         Parameters
         ----------
@@ -46,7 +54,7 @@ class UnreadableValues:
             texts = self._texts.setdefault(name, Counter())
             for text, count in unreadable.items():
                 texts[text if text in texts or len(texts) < MAX_TEXTS_PER_SHAPE else "…"] += count
-            if self._values[name] >= MIN_VALUES_TO_JUDGE:
+            if self._values[name] >= self.min_values:
                 self._check(name)
 
     def add_dates(self, name: str, dates: int, outside: int, seen: str) -> None:
@@ -66,6 +74,19 @@ class UnreadableValues:
         with self._lock:
             self._ranges[name] = seen
             self._dates.setdefault(name, Counter()).update({"dates": dates, "outside": outside})
+
+    def merge(self, other: UnreadableValues) -> None:
+        """Add the values of further rows."""
+        for name, texts in other._texts.items():
+            self.add(name, other._expected[name], other._values[name], texts)
+        for name, dates in other._dates.items():
+            self.add_dates(name, dates["dates"], dates["outside"], other._ranges[name])
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=Lock())
 
     def check(self) -> None:
         """Raise ValueError if more than half of the values of a column are unreadable."""
@@ -108,7 +129,8 @@ class UnreadableValues:
         texts = self._texts[name]
         unreadable, values = texts.total(), self._values[name]
         be = "is" if unreadable == 1 else "are"
-        return f"{unreadable:,} of {values:,} values {be} not ({listed_examples(list(texts), len(texts))})"
+        commonest = sorted(texts, key=lambda text: (-texts[text], text))
+        return f"{unreadable:,} of {values:,} values {be} not ({listed_examples(commonest, len(texts))})"
 
 
 def listed_examples(texts: list[str], total: int) -> str:
