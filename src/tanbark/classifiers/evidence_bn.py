@@ -49,9 +49,10 @@ from tanbark.models.evidence_model import EvidenceModel
 from tanbark.models.network_model import prior_and_ratio
 from tanbark.progress import Progress, progress_bar
 from tanbark.schema import Encoder, Schema
-from tanbark.schema.encode.columns import Column
+from tanbark.schema.encode.columns import Column, Number
 from tanbark.schema.read.class_column import read_known_target, usable_rows
 from tanbark.schema.read.raw_columns import is_missing
+from tanbark.schema.recipe.date_text import days_of
 
 OF_JOINT_MODELS = ("sample", "network_")
 """Attributes of other classifiers that an evidence model cannot have."""
@@ -449,6 +450,8 @@ def _code_of(column: Column, value: Any) -> int:
     """Return the code of a value; missing values without a level and unseen levels have the code beyond all others."""
     if is_missing(value):
         return column.arity - 1 if column.missing else column.arity
+    if isinstance(column, Number) and column.is_date:
+        value = days_of(value, column.name)
     if not np.isscalar(value):
         raise ValueError(f"given must map {column.name!r} to a single value, got {value!r}")
     code = int(column.codes_of([value])[0])

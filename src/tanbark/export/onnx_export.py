@@ -29,6 +29,7 @@ from tanbark.export.onnx_graph import (
     network_scores,
     tree_scores,
 )
+from tanbark.export.raw_inputs import check_no_dates, missing_texts, required_types
 from tanbark.schema import Category, Number, Schema
 from tanbark.schema.encode.columns import Column
 from tanbark.shared_docs import insert_shared_docs
@@ -47,7 +48,8 @@ def onnx(model: Any, path: PathLike | None = None) -> ModelProto:
     The model has one input for each column, of shape (rows, 1) and named after the column. Inputs are strings if the
     levels of the column are text, and doubles otherwise, also for bools and integers. A missing number is NaN, and a
     missing string is empty (even if Python would treat it as a rare level). Values that were not seen in training are
-    handled as in Python.
+    handled as in Python. If the model reads text (``Encoder(coerce=True)``), its numbers and booleans are doubles, and
+    texts such as "n/a" in categories are missing values in lower case, upper case and with capitals.
 
     The outputs, computed in double precision, are `label`, of shape (rows,) and of the type of the classes, and
     `probabilities`, of shape (rows, classes) in the order of `classes_`.
@@ -73,7 +75,7 @@ def onnx(model: Any, path: PathLike | None = None) -> ModelProto:
     ImportError
         If the package onnx is not installed.
     ValueError
-        If ONNX cannot express the model, its names or its levels.
+        If ONNX cannot express the model, its names or its levels, or a column holds dates.
 
     See Also
     --------
@@ -90,6 +92,7 @@ def onnx(model: Any, path: PathLike | None = None) -> ModelProto:
         network = network_of_model(model, "ONNX")
         schema, log_prior = network.schema, getattr(model, "class_log_prior_", network.class_log_prior)
     _check_labels(schema)
+    check_no_dates(schema, "ONNX")
     try:
         from onnx import helper
     except ImportError as error:
@@ -170,9 +173,11 @@ def _inputs(schema: Schema) -> list[Any]:
     from onnx import TensorProto, helper
 
     types = [TensorProto.STRING if _is_text(column) else TensorProto.DOUBLE for column in schema.columns]
+    held = required_types(schema)
+    docs = [f"{held[column.name]}, not text" if column.name in held else "" for column in schema.columns]
     return [
-        helper.make_tensor_value_info(name, kind, ["rows", 1])
-        for name, kind in zip(_input_names(schema), types, strict=True)
+        helper.make_tensor_value_info(name, kind, ["rows", 1], doc)
+        for name, kind, doc in zip(_input_names(schema), types, docs, strict=True)
     ]
 
 
@@ -191,10 +196,11 @@ def _is_text(column: Column) -> bool:
 
 def _encode(graph: Graph, schema: Schema, names: Sequence[str]) -> list[str]:
     """Add the codes of all columns, each of shape (rows,). A missing value has the code after the last one."""
-    return [_codes(graph, column, name, schema.unseen) for column, name in zip(schema.columns, names, strict=True)]
+    columns = zip(schema.columns, names, missing_texts(schema), strict=True)
+    return [_codes(graph, column, name, schema.unseen, texts) for column, name, texts in columns]
 
 
-def _codes(graph: Graph, column: Column, name: str, unseen: str) -> str:
+def _codes(graph: Graph, column: Column, name: str, unseen: str, missing: Sequence[str]) -> str:
     flat = graph.node("Reshape", name, graph.constant(np.array([-1])))
     missing_code = column.arity - 1 if column.missing else column.arity
     if isinstance(column, Number):
@@ -202,7 +208,7 @@ def _codes(graph: Graph, column: Column, name: str, unseen: str) -> str:
         return _unless_missing(graph, flat, code, missing_code)
     unseen_code = len(column.levels) if column.other else column.arity + (unseen == "error")
     if _is_text(column):
-        code = _text_codes(graph, column, flat, missing_code, unseen_code)
+        code = _text_codes(graph, column, flat, missing, missing_code, unseen_code)
     else:
         code = _unless_missing(graph, flat, _number_codes(graph, column, name, unseen_code), missing_code)
     if unseen_code <= column.arity:
@@ -210,8 +216,11 @@ def _codes(graph: Graph, column: Column, name: str, unseen: str) -> str:
     return graph.checked(code, unseen_code, f"column {column.name!r} has a value that was not seen in training")
 
 
-def _text_codes(graph: Graph, column: Category, flat: str, missing_code: int, unseen_code: int) -> str:
-    known = {"": missing_code} | {str(level): code for level, code in column.code.items()}
+def _text_codes(
+    graph: Graph, column: Category, flat: str, missing: Sequence[str], missing_code: int, unseen_code: int
+) -> str:
+    spellings = {spelling: missing_code for text in missing for spelling in (text, text.upper(), text.title())}
+    known = {"": missing_code} | spellings | {str(level): code for level, code in column.code.items()}
     return graph.node(
         "LabelEncoder", flat, keys_strings=[*known], values_int64s=[*known.values()], default_int64=unseen_code
     )

@@ -211,7 +211,7 @@ def _intervals(column: Number, points: Array) -> Iterator[_Part]:
     n = len(column.cuts) + 1
     starts = [0, *(code for code in range(1, n) if points[code] != points[code - 1])]
     cuts = [column.cuts[code - 1] for code in starts[1:]]
-    labels = Number(column.name, tuple(cuts)).labels
+    labels = replace(column, cuts=tuple(cuts), missing=False).labels
     places, limits = pairwise([*starts, n]), pairwise([None, *cuts, None])
     for label, (start, end), (above, up_to) in zip(labels, places, limits, strict=True):
         yield _Part("interval", label, slice(start, end), above, up_to)

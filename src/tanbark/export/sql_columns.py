@@ -70,7 +70,7 @@ def literals(labels: Sequence[Label]) -> list[str]:
     return [number(int(label) if isinstance(label, bool) else label) for label in labels if not isinstance(label, str)]
 
 
-def column_value(column: Column, values: Sequence[int], unseen: str) -> str:
+def column_value(column: Column, values: Sequence[int], unseen: str, missing_texts: Sequence[str] = ()) -> str:
     """Return an expression of a value for each code of a column of the table ``t``.
 
     Parameters
@@ -81,6 +81,8 @@ def column_value(column: Column, values: Sequence[int], unseen: str) -> str:
         The value of each code; the last is that of missing and unseen values without a code of their own.
     unseen : {"marginalize", "error"}
         Whether labels that are not levels have the last value, or NULL.
+    missing_texts : sequence of str, default=()
+        Texts in lower case that count as missing if they are not levels; blanks around them do not matter.
 
     Returns
     -------
@@ -100,6 +102,9 @@ def column_value(column: Column, values: Sequence[int], unseen: str) -> str:
     if column.other:
         otherwise = str(values[len(column.levels)])
     operand, is_float = _comparable(column, name)
+    if missing_texts and otherwise != missing and isinstance(next(iter(column.levels), ""), str):
+        marks = ", ".join(map(quoted_text, missing_texts))
+        otherwise = f"CASE WHEN LOWER(TRIM({operand})) IN ({marks}) THEN {missing} ELSE {otherwise} END"
     return _level_value(operand, column, values, missing, otherwise, is_float)
 
 

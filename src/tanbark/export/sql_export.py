@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from tanbark.classifiers.base.network_classifier import NetworkClassifier
 from tanbark.classifiers.evidence_bn import EvidenceBN
 from tanbark.export.network_description import PathLike, network_of_model, write_text
+from tanbark.export.raw_inputs import check_no_dates
 from tanbark.export.sql_statement import Scores, Statement, probability_name
 from tanbark.messages import first_repeated
 from tanbark.network.tree_inference import Tree
@@ -60,12 +61,14 @@ def sql(
     Raises
     ------
     ValueError
-        If the model is not a tree or an `EvidenceBN`, its tables are too large, or SQL cannot express its names.
+        If the model is not a tree or an `EvidenceBN`, its tables are too large, SQL cannot express its names, or a
+        column holds dates.
 
     Notes
     -----
     Columns must have the types of the training data: numbers must not be stored as text, and booleans are booleans (0
-    and 1 in SQLite). Names are quoted, so that PostgreSQL distinguishes upper and lower case. Infinite numbers, which
+    and 1 in SQLite). If the model reads text (``Encoder(coerce=True)``), comments at the top of the statement name the
+    columns that must hold numbers or booleans; texts such as 'n/a' in categories are missing values, as in Python. Names are quoted, so that PostgreSQL distinguishes upper and lower case. Infinite numbers, which
     Python refuses, belong to the outermost intervals.
 
     Examples
@@ -80,6 +83,7 @@ def sql(
     ('rain', 'read')
     """
     scores = _scores(model)
+    check_no_dates(scores.schema, "SQL")
     names = (table,) if isinstance(table, str) else tuple(table) if isinstance(table, Sequence) else ()
     if not names or not all(isinstance(name, str) for name in names):
         raise ValueError(f"table must be a name or a sequence of names, got {table!r}")

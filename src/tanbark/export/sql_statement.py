@@ -8,12 +8,14 @@ compute them anew for each use.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.export.raw_inputs import missing_texts, required_types
 from tanbark.export.sql_columns import column_value, literals, quoted_name
 from tanbark.schema import Schema
 
@@ -90,6 +92,7 @@ class Statement:
         self._table = ".".join(map(quoted_name, table))
         self._copied = [quoted_name(name) for name in copied]
         self._parts: list[str] = []
+        self._missing_texts = missing_texts(scores.schema)
         self._prefix = "tanbark_"
         while any(name.lower().startswith(self._prefix) for name in table):
             self._prefix += "_"
@@ -119,7 +122,12 @@ class Statement:
         self._parts += [self._values(at, lookup) for at, lookup in enumerate(lookups)]
         largest, source = self._add_maximum(self._add_sums(lookups, keys))
         selection = self._selection(largest, self._add_weights(largest, source))
-        return "WITH " + ",\n".join(self._parts) + "\n" + selection + "\n"
+        return self._comments() + "WITH " + ",\n".join(self._parts) + "\n" + selection + "\n"
+
+    def _comments(self) -> str:
+        """Return a comment for each column that may be text in Python, but not in a database."""
+        types = required_types(self._scores.schema)
+        return "".join(f"-- Column {json.dumps(name)} must hold {kind}, not text.\n" for name, kind in types.items())
 
     # Tables and their keys
 
@@ -137,11 +145,11 @@ class Statement:
                 table = table[(slice(None),) * axis + (0,)]
                 del parents[axis]
         stride = table.shape[-2]
-        terms = [column_value(schema.columns[u], range(stride), schema.unseen)]
+        terms = [column_value(schema.columns[u], range(stride), schema.unseen, self._missing_texts[u])]
         for axis in reversed(range(len(parents))):
             p = parents[axis]
             values = (scores.digits[p] * stride).tolist()
-            terms.append(column_value(schema.columns[p], values, schema.unseen))
+            terms.append(column_value(schema.columns[p], values, schema.unseen, self._missing_texts[p]))
             stride *= table.shape[axis]
         flat = table.reshape(stride, -1)
         keys = np.flatnonzero(~np.isnan(flat).any(axis=1))

@@ -165,6 +165,8 @@ def _describe_column(column: Column) -> Variable:
     if isinstance(column, Number):
         cuts = " ".join(map(repr, column.cuts)) or "none"
         properties = {"tanbark_cuts": cuts, "tanbark_range": f"{column.low!r} {column.high!r}"}
+        if column.is_date:
+            properties["tanbark_date"] = "true"
         return Variable(column.name, tuple(map(_interval_word, column.labels)), properties)
     extra = [*["other"] * column.other, *["missing"] * column.missing]
     kinds = [*map(_kind, column.levels), *extra] or ["none"]
@@ -250,7 +252,8 @@ def _number_column(variable: Variable) -> Number | None:
         words = variable.properties["tanbark_cuts"]
         cuts = [float(word) for word in words.split()] if words != "none" else []
         low, high = (float(word) for word in variable.properties["tanbark_range"].split())
-        column = Number(variable.name, tuple(cuts), low, high, len(variable.labels) == len(cuts) + 2)
+        has_missing, is_date = len(variable.labels) == len(cuts) + 2, variable.properties.get("tanbark_date") == "true"
+        column = Number(variable.name, tuple(cuts), low, high, has_missing, is_date=is_date)
     except (KeyError, ValueError):
         return None
     return column if column.arity == len(variable.labels) else None

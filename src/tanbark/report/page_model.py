@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import math
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -186,7 +187,7 @@ def context_labels(column: Column, digits: NDArray[np.int64]) -> list[str | None
             labels[digit] = column.labels[codes[0]]
         elif isinstance(column, Number):
             below, above = column.cuts[: codes[0]][-1:], column.cuts[codes[-1] :][:1]
-            labels[digit] = Number(column.name, below + above).labels[len(below)]
+            labels[digit] = replace(column, cuts=below + above, missing=False).labels[len(below)]
         else:
             labels[digit] = f"{len(codes):,} rare levels"
     return labels

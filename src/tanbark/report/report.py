@@ -333,7 +333,9 @@ def _facts(model: CountsClassifier) -> str:
     ]
     columns = []
     for u, column in enumerate(schema.columns):
-        kind = "number" if isinstance(column, Number) else "category"
+        kind = "category"
+        if isinstance(column, Number):
+            kind = "date" if column.is_date else "number"
         missing = max(1.0 - counts.value(u).sum() / total, 0.0) if total else 0.0
         labels = ", ".join(column.labels[:8]) + (f" and {column.arity - 8} more" if column.arity > 8 else "")
         columns.append([column.name, kind, column.arity, f"{missing:.1%}", labels])

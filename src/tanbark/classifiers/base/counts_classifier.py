@@ -435,7 +435,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         # A fit replaces the whole dictionary, so that the model and the columns in it belong together.
         fitted = self.__dict__
         model: Model = fitted["model_"]
-        return model, model.schema.encode_table(read_known_table(self, X, self.n_jobs, fitted), self.n_jobs)
+        return model, model.schema.encode_new_table(read_known_table(self, X, self.n_jobs, fitted), self.n_jobs)
 
     def encode(self, X: Any) -> Codes:
         """Return the codes of a table under the schema of the model.

@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from tanbark.schema import Encoder, Schema
+from tanbark.schema.read.frame_alignment import ALIGN_ADVICE
 from tanbark.schema.read.table_reader import Table, as_known_table, check_has_columns, read_table
 
 MIN_POSITIVE, MAX_POSITIVE = 1e-100, 1e100
@@ -127,7 +128,12 @@ def read_known_table(estimator: Any, X: Any, n_jobs: int | None, fitted: Mapping
         # scikit-learn's messages name the class of the estimator.
         checked = object.__new__(type(estimator))
         checked.__dict__ = seen
-        validate_data(checked, X, reset=False, skip_check_array=True)
+        try:
+            validate_data(checked, X, reset=False, skip_check_array=True)
+        except ValueError as error:
+            if table.names is None or names is None:
+                raise
+            raise ValueError(f"{str(error).rstrip()}\n{ALIGN_ADVICE}") from None
     return table
 
 

@@ -400,6 +400,19 @@ def _shortest_distinct(numbers: Sequence[float]) -> list[str]:
     return text
 
 
+def as_datetimes(days: NDArray[np.float64]) -> NDArray[Any]:
+    """Return days since 1970-01-01 as `datetime.datetime` objects, None for NaN.
+
+    >>> as_datetimes(np.array([0.5, np.nan])).tolist()
+    [datetime.datetime(1970, 1, 1, 12, 0), None]
+    """
+    missing = np.isnan(days)
+    microseconds = np.round(np.where(missing, 0.0, days) * 86_400e6).astype(np.int64)
+    stamps: NDArray[Any] = microseconds.astype("datetime64[us]").astype(object)
+    stamps[missing] = None
+    return stamps
+
+
 def _as_dates(days: Sequence[float]) -> list[str]:
     """Return days since 1970-01-01 as dates, with the time of day if one is not midnight.
 

@@ -299,7 +299,11 @@ class Encoder(BaseEstimator):
 
         if not isinstance(self.coerce, bool | Recipe):
             raise ValueError(f"coerce must be True, False or a Recipe, got {self.coerce!r}")
-        if isinstance(self.keep, str) or not all(isinstance(name, str) for name in self.keep):
+        if (
+            isinstance(self.keep, str)
+            or not isinstance(self.keep, Collection)
+            or not all(isinstance(name, str) for name in self.keep)
+        ):
             raise ValueError(f"keep must be a list of column names, got {self.keep!r}")
 
     def forced_categories(self, names: tuple[str, ...]) -> set[str]:

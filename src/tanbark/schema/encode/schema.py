@@ -20,14 +20,17 @@ from tanbark.schema.encode.columns import (
     Column,
     Label,
     Number,
+    as_datetimes,
     column_from_dict,
     plain,
     union,
 )
 from tanbark.schema.read.class_column import read_target
+from tanbark.schema.read.frame_alignment import ALIGN_ADVICE, aligned_frame
 from tanbark.schema.read.raw_columns import RawColumn
 from tanbark.schema.read.table_reader import Table, read_table
 from tanbark.schema.recipe.recipe import Recipe
+from tanbark.schema.recipe.unreadable import UnreadableValues, reporting
 from tanbark.shared_docs import insert_shared_docs
 
 MAX_CODES = 65_535
@@ -117,6 +120,11 @@ class Schema(Immutable):
             raise ValueError(f"unseen must be 'marginalize' or 'error', got {self.unseen!r}")
         if self.recipe is not None and tuple(names) != tuple(n for one in self.recipe.inputs for n in one.columns):
             raise ValueError("the columns of the schema are not those of its recipe")
+        for column in self.columns:
+            if column.source is not None and column.source not in self.input_names:
+                raise ValueError(
+                    f"column {column.name!r} is computed from {column.source!r}, but the recipe has no such column"
+                )
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -203,7 +211,7 @@ class Schema(Immutable):
         """
         table = read_table(X, n_jobs)
         self.check_table(table)
-        return self.encode_table(table, n_jobs)
+        return self.encode_new_table(table, n_jobs)
 
     def check_table(self, table: Table) -> None:
         """Raise ValueError if the columns of a table are not those of the schema.
@@ -214,13 +222,50 @@ class Schema(Immutable):
             A table that has been read.
         """
         expected = self.input_names
+        named = self.named and table.names is not None
         if len(table.columns) != len(expected):
-            raise ValueError(f"the table has {len(table.columns)} columns, but the schema has {len(expected)}")
-        if self.named and table.names is not None and table.names != expected:
+            advice = f"; {ALIGN_ADVICE}" if named else ""
+            raise ValueError(f"the table has {len(table.columns)} columns, but the schema has {len(expected)}{advice}")
+        if named and table.names is not None and table.names != expected:
             unexpected = next(a for a, b in zip(table.names, expected, strict=True) if a != b)
             raise ValueError(
-                f"unexpected column {unexpected!r}; the schema expects, in this order: {', '.join(expected)}"
+                f"unexpected column {unexpected!r}; the schema expects, in this order: {', '.join(expected)}; "
+                f"{ALIGN_ADVICE}"
             )
+
+    def align(self, frame: Any) -> Any:
+        """Return a data frame with the columns of the schema, in order.
+
+        Columns that the schema does not have are dropped. Columns that the frame does not have are added, with only
+        missing values.
+
+        Parameters
+        ----------
+        frame : data frame or Arrow table
+            A frame of pandas, polars, Arrow or another library that narwhals supports.
+
+        Returns
+        -------
+        frame : data frame or Arrow table
+            A frame of the same library.
+
+        Raises
+        ------
+        TypeError
+            If `frame` is not a data frame.
+        ValueError
+            If the schema has no column names, the frame has two columns of one name, or none of the schema's columns.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from tanbark import Category, Number, Schema
+        >>> schema = Schema([Category("sex", ("f", "m")), Number("age", (30, 50))], classes=("no", "yes"))
+        >>> schema.align(pd.DataFrame({"age": [61], "height": [180]}))
+           sex  age
+        0  NaN   61
+        """
+        return aligned_frame(frame, self.input_names if self.named else None)
 
     def prepared(self, table: Table) -> Table:
         """Return the columns of the schema, computed from those of a table.
@@ -261,13 +306,35 @@ class Schema(Immutable):
         ValueError
             If a label is unseen under ``unseen="error"``, or a column has values of the wrong type.
         """
-        table = self.prepared(table)
+        return self._encode_prepared(self.prepared(table), n_jobs)
+
+    def _encode_prepared(self, table: Table, n_jobs: int | None) -> Codes:
+        """Return the codes of a prepared table; raise ValueError if an unseen label is an error."""
         codes, unseen = self.encode_columns(table, n_jobs)
         if self.unseen == "error" and any(unseen):
             u = unseen.index(True)
             label = _first_unseen(self.columns[u], table.columns[u])
             raise ValueError(f"column {self.columns[u].name!r} holds {label!r}, which was not seen in training")
         return codes
+
+    def encode_new_table(self, table: Table, n_jobs: int | None = None) -> Codes:
+        """Return the codes of a table to predict, and warn of dates outside the range seen in training.
+
+        {read_table_to_codes}
+
+        Raises
+        ------
+        ValueError
+            If a label is unseen under ``unseen="error"``, or a column has values of the wrong type.
+        """
+        if not any(isinstance(column, Number) and column.is_date for column in self.columns):
+            return self.encode_table(table, n_jobs)
+        with reporting() as unexpected:
+            prepared = self.prepared(table)
+            for column, raw in zip(self.columns, prepared.columns, strict=True):
+                if isinstance(column, Number) and column.is_date:
+                    _check_range(column, raw, unexpected)
+            return self._encode_prepared(prepared, n_jobs)
 
     def encode_columns(self, table: Table, n_jobs: int | None = None) -> tuple[Codes, list[bool]]:
         """Return the codes of a prepared table, and for each column whether it has unseen labels.
@@ -334,14 +401,15 @@ class Schema(Immutable):
         Returns
         -------
         rows : ndarray of shape (n_samples, n_features)
-            The values, of dtype float if all columns are numbers, otherwise object. Missing values are NaN in
-            number columns and None in categories.
+            The values, of dtype float if all columns are numbers, otherwise object. Dates are `datetime.datetime`.
+            Missing values are NaN in number columns, and None in categories and dates.
         """
         rng = np.random.default_rng(random_state)
-        numeric = all(isinstance(c, Number) for c in self.columns)
+        numeric = all(isinstance(c, Number) and not c.is_date for c in self.columns)
         rows = np.empty((codes.shape[1], len(self.columns)), float if numeric else object)
         for u, column in enumerate(self.columns):
-            rows[:, u] = column.value_of(codes[u].astype(np.int64), rng)
+            values = column.value_of(codes[u].astype(np.int64), rng)
+            rows[:, u] = as_datetimes(values) if isinstance(column, Number) and column.is_date else values
         return rows
 
     def merge(self, other: Schema) -> Schema:
@@ -453,6 +521,16 @@ def common_dtype(a: str, b: str) -> str:
     """
     one, other = np.dtype(a), np.dtype(b)
     return np.result_type(one, other).str if one.kind == other.kind else "|O"
+
+
+def _check_range(column: Number, raw: RawColumn, unexpected: UnreadableValues) -> None:
+    """Count the dates outside the range of a column."""
+    if not column.cuts and (column.low, column.high) == (0.0, 1.0):
+        return  # There were no dates in training.
+    days = raw.floats()
+    known = days[~np.isnan(days)]
+    outside = int(((known < column.low) | (known > column.high)).sum())
+    unexpected.add_dates(column.name, len(known), outside, " to ".join(column.texts_of([column.low, column.high])))
 
 
 def _first_unseen(column: Column, raw: RawColumn) -> Any:

@@ -46,5 +46,6 @@ def as_arrow(raw: RawColumn) -> Any:
 
     if isinstance(raw, Labels):
         position = pa.array(raw.position, mask=raw.position < 0)
-        return pa.DictionaryArray.from_arrays(position, pa.array(raw.distinct), ordered=raw.declared)
+        distinct = pa.array(raw.distinct) if raw.distinct else pa.array([], pa.string())
+        return pa.DictionaryArray.from_arrays(position, distinct, ordered=raw.declared)
     return pa.array(raw.floats(), from_pandas=True)

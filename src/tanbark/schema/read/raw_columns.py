@@ -531,10 +531,11 @@ def _days(value: datetime.date) -> float:
 
 def read_temporal_array(values: NDArray[Any], name: str) -> Numbers:
     """Return NumPy dates as `Dates`, and durations as numbers of days."""
-    unit = np.timedelta64(1, "D")
+    # Microseconds, so that the same date is the same number whatever its unit.
+    values = values.astype(f"{values.dtype.kind}8[us]")
     if values.dtype.kind == "m":
-        return Numbers((values / unit).reshape(-1, 1), 0, name)
-    return Dates(((values - np.datetime64(0, "s")) / unit).reshape(-1, 1), 0, name)
+        return Numbers((values / np.timedelta64(1, "D")).reshape(-1, 1), 0, name)
+    return Dates(((values - np.datetime64(0, "us")) / np.timedelta64(1, "D")).reshape(-1, 1), 0, name)
 
 
 def mixed_types_error(name: str) -> ValueError:

@@ -345,6 +345,8 @@ def _read_series(series: Any, name: str) -> RawColumn:
         return read_temporal_array(_microseconds(series.dt.timestamp("us")).view("datetime64[us]"), name)
     if dtype == nw.Duration:
         return read_temporal_array(_microseconds(series.dt.total_microseconds()).view("timedelta64[us]"), name)
+    if dtype == nw.Time:
+        return read_temporal_objects(series.to_list(), name)
     return Objects(series.to_list(), name)
 
 

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from datetime import date
 from functools import cache
 from math import nan
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.schema.read.raw_columns import read_temporal_objects
 from tanbark.schema.recipe.number_text import MIN_TEXTS_FOR_ARROW
 
 UNAMBIGUOUS_FORMATS = ("year-month-day", "day.month.year", "month name", "time of day")
@@ -21,7 +23,7 @@ DATE_FORMATS = (*UNAMBIGUOUS_FORMATS, *AMBIGUOUS_FORMATS)
 
 EPOCH = date(1970, 1, 1).toordinal()
 MAX_DATE_LENGTH = 40
-SECONDS_PER_DAY = 86_400
+MICROSECONDS_PER_DAY = 86_400_000_000
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 LONG_MONTHS = (
     *("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november"),
@@ -92,7 +94,9 @@ def date_in(text: str, date_format: str) -> float | None:
         day = date(int(parts["year"]), month, int(parts.get("day") or parts["day2"]))
     except ValueError:
         return None
-    return day.toordinal() - EPOCH + seconds / SECONDS_PER_DAY
+    # One division, as for columns of dates, so that equal dates are equal numbers.
+    microseconds = (day.toordinal() - EPOCH) * MICROSECONDS_PER_DAY + round(seconds * 1e6)
+    return microseconds / MICROSECONDS_PER_DAY
 
 
 def _seconds(parts: dict[str, str | None]) -> float | None:
@@ -113,7 +117,10 @@ def _seconds(parts: dict[str, str | None]) -> float | None:
         return None
     seconds = 3600 * hour + 60 * minute + second
     if parts.get("zone"):
-        offset = 3600 * int(parts["zone_hours"] or 0) + 60 * int(parts["zone_minutes"] or 0)
+        zone_hours, zone_minutes = int(parts["zone_hours"] or 0), int(parts["zone_minutes"] or 0)
+        if zone_hours > 23 or zone_minutes > 59:
+            return None
+        offset = 3600 * zone_hours + 60 * zone_minutes
         seconds -= offset if parts["zone"] == "+" else -offset
     return seconds
 
@@ -160,6 +167,40 @@ def read_dates(texts: Sequence[str], date_format: str) -> NDArray[np.float64]:
     return np.array([nan if days is None else days for days in found], np.float64)
 
 
+def days_of(value: Any, name: str) -> float:
+    """Return a date as days since 1970-01-01 UTC; text must be in the ISO format.
+
+    Parameters
+    ----------
+    value : datetime.date, numpy.datetime64, pandas.Timestamp or str
+        The date.
+    name : str
+        Name of the column, for error messages.
+
+    Returns
+    -------
+    days : float
+
+    Raises
+    ------
+    ValueError
+        If the value is not a date.
+
+    Examples
+    --------
+    >>> days_of("1970-01-02T12:00", "seen"), days_of(date(1970, 1, 3), "seen")
+    (1.5, 2.0)
+    """
+    days: float | None = None
+    if isinstance(value, str):
+        days = date_in(value, "year-month-day")
+    elif isinstance(value, date | np.datetime64):
+        days = float(read_temporal_objects([value], name).floats()[0])
+    if days is None:
+        raise ValueError(f"column {name!r} holds dates, but got {value!r}; give a date such as '2024-03-01'")
+    return days
+
+
 def _read_iso_by_arrow(texts: Sequence[str]) -> NDArray[np.float64] | None:
     """Return the dates in texts, or None if one is not in the ISO format without an offset."""
     import pyarrow as pa
@@ -174,5 +215,5 @@ def _read_iso_by_arrow(texts: Sequence[str]) -> NDArray[np.float64] | None:
     except pa.ArrowInvalid:
         return None
     microseconds = stamps.to_numpy(zero_copy_only=False).view(np.int64)
-    days: NDArray[np.float64] = microseconds / (SECONDS_PER_DAY * 1e6)
+    days: NDArray[np.float64] = microseconds / MICROSECONDS_PER_DAY
     return days

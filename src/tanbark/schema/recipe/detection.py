@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tanbark.messages import warn
 from tanbark.schema.encode.columns import Column, Number
-from tanbark.schema.read.raw_columns import Dates, Labels, Objects, RawColumn, dates_error
+from tanbark.schema.read.raw_columns import Dates, Objects, RawColumn, dates_error
 from tanbark.schema.recipe.date_parts import varying_parts
 from tanbark.schema.recipe.date_text import read_dates
 from tanbark.schema.recipe.identifiers import identifies_rows
@@ -52,8 +52,10 @@ class Detector:
             raise ValueError(f"the recipe has the column {unknown!r}, which the table does not have")
 
     def recipe(self, inputs: Iterable[InputColumn], class_name: str) -> Recipe:
-        """Return the recipe with these columns; raise ValueError if two columns get the same name."""
+        """Return the recipe with these columns; raise ValueError if two columns get one name, or none is left."""
         recipe = replace(self.rules, inputs=tuple(inputs))
+        if recipe.inputs and not any(one.columns for one in recipe.inputs):
+            raise ValueError("all columns are left out, so that there is nothing to learn from; keep at least one")
         _check_new_names(recipe, class_name)
         return recipe
 
@@ -82,8 +84,7 @@ class Detector:
             return InputColumn(name)
         texts = texts_of(raw)
         if texts is None:
-            boolean = isinstance(parsed, Labels) and bool(parsed.distinct) and not parsed.is_numeric
-            return InputColumn(name, "number" if raw.is_numeric else "boolean" if boolean else "category")
+            return InputColumn(name, kind_of_values(parsed))
         counts = np.bincount(texts.position + 1, weights, minlength=len(texts.distinct) + 1)[1:]
         used = np.flatnonzero(counts).tolist()
         distinct = [texts.distinct[at] for at in used]
@@ -166,6 +167,17 @@ class Detector:
         return replace(one, parts=parts) if self.dates == "expand" else one
 
 
+def kind_of_values(raw: RawColumn) -> str:
+    """Return the kind of a column that is neither text nor dates: "number", "boolean" or, without values, "category".
+
+    >>> kind_of_values(Labels([False, True], np.array([0, 1]), "smokes"))
+    'boolean'
+    """
+    if raw.is_numeric:
+        return "number"
+    return "boolean" if raw.levels() else "category"
+
+
 def _check_new_names(recipe: Recipe, class_name: str) -> None:
     """Raise ValueError if a date is expanded into a column with the name of another column or of the class."""
     times = Counter([*(name for one in recipe.inputs for name in one.columns), class_name])
@@ -202,7 +214,7 @@ def without_identifiers(
         if one.kind in ("unchanged", "category", "number") and one.name not in keep
     }
     found = {name: reason for name, reason in reasons.items() if reason is not None}
-    if len(found) == len([one for one in recipe.inputs if one.kind != "ignored"]):
+    if found and len(found) == len([one for one in recipe.inputs if one.kind != "ignored"]):
         found.popitem()
     for name, reason in found.items():
         warn(f"column {name!r} {reason}: left out; keep it with keep=[{name!r}]")

@@ -23,7 +23,8 @@ PLAIN_NUMBER = r"^[+-]?(0|[1-9][0-9]*)(\.[0-9]*)?([eE][+-]?[0-9]+)?$"
 def _pattern(decimal: str) -> re.Pattern[str]:
     """Return the pattern of a number, with or without a currency sign, a percent sign or a bound."""
     point, comma = ("[.]", ",") if decimal == "." else (",", "[.]")
-    digits = rf"(?:[0-9]{{1,3}}(?:{comma}[0-9]{{3}})+|[0-9]+)(?:{point}[0-9]*)?|{point}[0-9]+"
+    # A number with thousands does not begin with zero: 0,125 has a decimal comma.
+    digits = rf"(?:[1-9][0-9]{{0,2}}(?:{comma}[0-9]{{3}})+|[0-9]+)(?:{point}[0-9]*)?|{point}[0-9]+"
     number = rf"(?:{digits})(?:[eE][+-]?[0-9]+)?"
     sign = "[-+\u2212]"
     money = f"[{CURRENCIES}]"
@@ -31,6 +32,15 @@ def _pattern(decimal: str) -> re.Pattern[str]:
     usual += rf"\s*(?P<after>{money}?)\s*(?P<percent>%?)(?P<more>[+]?)"
     in_brackets = rf"\(\s*(?P<first>{money}?)\s*(?P<loss>{number})\s*(?P<last>{money}?)\s*\)"
     return re.compile(rf"(?:{usual}|{in_brackets})\Z")
+
+
+def is_currency(text: str) -> bool:
+    """Return whether a text is one currency sign.
+
+    >>> is_currency("€"), is_currency("EUR")
+    (True, False)
+    """
+    return re.fullmatch(f"[{CURRENCIES}]", text) is not None
 
 
 class NumberInText(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
@@ -18,7 +18,7 @@ from tanbark.schema.read.raw_columns import EXACT, Dates, Labels, Numbers, Objec
 from tanbark.schema.read.table_reader import Table
 from tanbark.schema.recipe.date_parts import DATE_PARTS, part_columns, part_name
 from tanbark.schema.recipe.date_text import DATE_FORMATS, read_dates
-from tanbark.schema.recipe.number_text import read_numbers
+from tanbark.schema.recipe.number_text import is_currency, read_numbers
 from tanbark.schema.recipe.unreadable import UnreadableValues, reporting
 
 MISSING = ("", "NA", "N/A", "#N/A", "NaN", "null", "?")
@@ -26,6 +26,8 @@ MISSING = ("", "NA", "N/A", "#N/A", "NaN", "null", "?")
 MISSING_NUMBERS = ("None", "nil", "-", "--", ".", "missing", "unknown")
 """Texts that stand for missing values only in columns of numbers or dates; elsewhere they may be levels."""
 KINDS = ("unchanged", "category", "number", "boolean", "date", "ignored")
+EXPECTED_VALUES = {"number": "numbers", "date": "dates", "boolean": "true or false"}
+"""What a column of text must hold, by kind."""
 TIME_OF_DAY = "time of day"
 TRUE_AND_FALSE = (("True", "False"), ("true", "false"), ("TRUE", "FALSE"))
 """The spellings of booleans in text, beginning with that of Python."""
@@ -76,10 +78,11 @@ class InputColumn(Immutable):
     parts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "missing", _texts(self, "missing", None))
-        object.__setattr__(self, "parts", _texts(self, "parts", DATE_PARTS))
         if not isinstance(self.name, str):
             raise ValueError(f"the name of a column must be text, got {self.name!r}")
+        for parameter, choices in (("missing", None), ("parts", DATE_PARTS)):
+            texts = checked_texts(f"column {self.name!r}: {parameter}", getattr(self, parameter), choices)
+            object.__setattr__(self, parameter, texts)
         allowed = {"kind": KINDS, "decimal": (".", ","), "date_format": DATE_FORMATS}
         for parameter, values in allowed.items():
             if getattr(self, parameter) not in values:
@@ -87,8 +90,14 @@ class InputColumn(Immutable):
                     f"column {self.name!r}: {parameter} must be {' or '.join(map(repr, values))}, got "
                     f"{getattr(self, parameter)!r}"
                 )
-        if not isinstance(self.currency, str) or len(self.currency) > 1:
-            raise ValueError(f"column {self.name!r}: currency must be one sign or empty, got {self.currency!r}")
+        if not isinstance(self.currency, str) or (self.currency and not is_currency(self.currency)):
+            raise ValueError(
+                f"column {self.name!r}: currency must be one currency sign or empty, got {self.currency!r}"
+            )
+        if len(set(self.parts)) != len(self.parts):
+            raise ValueError(f"column {self.name!r}: parts has {first_repeated(self.parts)!r} twice; list each once")
+        if self.parts and not self.is_date:
+            raise ValueError(f"column {self.name!r}: only dates have parts; leave out parts={list(self.parts)}")
 
     @property
     def is_date(self) -> bool:
@@ -109,12 +118,16 @@ class InputColumn(Immutable):
         return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
-def _texts(column: InputColumn, parameter: str, allowed: Sequence[str] | None) -> tuple[str, ...]:
-    """Return a parameter as a tuple of texts."""
-    values = getattr(column, parameter)
-    if isinstance(values, str) or not all(isinstance(v, str) and (allowed is None or v in allowed) for v in values):
-        among = "texts" if allowed is None else f"some of {', '.join(map(repr, allowed))}"
-        raise ValueError(f"column {column.name!r}: {parameter} must be a list of {among}, got {values!r}")
+def checked_texts(name: str, values: Any, choices: Sequence[str] | None = None) -> tuple[str, ...]:
+    """Return a list of texts as a tuple; raise ValueError if it is anything else, or a text is not one of the choices.
+
+    >>> checked_texts("missing", ["n.k."])
+    ('n.k.',)
+    """
+    is_list = isinstance(values, Sequence | Set) and not isinstance(values, str | bytes)
+    if not is_list or not all(isinstance(v, str) and (choices is None or v in choices) for v in values):
+        expected = "texts" if choices is None else f"some of {', '.join(map(repr, choices))}"
+        raise ValueError(f"{name} must be a list of {expected}, got {values!r}")
     return tuple(values)
 
 
@@ -161,17 +174,14 @@ class Recipe(Immutable):
 
     def __post_init__(self) -> None:
         for name in ("missing", "missing_numbers"):
-            values = getattr(self, name)
-            if isinstance(values, str) or not all(isinstance(v, str) for v in values):
-                raise ValueError(f"{name} must be a list of texts, got {values!r}")
-            object.__setattr__(self, name, tuple(values))
+            object.__setattr__(self, name, checked_texts(name, getattr(self, name)))
         if self.decimal not in ("auto", ".", ","):
             raise ValueError(f"decimal must be 'auto' or '.' or ',', got {self.decimal!r}")
         if not isinstance(self.day_first, bool):
             raise ValueError(f"day_first must be True or False, got {self.day_first!r}")
+        if not isinstance(self.inputs, Sequence) or not all(isinstance(one, InputColumn) for one in self.inputs):
+            raise ValueError(f"inputs must be a list of InputColumn, got {self.inputs!r}")
         object.__setattr__(self, "inputs", tuple(self.inputs))
-        if not all(isinstance(one, InputColumn) for one in self.inputs):
-            raise ValueError("inputs must be a list of InputColumn")
         repeated = first_repeated(one.name for one in self.inputs)
         if repeated is not None:
             raise ValueError(f"the recipe has two columns named {repeated!r}")
@@ -269,18 +279,22 @@ class Recipe(Immutable):
         if isinstance(raw, Texts) and one.kind == "number" and one.decimal == ".":
             plain = _plain_numbers(raw)
             if plain is not None:
-                unreadable.add(one.name, "numbers", len(raw.values) - raw.values.null_count, {})
+                unreadable.add(one.name, EXPECTED_VALUES[one.kind], len(raw.values) - raw.values.null_count, {})
                 return [plain]
         texts = texts_of(raw)
         if texts is not None:
             raw = self._read_texts(one, texts, unreadable)
         elif one.kind == "boolean":
             raw = _only_levels(one, raw, (False, True), unreadable)
+        raw = raw.parsed if isinstance(raw, Objects) else raw
+        if one.kind in ("number", "date") and isinstance(raw, Labels) and not raw.distinct:
+            nothing = np.full((len(raw.position), 1), np.nan)
+            raw = Dates(nothing, 0, one.name) if one.is_date else Numbers(nothing, 0, one.name)
         if one.kind != "date":
             return [raw]
-        raw = raw.parsed if isinstance(raw, Objects) else raw
-        if one.is_date and not isinstance(raw, Dates) and raw.is_numeric and not np.isnan(raw.floats()).all():
-            raise ValueError(f"column {one.name!r} holds numbers, but the schema expects dates; convert the column")
+        if one.is_date and not isinstance(raw, Dates) and not np.isnan(raw.floats()).all():
+            held = "numbers" if raw.is_numeric else "labels"
+            raise ValueError(f"column {one.name!r} holds {held}, but the schema expects dates; convert the column")
         return [raw, *part_columns(raw.floats(), one.name, one.parts)]
 
     def _category(
@@ -310,7 +324,7 @@ class Recipe(Immutable):
 
     def _read_texts(self, one: InputColumn, texts: Labels, unreadable: UnreadableValues) -> RawColumn:
         """Return numbers, booleans or dates in text."""
-        expected = {"number": "numbers", "date": "dates", "boolean": "true or false"}[one.kind]
+        expected = EXPECTED_VALUES[one.kind]
         values: NDArray[np.float64]
         if one.kind == "number":
             values = read_numbers(texts.distinct, one.decimal, one.currency)
@@ -324,11 +338,10 @@ class Recipe(Immutable):
             for at in np.flatnonzero(np.isnan(values)).tolist()
             if not self.is_missing_number(texts.distinct[at]) and texts.distinct[at].strip().lower() not in own
         ]
-        if failed:
-            counts = np.bincount(texts.position + 1, minlength=len(texts.distinct) + 1)[1:]
-            known = int(counts[~np.isnan(values)].sum())
-            found = {texts.distinct[at]: int(counts[at]) for at in failed if counts[at]}
-            unreadable.add(one.name, expected, known + sum(found.values()), found)
+        counts = np.bincount(texts.position + 1, minlength=len(texts.distinct) + 1)[1:]
+        known = int(counts[~np.isnan(values)].sum())
+        found = {texts.distinct[at]: int(counts[at]) for at in failed if counts[at]}
+        unreadable.add(one.name, expected, known + sum(found.values()), found)
         column = np.append(values, np.nan)[texts.position].reshape(-1, 1)
         if one.kind == "boolean":
             position = np.where(np.isnan(column[:, 0]), UNKNOWN, column[:, 0]).astype(np.int64)
@@ -369,11 +382,25 @@ class Recipe(Immutable):
         ValueError
             If the description is not valid.
         """
-        try:
-            inputs = tuple(InputColumn(**one) for one in plain_values.get("inputs", ()))
-            return cls(**{**plain_values, "inputs": inputs})
-        except TypeError as error:
-            raise ValueError(f"the recipe is not valid: {error}") from None
+        values = _parameters_of(cls, plain_values, "the recipe")
+        inputs = values.get("inputs", ())
+        if not isinstance(inputs, list | tuple):
+            raise ValueError(f"the recipe is not valid: inputs must be a list, got {inputs!r}")
+        columns = (_parameters_of(InputColumn, one, f"column {at} of the recipe") for at, one in enumerate(inputs, 1))
+        return cls(**{**values, "inputs": tuple(InputColumn(**one) for one in columns)})
+
+
+def _parameters_of(described: type[InputColumn | Recipe], values: Any, what: str) -> dict[str, Any]:
+    """Return the parameters in a description; raise ValueError if some are unknown, or there is no name."""
+    if not isinstance(values, Mapping):
+        raise ValueError(f"{what} is not valid: expected a JSON object, got {values!r}")
+    names = [one.name for one in fields(described)]
+    unknown = next((name for name in values if name not in names), None)
+    if unknown is not None:
+        raise ValueError(f"{what} is not valid: {unknown!r} is not one of {', '.join(names)}")
+    if "name" in names and "name" not in values:
+        raise ValueError(f"{what} is not valid: it has no name")
+    return dict(values)
 
 
 def _only_levels(one: InputColumn, raw: RawColumn, levels: Sequence[Any], unreadable: UnreadableValues) -> RawColumn:

@@ -1,4 +1,4 @@
-"""Values that cannot be read as the number or the date that a model expects."""
+"""Values that a model does not expect: texts that are not numbers or dates, and dates outside the range of training."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Lock
+from typing import Any
 
-from tanbark.messages import warn
+from tanbark.messages import counted, warn
 from tanbark.schema.recipe.text_profile import MAX_EXAMPLES, MAX_TEXTS_PER_SHAPE
 
 MIN_VALUES_TO_JUDGE = 1000
@@ -16,16 +17,25 @@ MIN_VALUES_TO_JUDGE = 1000
 
 
 class UnreadableValues:
-    """The values of each column that could not be read, collected over all parts of a table."""
+    """The values of each column that could not be read or were not expected, collected over all parts of a table.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    min_values : float, default=1000
+        Number of values after which a column is refused before all rows are read.
+    """
+
+    def __init__(self, min_values: float = MIN_VALUES_TO_JUDGE) -> None:
+        self.min_values = min_values
         self._texts: dict[str, Counter[str]] = {}
         self._values: Counter[str] = Counter()
         self._expected: dict[str, str] = {}
+        self._dates: dict[str, Counter[str]] = {}
+        self._ranges: dict[str, str] = {}
         self._lock = Lock()
 
     def add(self, name: str, expected: str, values: int, unreadable: Mapping[str, int]) -> None:
-        """Add some values of a column. Raise ValueError if most of at least a thousand values are unreadable.
+        """Add some values of a column. Raise ValueError if most of at least `min_values` values are unreadable.
 
         Parameters
         ----------
@@ -44,12 +54,43 @@ class UnreadableValues:
             texts = self._texts.setdefault(name, Counter())
             for text, count in unreadable.items():
                 texts[text if text in texts or len(texts) < MAX_TEXTS_PER_SHAPE else "…"] += count
-            if self._values[name] >= MIN_VALUES_TO_JUDGE:
+            if self._values[name] >= self.min_values:
                 self._check(name)
 
     def of(self, name: str) -> tuple[str, list[str]]:
         """Return what is expected of a column, and the values that are something else."""
         return self._expected.get(name, ""), list(self._texts.get(name, ()))
+
+    def add_dates(self, name: str, dates: int, outside: int, seen: str) -> None:
+        """Add some dates of a column.
+
+        Parameters
+        ----------
+        name : str
+            Name of the column.
+        dates : int
+            Number of dates that are not missing.
+        outside : int
+            Number of dates outside the range seen in training.
+        seen : str
+            The range seen in training.
+        """
+        with self._lock:
+            self._ranges[name] = seen
+            self._dates.setdefault(name, Counter()).update({"dates": dates, "outside": outside})
+
+    def merge(self, other: UnreadableValues) -> None:
+        """Add the values of further rows."""
+        for name, texts in other._texts.items():
+            self.add(name, other._expected[name], other._values[name], texts)
+        for name, dates in other._dates.items():
+            self.add_dates(name, dates["dates"], dates["outside"], other._ranges[name])
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=Lock())
 
     def check(self) -> None:
         """Raise ValueError if more than half of the values of a column are unreadable."""
@@ -65,20 +106,36 @@ class UnreadableValues:
             )
 
     def notes(self, names: Container[str] | None = None) -> list[str]:
-        """Return a note on each column with unreadable values, or on each of the named columns."""
-        return [
-            f"column {name!r}: the model expects {self._expected[name]}, but {self._share(name)} and "
-            f"{'counts' if texts.total() == 1 else 'count'} as missing"
+        """Return a note on each column with unexpected values, or on each of the named columns."""
+        unreadable = {
+            name: f"the model expects {self._expected[name]}, but {self._share(name)} and "
+            + ("counts as missing" if texts.total() == 1 else "count as missing")
             for name, texts in self._texts.items()
-            if texts and (names is None or name in names)
+            if texts
+        }
+        outside = {name: self._outside(name) for name, dates in self._dates.items() if dates["outside"]}
+        return [
+            f"column {name!r}: {note}"
+            for notes in (unreadable, outside)
+            for name, note in notes.items()
+            if names is None or name in names
         ]
+
+    def _outside(self, name: str) -> str:
+        """Return how many dates of a column lie outside the range seen in training."""
+        dates, outside = self._dates[name]["dates"], self._dates[name]["outside"]
+        lie = "lies" if outside == 1 else "lie"
+        return (
+            f"{outside:,} of {counted(dates, 'date')} {lie} outside the range seen in training ({self._ranges[name]})"
+        )
 
     def _share(self, name: str) -> str:
         """Return how many values of a column are unreadable, with examples."""
         texts = self._texts[name]
         unreadable, values = texts.total(), self._values[name]
         be = "is" if unreadable == 1 else "are"
-        return f"{unreadable:,} of {values:,} values {be} not ({listed_examples(list(texts), len(texts))})"
+        commonest = sorted(texts, key=lambda text: (-texts[text], text))
+        return f"{unreadable:,} of {values:,} values {be} not ({listed_examples(commonest, len(texts))})"
 
 
 def listed_examples(texts: list[str], total: int) -> str:
@@ -96,7 +153,7 @@ _COLLECTOR: ContextVar[UnreadableValues | None] = ContextVar("unreadable values"
 
 @contextmanager
 def collecting(unreadable: UnreadableValues) -> Iterator[UnreadableValues]:
-    """Collect the unreadable values of all tables that this thread encodes meanwhile."""
+    """Collect the unexpected values of all tables that this thread encodes meanwhile."""
     before = _COLLECTOR.set(unreadable)
     try:
         yield unreadable
@@ -106,13 +163,13 @@ def collecting(unreadable: UnreadableValues) -> Iterator[UnreadableValues]:
 
 @contextmanager
 def reporting() -> Iterator[UnreadableValues]:
-    """Collect the unreadable values of one table; at the end warn of them, unless a caller collects them."""
+    """Collect the unexpected values of one table; at the end warn of them, unless a caller collects them."""
     collector = _COLLECTOR.get()
     if collector is not None:
         yield collector
         return
-    unreadable = UnreadableValues()
-    yield unreadable
+    with collecting(UnreadableValues()) as unreadable:
+        yield unreadable
     unreadable.check()
     for note in unreadable.notes():
         warn(note)

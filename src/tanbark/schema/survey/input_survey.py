@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import inf
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -11,10 +12,10 @@ from numpy.typing import NDArray
 
 from tanbark.messages import warn
 from tanbark.schema.read.arrow_columns import as_arrow, is_text, kind_of
-from tanbark.schema.read.raw_columns import RawColumn, Texts
+from tanbark.schema.read.raw_columns import Dates, RawColumn, Texts
 from tanbark.schema.read.table_reader import read_column
 from tanbark.schema.recipe.date_parts import DATE_PARTS, part_name
-from tanbark.schema.recipe.detection import Detector
+from tanbark.schema.recipe.detection import Detector, kind_of_values
 from tanbark.schema.recipe.recipe import InputColumn
 from tanbark.schema.recipe.text_profile import TextProfile
 from tanbark.schema.recipe.unreadable import UnreadableValues
@@ -112,6 +113,9 @@ class SeenInput:
         self._open: set[str] = set()
         self._new_parts = False
         self.one = detector.given.get(name) or InputColumn(name)
+        self.unreadable = UnreadableValues(min_values=inf)
+        self._is_first_pass = True
+        self._has_detected_kind = False
         if name in detector.given:
             self._start()
         elif self.kind == "date":
@@ -120,7 +124,7 @@ class SeenInput:
             self.texts = SeenTexts(name, detector)
         else:
             if detector.coerce and name not in detector.forced and not getattr(stored, "ordered", False):
-                self.one = InputColumn(name, _kind_of_values(stored, self.kind))
+                self._has_detected_kind = True
             self._start()
 
     def _start_date(self, one: InputColumn) -> None:
@@ -133,7 +137,7 @@ class SeenInput:
         """Begin to survey the columns that this one becomes."""
         import pyarrow as pa
 
-        parsed = self.one.kind not in ("unchanged", "ignored") and is_text(self.stored)
+        parsed = self._is_parsed
         number = pa.float64() if parsed or self.kind in ("date", "duration", "time") else self.stored
         labels = self.kind == "labels" and not (parsed and self.one.kind in ("number", "date"))
         forced = self.name in self.detector.forced and self.one.kind != "date"
@@ -152,6 +156,9 @@ class SeenInput:
         if self.texts is not None:
             self.texts.see(values, rows, classes)
             return
+        if self._is_parsed and not rows.all():
+            labels, codes = classes
+            values, classes, rows = values.filter(rows), (labels, codes[rows]), rows[rows]
         for name, column in zip(self.one.columns, self._columns(values), strict=True):
             if name in self._open:
                 self.surveys[name].see(column, rows, classes)
@@ -160,15 +167,25 @@ class SeenInput:
         """Return the Arrow arrays of the columns that this one becomes."""
         if self.one.kind == "ignored":
             return []
-        if self.one.kind == "date" or (self.one.kind != "unchanged" and is_text(self.stored)):
+        if self._is_parsed:
             raw = Texts(values, self.name) if is_text(values.type) else read_column(values, self.name)
-            return [as_arrow(one) for one in self.detector.rules.read(self.one, raw, None, UnreadableValues())]
+            counted = self._is_first_pass and self.name in self.detector.given
+            unreadable = self.unreadable if counted else UnreadableValues(min_values=inf)
+            return [as_arrow(one) for one in self.detector.rules.read(self.one, raw, None, unreadable)]
         if self.kind in ("duration", "time"):
             return [as_arrow(read_column(values, self.name))]
         return [values]
 
+    @property
+    def _is_parsed(self) -> bool:
+        """Whether the values are other than they are stored: text that is read, or dates."""
+        if self.one.kind in ("unchanged", "ignored"):
+            return False
+        return is_text(self.stored) or self.one.kind == "date"
+
     def merge(self, other: SeenInput) -> None:
         """Add the results of another survey of the same pass."""
+        self.unreadable.merge(other.unreadable)
         if self.texts is not None and other.texts is not None:
             self.texts.merge(other.texts)
         for name in self._open:
@@ -180,10 +197,14 @@ class SeenInput:
         other.__dict__.update(self.__dict__)
         other.texts = None if self.texts is None else self.texts.fresh()
         other.surveys = {name: survey.fresh() for name, survey in self.surveys.items()}
+        other.unreadable = UnreadableValues(min_values=inf)
         return other
 
     def settle(self) -> bool:
         """End a pass, and return whether another is needed."""
+        if self._is_first_pass:
+            self.unreadable.check()
+        self._is_first_pass = False
         if self.texts is not None:
             return self._decide(self.texts)
         self._open = {name for name in self.surveys if name in self._open and self.surveys[name].settle()}
@@ -214,15 +235,16 @@ class SeenInput:
         self.surveys = {self.name: texts.without_missing()}
         return False
 
+    def input_column(self, values: Mapping[str, tuple[RawColumn, Any, Any]]) -> InputColumn:
+        """Return how the column is read, given the result of `weighted`."""
+        if not self._has_detected_kind:
+            return self.one
+        return InputColumn(self.name, kind_of_values(values[self.name][0]))
+
     def weighted(self, classes: Sequence[Any]) -> dict[str, tuple[RawColumn, NDArray[np.float64], NDArray[np.int64]]]:
         """Return, by name, short columns from which an encoder learns the same schema as from the whole columns."""
-        return {name: survey.weighted(classes) for name, survey in self.surveys.items()}
-
-
-def _kind_of_values(stored: pa.DataType, kind: str) -> str:
-    """Return the kind of a column that is not text, for a recipe."""
-    from pyarrow import types
-
-    if kind != "labels":
-        return "number"
-    return "boolean" if types.is_boolean(stored) else "category" if types.is_null(stored) else "unchanged"
+        found = {name: survey.weighted(classes) for name, survey in self.surveys.items()}
+        if self.one.is_date and self.name in found:
+            raw, weights, codes = found[self.name]
+            found[self.name] = Dates(raw.floats().reshape(-1, 1), 0, self.name), weights, codes
+        return found

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tanbark.messages import first_repeated
+from tanbark.messages import first_repeated, warn
 from tanbark.schema.encode.columns import Column
 from tanbark.schema.encode.encoder import Encoder
 from tanbark.schema.encode.schema import Schema
@@ -183,8 +183,11 @@ class Survey:
             raise no_classes_error(self.target)
         warn_of_dropped(self._classes.missing)
         rows = self.rows - self._classes.missing
-        inputs = [self._columns[name].one for name in self._names]
+        for one in self._columns.values():
+            for note in one.unreadable.notes():
+                warn(note)
         found = {name: column for one in self._columns.values() for name, column in one.weighted(labels).items()}
+        inputs = [self._columns[name].input_column(found) for name in self._names]
         recipe = None
         if self._detector.coerce or self.encoder.identifiers == "drop" or any(o.kind != "unchanged" for o in inputs):
             recipe = self._detector.recipe(inputs, self.target)
