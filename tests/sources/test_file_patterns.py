@@ -279,7 +279,6 @@ def test_a_duplicate_name_among_many_is_found_quickly(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
-        ("t.csv", b"a,y\n2024-01-01,p\n2024-01-02,q\n", "holds dates or times"),
         ("t.jsonl", b'{"a": {"b": 1}, "y": "p"}\n', "must be a string or a number, not 'dict'"),
         ("t.jsonl", b'{"a": 1, "y": [1]}\n', "the class 'y' must hold labels"),
     ],

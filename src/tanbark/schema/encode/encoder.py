@@ -177,7 +177,7 @@ class Encoder(BaseEstimator):
             prepared = self._read(recipe, detector, table)
         if recipe is not None and self.identifiers == "drop":
             read = dict(zip(prepared.names or (), ((raw, None) for raw in prepared.columns), strict=True))
-            recipe = without_identifiers(recipe, read, {*self.keep, *detector.forced, *detector.given})
+            recipe = without_identifiers(recipe, read, {*self.keep, *detector.forced, *detector.given}, table.left_out)
             used = {name for one in recipe.inputs for name in one.columns}
             kept = [
                 (name, raw) for name, raw in zip(prepared.names or (), prepared.columns, strict=True) if name in used

@@ -54,10 +54,13 @@ class Table:
     rows: int
     small: NDArray[np.uint8] | None = None
     """All columns in one array, if every column holds integers from 0 to 255."""
+    left_out: int = 0
+    """Number of rows that were left out, for example because they have no class."""
 
     def keep(self, rows: NDArray[np.bool_]) -> Table:
         """Return the table with the selected rows."""
-        return Table(tuple(c.keep(rows) for c in self.columns), self.names, int(rows.sum()))
+        kept = int(rows.sum())
+        return Table(tuple(c.keep(rows) for c in self.columns), self.names, kept, left_out=self.rows - kept)
 
 
 def as_known_table(X: Any) -> Any:

@@ -191,7 +191,10 @@ def _check_new_names(recipe: Recipe, class_name: str) -> None:
 
 
 def without_identifiers(
-    recipe: Recipe, columns: Mapping[str, tuple[RawColumn, NDArray[np.float64] | None]], keep: Collection[str]
+    recipe: Recipe,
+    columns: Mapping[str, tuple[RawColumn, NDArray[np.float64] | None]],
+    keep: Collection[str],
+    left_out: int,
 ) -> Recipe:
     """Return the recipe without the columns that only identify rows, with a warning for each.
 
@@ -203,13 +206,15 @@ def without_identifiers(
         The values of the columns of numbers and categories, and the number of rows of each value (None is one row).
     keep : collection of str
         Columns that stay in any case.
+    left_out : int
+        Number of rows that are not among the values, because they have no class.
 
     Returns
     -------
     recipe : Recipe
     """
     reasons = {
-        one.name: identifies_rows(*columns[one.name])
+        one.name: identifies_rows(*columns[one.name], left_out)
         for one in recipe.inputs
         if one.kind in ("unchanged", "category", "number") and one.name not in keep
     }

@@ -19,7 +19,7 @@ MIN_FREE_TEXT_LENGTH = 40
 """Text of this mean length with a larger share of distinct values is free text."""
 
 
-def identifies_rows(raw: RawColumn, weights: NDArray[np.float64] | None) -> str | None:
+def identifies_rows(raw: RawColumn, weights: NDArray[np.float64] | None, left_out: int = 0) -> str | None:
     """Return what makes a column useless for prediction, or None if it may be useful.
 
     Parameters
@@ -28,6 +28,8 @@ def identifies_rows(raw: RawColumn, weights: NDArray[np.float64] | None) -> str 
         Values of the column.
     weights : ndarray of float64 or None
         Number of rows of each value; None if every value stands for one row.
+    left_out : int, default=0
+        Number of rows of the table that are not among the values, because they have no class.
 
     Returns
     -------
@@ -37,7 +39,7 @@ def identifies_rows(raw: RawColumn, weights: NDArray[np.float64] | None) -> str 
     if isinstance(raw, Dates) or getattr(raw, "declared", False):
         return None
     if raw.is_numeric:
-        return "numbers the rows" if _is_consecutive(raw.floats(), weights) else None
+        return "numbers the rows" if _is_consecutive(raw.floats(), weights, left_out) else None
     levels, index = raw.levels(), raw.index()
     counts = np.bincount(index[index != UNKNOWN], None if weights is None else weights[index != UNKNOWN], len(levels))
     values = counts.sum()
@@ -50,16 +52,16 @@ def identifies_rows(raw: RawColumn, weights: NDArray[np.float64] | None) -> str 
     return "holds free text" if is_text else None
 
 
-def _is_consecutive(numbers: NDArray[np.float64], weights: NDArray[np.float64] | None) -> bool:
-    """Return whether numbers are distinct and consecutive integers.
+def _is_consecutive(numbers: NDArray[np.float64], weights: NDArray[np.float64] | None, left_out: int) -> bool:
+    """Return whether numbers are distinct and consecutive integers, except for at most `left_out` gaps.
 
     Numbers with weights may be quantiles of a column: the weights up to a number then are the rows up to it.
     """
     known = ~np.isnan(numbers)
     values, rows = numbers[known], np.ones(len(numbers))[known] if weights is None else weights[known]
-    total = rows.sum()
-    if total < MIN_NUMBERS or values.max() - values.min() + 1 != total or (values != np.floor(values)).any():
+    if rows.sum() < MIN_NUMBERS or (values != np.floor(values)).any():
         return False
     order = np.argsort(values, kind="stable")
     values, up_to = values[order], np.cumsum(rows[order])
-    return bool((up_to[1:] == values[1:] - values[0] + 1).all())
+    gaps = (values - values[0] + 1 - up_to)[1:]
+    return bool((gaps >= 0).all() and (np.diff(gaps) >= 0).all() and gaps[-1] <= left_out)

@@ -193,7 +193,9 @@ class Survey:
             recipe = self._detector.recipe(inputs, self.target)
         if recipe is not None and self.encoder.identifiers == "drop":
             kept = {*self.encoder.keep, *self._detector.forced, *self._detector.given}
-            recipe = without_identifiers(recipe, {name: column[:2] for name, column in found.items()}, kept)
+            recipe = without_identifiers(
+                recipe, {name: c[:2] for name, c in found.items()}, kept, self._classes.missing
+            )
         forced = self._detector.forced - {one.name for one in inputs if one.kind == "date"}
         names = self._names if recipe is None else [name for one in recipe.inputs for name in one.columns]
         columns: tuple[Column, ...] = ()
