@@ -123,7 +123,7 @@ def check_content(file: StoredFile, kind: str | None, kinds: Mapping[str, str]) 
     """
     is_packed = file.path.suffix.lower() in PACKED
     found = signature_of_bytes(file.first_bytes(SIGNATURE_BYTES)) if is_packed else signature(file.path)
-    if found is None or (found is _TEXT and kind in TEXT_KINDS) or (found is _ZIP and is_packed and kind == "excel"):
+    if found is None or (found is _TEXT and kind in TEXT_KINDS) or (found is _ZIP and kind == "excel"):
         return
     suffix = file.suffixes[0]
     if suffix in found.suffixes or (kind in map(kinds.get, found.suffixes) and kind not in (None, "excel")):
