@@ -67,17 +67,14 @@ def test_two_columns_with_the_same_name_raise(tmp_path):
         files(tmp_path / "t.arrow").schema  # noqa: B018
 
 
-@pytest.mark.parametrize("kind", ["feather", "arrows"])
-@pytest.mark.parametrize("size", [8, 200, -300, -20])
+@pytest.mark.parametrize(
+    ("kind", "size"), [(kind, size) for kind in ("feather", "arrows") for size in (8, 200, -300)] + [("feather", -20)]
+)
 def test_a_truncated_file_raises(tmp_path, kind, size):
     path = written(TABLE, tmp_path / f"t.{kind}")
     path.write_bytes(path.read_bytes()[:size])
-    source = files(path)
-    if kind == "arrows" and size == -20:
-        # The stream has lost its end marker only.
-        pytest.skip("all rows are there")
     with pytest.raises(SourceError, match=rf"t\.{kind} is not a valid Arrow file: [^\n]*$"):
-        list(source.batches())
+        list(files(path).batches())
 
 
 def test_an_empty_file_raises(tmp_path):

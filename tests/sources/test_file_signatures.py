@@ -64,7 +64,7 @@ OLD_OFFICE = bytes.fromhex("d0cf11e0a1b11ae1") + bytes(5000)
         ("t.parquet", content(TABLE, "t.arrows"), "this is an Arrow stream; rename it to t.arrows"),
         ("t.csv", content(TABLE, "t.csv.gz"), "this is a file compressed with gzip; rename it to t.csv.gz"),
         ("t.csv", content(TABLE, "t.csv.zst"), "this is a file compressed with zstd; rename it to t.csv.zst"),
-        ("t.csv.gz", content(TABLE, "t.csv.zst"), "this is a file compressed with zstd; rename it to t.csv.gz.zst"),
+        ("t.csv.gz", content(TABLE, "t.csv.zst"), "this is a file compressed with zstd; rename it to t.csv.zst"),
         ("t.csv.gz", content(TABLE, "t.csv"), "this is a text file; rename it to t.csv"),
         ("t.csv.zip", content(TABLE, "t.csv"), "this is a text file; rename it to t.csv"),
         ("t.jsonl.zst", content(TABLE, "t.jsonl"), "this is a JSON Lines file; rename it to t.jsonl"),

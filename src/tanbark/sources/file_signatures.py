@@ -205,12 +205,12 @@ def _error(file: StoredFile, found: Signature) -> SourceError:
     if not found.suffixes:
         return SourceError(f"{file}: this is {found.described}; {found.advice}")
     path = file.path
-    if found in (_GZIP, _ZSTD):
-        return SourceError(f"{file}: this is {found.described}; rename it to {path.name}{found.suffixes[0]}")
     advice = "rename it to"
     if path.suffix.lower() in PACKED:
         advice = "unpack it and rename it to" if signature(path) is PACKED[path.suffix.lower()] else advice
         path = path.with_suffix("")
-    if path.suffix.lower() not in found.suffixes:
+    if found in (_GZIP, _ZSTD):
+        path = path.with_name(path.name + found.suffixes[0])
+    elif path.suffix.lower() not in found.suffixes:
         path = path.with_suffix(found.suffixes[0])
     return SourceError(f"{file}: this is {found.described}; {advice} {path.name}")
