@@ -207,6 +207,95 @@ def test_a_database_is_opened_read_only(duck_file, sqlite_file):
         assert path.read_bytes() == before
 
 
+NOT_ONE_SELECT = [
+    "COPY t TO 'copied.csv'",
+    "COPY (SELECT * FROM t) TO 'copied.csv'",
+    "INSERT INTO t (label) VALUES ('x')",
+    "UPDATE t SET label = 'x'",
+    "DELETE FROM t",
+    "DROP TABLE t",
+    "CREATE TABLE more (a INTEGER)",
+    "ATTACH 'attached.db' AS other",
+    "PRAGMA table_info('t')",
+    "SET threads = 1",
+    "CALL pragma_version()",
+    "EXPLAIN ANALYZE DELETE FROM t",
+    "VACUUM",
+    "-- SELECT\nDELETE FROM t",
+    "/* SELECT */ DELETE FROM t",
+    "(DELETE FROM t)",
+]
+
+
+@pytest.mark.parametrize("query", NOT_ONE_SELECT)
+@pytest.mark.parametrize("kind", ["duckdb", "sqlite", "postgresql"])
+def test_a_statement_that_is_not_a_select_is_refused_before_the_database_is_asked(request, kind, query):
+    # There is no server at this address.
+    database = (
+        "postgresql:///x?host=/nowhere"
+        if kind == "postgresql"
+        else request.getfixturevalue({"duckdb": "duck_file", "sqlite": "sqlite_file"}[kind])
+    )
+    with pytest.raises(SourceError, match=r"^the query must be one SELECT statement, got [^\n]*$"):
+        sql(query, database)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT 1 AS a; SELECT 2 AS a",
+        "SELECT 1 AS a; DELETE FROM t",
+        "SELECT 1 AS a; DROP TABLE t; SELECT 2 AS a",
+        "SELECT 1 AS a) AS x; DELETE FROM t; SELECT * FROM (SELECT 1 AS a",
+        "WITH x AS (SELECT 1) DELETE FROM t",
+        "WITH x AS (SELECT 'x') INSERT INTO t (label) SELECT * FROM x",
+        "WITH gone AS (DELETE FROM t RETURNING label) SELECT * FROM gone",
+        "SELECT * INTO copied FROM t",
+    ],
+)
+@pytest.mark.parametrize("kind", ["duckdb", "sqlite", "postgresql"])
+def test_a_query_that_does_more_than_select_changes_nothing(request, tmp_path, monkeypatch, kind, query):
+    monkeypatch.chdir(tmp_path)
+    database = request.getfixturevalue(
+        {"duckdb": "duck_file", "sqlite": "sqlite_file", "postgresql": "postgres_table"}[kind]
+    )
+    before = sorted(map(str, tmp_path.iterdir()))
+    rows = pa.table(sql("SELECT count(*) AS n FROM t", database)).to_pylist()
+    for read in (
+        lambda source: source.schema,
+        lambda source: list(source.batches()),
+        lambda source: source.as_written(),
+    ):
+        with pytest.raises(SourceError, match=r"^the query [^\n]*$"):
+            read(sql(query, database))
+    assert pa.table(sql("SELECT count(*) AS n FROM t", database)).to_pylist() == rows
+    assert sorted(map(str, tmp_path.iterdir())) == before
+
+
+def test_a_database_in_a_folder_called_tilde_is_not_that_of_the_home_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for folder, value in (("home", 1), ("~", 2)):
+        (tmp_path / folder).mkdir()
+        with duckdb.connect(str(tmp_path / folder / "t.duckdb")) as connection:
+            connection.execute(f"CREATE TABLE t AS SELECT {value} AS a")
+        with sqlite3.connect(tmp_path / folder / "t.db") as connection:
+            connection.execute(f"CREATE TABLE t AS SELECT {value} AS a")
+        connection.close()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for name in ("~/t.duckdb", "~/t.db"):
+        assert pa.table(sql("SELECT * FROM t", name)).to_pylist() == [{"a": 2}]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a colon is not allowed in names")
+def test_the_name_of_a_database_file_has_no_other_meaning(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in (":memory:", "md:t", "a b?c#d%20.db"):
+        with duckdb.connect(str(tmp_path / "new.duckdb")) as connection:
+            connection.execute("CREATE TABLE t AS SELECT 1 AS a")
+        (tmp_path / "new.duckdb").rename(tmp_path / name)
+        assert pa.table(sql("SELECT * FROM t", name)).to_pylist() == [{"a": 1}]
+
+
 def test_an_unreachable_server_raises(tmp_path):
     with pytest.raises(SourceError, match=r"the query cannot be run: .*connect"):
         sql("SELECT 1", f"postgresql:///x?host={tmp_path}").schema  # noqa: B018

@@ -149,10 +149,15 @@ class Query(Source):
 class DuckQuery(Query):
     """A query to a DuckDB file, which is opened read-only."""
 
+    def _connected(self) -> Any:
+        """Return a connection to the file."""
+        # DuckDB replaces a leading "~" by the home folder, and some other names have a meaning too.
+        return connect(str(Path(self.database).absolute()), read_only=True)
+
     @cached_property
     def schema(self) -> pa.Schema:
         """Names and types of the columns."""
-        with self.errors(), closing(connect(str(self.database), read_only=True)) as connection:
+        with self.errors(), closing(self._connected()) as connection:
             import duckdb
 
             statements = connection.extract_statements(self.query)
@@ -168,7 +173,7 @@ class DuckQuery(Query):
         """Yield the rows in order, with all columns or the given ones."""
         query = self.selecting(columns)
         with self.errors():
-            connection = connect(str(self.database), read_only=True)
+            connection = self._connected()
         yield from interruptible_items(self._read(connection, query), connection.interrupt)
 
     def _read(self, connection: Any, query: str) -> Iterator[pa.RecordBatch]:
@@ -180,7 +185,7 @@ class DuckQuery(Query):
         """Return the rows in the types of the database."""
         names = tuple(self.schema.names)
         with self.errors():
-            connection = connect(str(self.database), read_only=True)
+            connection = self._connected()
             types = tuple(map(str, connection.sql(self.query).types))
         return Rows(self, connection, f"(\n{self.query}\n)", names, types, self.errors())
 

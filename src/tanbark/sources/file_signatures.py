@@ -123,7 +123,7 @@ def check_content(file: StoredFile, kind: str | None, kinds: Mapping[str, str]) 
     """
     is_packed = file.path.suffix.lower() in PACKED
     found = signature_of_bytes(file.first_bytes(SIGNATURE_BYTES)) if is_packed else signature(file.path)
-    if found is None or (found is _TEXT and kind in TEXT_KINDS) or (found is _ZIP and is_packed and kind == "excel"):
+    if found is None or (found is _TEXT and kind in TEXT_KINDS) or (found is _ZIP and kind == "excel"):
         return
     suffix = file.suffixes[0]
     if suffix in found.suffixes or (kind in map(kinds.get, found.suffixes) and kind not in (None, "excel")):
@@ -205,12 +205,12 @@ def _error(file: StoredFile, found: Signature) -> SourceError:
     if not found.suffixes:
         return SourceError(f"{file}: this is {found.described}; {found.advice}")
     path = file.path
-    if found in (_GZIP, _ZSTD):
-        return SourceError(f"{file}: this is {found.described}; rename it to {path.name}{found.suffixes[0]}")
     advice = "rename it to"
     if path.suffix.lower() in PACKED:
         advice = "unpack it and rename it to" if signature(path) is PACKED[path.suffix.lower()] else advice
         path = path.with_suffix("")
-    if path.suffix.lower() not in found.suffixes:
+    if found in (_GZIP, _ZSTD):
+        path = path.with_name(path.name + found.suffixes[0])
+    elif path.suffix.lower() not in found.suffixes:
         path = path.with_suffix(found.suffixes[0])
     return SourceError(f"{file}: this is {found.described}; {advice} {path.name}")

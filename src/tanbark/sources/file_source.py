@@ -120,11 +120,10 @@ class DuckFiles(FileSource):
 
 def sql_path(file: StoredFile) -> str:
     """Return a path as an SQL string in which DuckDB expands nothing; raise SourceError if there is no such string."""
-    # DuckDB replaces a leading "~" by the home folder.
-    absolute = str(file.local.absolute())
-    if glob.has_magic(absolute) and "\\" in absolute:
+    path = str(file.local)
+    if glob.has_magic(path) and "\\" in path:
         raise SourceError(f"{file}: a path with a backslash and one of * ? [ cannot be read; rename the file")
-    return quoted(glob.escape(absolute))
+    return quoted(glob.escape(path))
 
 
 def check_same_order(files: Sequence[StoredFile], names: Sequence[Sequence[str]]) -> None:

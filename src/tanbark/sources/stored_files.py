@@ -79,9 +79,10 @@ class StoredFile:
 
     @cached_property
     def contents(self) -> Path:
-        """Path of the file; the file in an archive is unpacked into a temporary file."""
+        """Absolute path of the file; the file in an archive is unpacked into a temporary file."""
         if self._member is None:
-            return self.path
+            # Other libraries replace a leading "~" by the home folder.
+            return self.path.absolute()
         unpacked = self._temporary("unpacked" + "".join(self.suffixes))
         with self._archive() as archive, archive.open(self._member) as file:
             self._write(unpacked, iter(lambda: file.read(BLOCK_BYTES), b""), self._member.file_size)

@@ -12,7 +12,7 @@ from typing import IO, Any
 from tanbark.sources.duckdb_rows import Rows, connect, interruptible, quoted, token_spellings
 from tanbark.sources.file_source import DuckFiles, FileErrors, check_same_order, sql_path
 from tanbark.sources.source import SourceError, check_names
-from tanbark.sources.stored_files import TextFile
+from tanbark.sources.stored_files import COMPRESSIONS, TextFile
 
 MISSING = ("", "NA", "NaN", "null", "?")
 """Texts that represent missing values by default."""
@@ -68,6 +68,12 @@ def _lines(file: TextFile, text: IO[str]) -> Iterator[str]:
         if len(line) > MAX_LINE_CHARACTERS:
             raise SourceError(f"{file} has a line of more than {MAX_LINE_CHARACTERS:,} characters; is it a table?")
         yield line
+
+
+def _compression(files: Sequence[TextFile]) -> str:
+    """Return DuckDB's option for the compression of the files, which it would not recognise after a question mark."""
+    kinds = {COMPRESSIONS.get(file.local.suffix.lower(), "none") for file in files}
+    return f"compression='{kinds.pop() if len(kinds) == 1 else 'auto'}'"
 
 
 class CsvFiles(DuckFiles):
@@ -141,7 +147,7 @@ class CsvFiles(DuckFiles):
         check_same_order(self.stored, headers)
         dialect = f"header=true, skip=0, delim={quoted(delimiter)}, quote='\"', escape='\"', comment=''"
         union = ["union_by_name=true"] if any(others != names for others in headers) else []
-        union.append("hive_partitioning=false")
+        union += ["hive_partitioning=false", _compression(self.stored)]
         connection = connect()
         relation = f"read_csv({', '.join([self.sql_paths(), dialect, *options, *union])})"
         errors = _CsvErrors(self)
@@ -273,6 +279,7 @@ class JsonFiles(DuckFiles):
     def as_written(self) -> Rows:
         """Return the rows in the narrowest types that fit all objects; dates stay text."""
         layout = f"format='{'array' if all(map(_is_json_array, self.stored)) else 'newline_delimited'}'"
+        layout += f", {_compression(self.stored)}"
         connection = connect()
         # Several threads would return the rows in any order.
         connection.execute("SET threads = 1")
