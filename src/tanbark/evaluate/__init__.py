@@ -1,7 +1,7 @@
 """Evaluation: cross-validation, comparison and recommendation of classifiers, and tests of significance.
 
-`evaluate_model` evaluates a fitted classifier on labelled rows, and `leaking_columns` finds columns that alone determine
-the class.
+`evaluate_model` evaluates a fitted classifier on labelled rows. `leaking_columns` finds columns that alone predict the
+class.
 
 The tests are in `tanbark.evaluate.significance`, the metrics in `tanbark.evaluate.metrics`, the plots in
 `tanbark.evaluate.plots`.
