@@ -1,6 +1,7 @@
 """Evaluation: cross-validation, comparison and recommendation of classifiers, and tests of significance.
 
-`evaluate_model` evaluates a fitted classifier on labelled rows.
+`evaluate_model` evaluates a fitted classifier on labelled rows. `leaking_columns` finds columns that alone predict the
+class.
 
 The tests are in `tanbark.evaluate.significance`, the metrics in `tanbark.evaluate.metrics`, the plots in
 `tanbark.evaluate.plots`.
@@ -10,6 +11,7 @@ from tanbark.evaluate.candidates import candidate_models, candidate_names
 from tanbark.evaluate.comparison import Comparison, LearningCurve, compare, learning_curve
 from tanbark.evaluate.comparison_page import comparison_html
 from tanbark.evaluate.cross_validation import cross_validate
+from tanbark.evaluate.leakage import LeakingColumn, leaking_columns
 from tanbark.evaluate.metrics import METRICS
 from tanbark.evaluate.model_evaluation import Evaluation, EvaluationAccumulator, evaluate_model
 from tanbark.evaluate.recommendation import Baseline, Recommendation, recommend
@@ -24,6 +26,7 @@ __all__ = [
     "CrossValidation",
     "Evaluation",
     "EvaluationAccumulator",
+    "LeakingColumn",
     "LearningCurve",
     "Recommendation",
     "Selection",
@@ -34,6 +37,7 @@ __all__ = [
     "comparison_html",
     "cross_validate",
     "evaluate_model",
+    "leaking_columns",
     "learning_curve",
     "recommend",
     "select_model",

@@ -3,6 +3,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import signal
+import subprocess
+import sys
 
 import numpy as np
 import pyarrow as pa
@@ -39,6 +43,26 @@ def test_every_format_gives_the_probabilities_of_python(write, run, table, model
     assert list(rows[0]) == [*table.column_names, "prediction", "p(no)", "p(yes)"]
     right = np.mean(model.predict(X) == np.array(table.column("walk").to_pylist()))
     assert result.stderr == f"accuracy {right:.1%} on 40 rows with a known walk\n"
+
+
+KILLED = """
+import os, signal
+from tanbark.cli import app
+from tanbark.cli.output.prediction_writer import CsvSink
+
+CsvSink.write = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+app(["predict", "m.tanbark", "train.csv", "-o", "out.csv"])
+"""
+
+
+@pytest.mark.usefixtures("model")
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal")
+def test_the_temporary_file_of_a_killed_run_is_removed_by_the_next(run, tmp_path):
+    done = subprocess.run([sys.executable, "-c", KILLED], cwd=tmp_path, timeout=120, check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert len(list(tmp_path.glob(".out.csv.*"))) == 1
+    run("predict", "m.tanbark", "train.csv", "-o", "out.csv")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["m.tanbark", "out.csv", "train.csv"]
 
 
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet", "out.jsonl"])
