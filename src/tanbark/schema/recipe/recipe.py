@@ -269,7 +269,7 @@ class Recipe(Immutable):
             return [raw]
         if one.kind == "category":
             return [self._category(one, raw, getattr(column, "levels", ()))]
-        if isinstance(raw, Texts) and one.kind == "number" and one.decimal == ".":
+        if isinstance(raw, Texts) and one.kind == "number" and one.decimal == "." and not self._has_number_marks(one):
             plain = _plain_numbers(raw)
             if plain is not None:
                 unreadable.add(one.name, EXPECTED_VALUES[one.kind], len(raw.values) - raw.values.null_count, {})
@@ -287,6 +287,11 @@ class Recipe(Immutable):
             held = "numbers" if raw.is_numeric else "labels"
             raise ValueError(f"column {one.name!r} holds {held}, but the schema expects dates; convert the column")
         return [raw, *part_columns(raw.floats(), one.name, one.parts)]
+
+    def _has_number_marks(self, one: InputColumn) -> bool:
+        """Return whether a number such as -9 stands for missing values."""
+        marks = [*self.missing, *self.missing_numbers, *one.missing]
+        return bool((~np.isnan(read_numbers(marks))).any())
 
     def _category(self, one: InputColumn, raw: RawColumn, levels: Sequence[Any]) -> RawColumn:
         """Return a column of text with missing values; numbers and booleans are written as in a text file."""
@@ -317,11 +322,12 @@ class Recipe(Immutable):
         else:
             values = np.array([_BOOLEANS.get(text.strip().lower(), np.nan) for text in texts.distinct], np.float64)
         own = {text.strip().lower() for text in one.missing}
-        failed = [
-            at
-            for at in np.flatnonzero(np.isnan(values)).tolist()
-            if not self.is_missing_number(texts.distinct[at]) and texts.distinct[at].strip().lower() not in own
-        ]
+        failed = []
+        for at, text in enumerate(texts.distinct):
+            if self.is_missing_number(text) or text.strip().lower() in own:
+                values[at] = np.nan
+            elif np.isnan(values[at]):
+                failed.append(at)
         counts = np.bincount(texts.position + 1, minlength=len(texts.distinct) + 1)[1:]
         known = int(counts[~np.isnan(values)].sum())
         found = {texts.distinct[at]: int(counts[at]) for at in failed if counts[at]}
