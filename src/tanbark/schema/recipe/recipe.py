@@ -269,7 +269,7 @@ class Recipe(Immutable):
             return [raw]
         if one.kind == "category":
             return [self._category(one, raw, getattr(column, "levels", ()))]
-        if isinstance(raw, Texts) and one.kind == "number" and one.decimal == "." and not self._has_number_marks(one):
+        if isinstance(raw, Texts) and one.kind == "number" and one.decimal == "." and not self._has_readable_marks(one):
             plain = _plain_numbers(raw)
             if plain is not None:
                 unreadable.add(one.name, EXPECTED_VALUES[one.kind], len(raw.values) - raw.values.null_count, {})
@@ -288,10 +288,9 @@ class Recipe(Immutable):
             raise ValueError(f"column {one.name!r} holds {held}, but the schema expects dates; convert the column")
         return [raw, *part_columns(raw.floats(), one.name, one.parts)]
 
-    def _has_number_marks(self, one: InputColumn) -> bool:
-        """Return whether a number such as -9 stands for missing values."""
-        marks = [*self.missing, *self.missing_numbers, *one.missing]
-        return bool((~np.isnan(read_numbers(marks))).any())
+    def _has_readable_marks(self, one: InputColumn) -> bool:
+        """Return whether a text that stands for missing values, such as -9, could be read as a value."""
+        return bool((~np.isnan(_read_values(one, [*self.missing, *self.missing_numbers, *one.missing]))).any())
 
     def _category(self, one: InputColumn, raw: RawColumn, levels: Sequence[Any]) -> RawColumn:
         """Return a column of text with missing values; numbers and booleans are written as in a text file."""
@@ -314,16 +313,12 @@ class Recipe(Immutable):
     def _read_texts(self, one: InputColumn, texts: Labels, unreadable: UnreadableValues) -> RawColumn:
         """Return numbers, booleans or dates in text."""
         expected = EXPECTED_VALUES[one.kind]
-        values: NDArray[np.float64]
-        if one.kind == "number":
-            values = read_numbers(texts.distinct, one.decimal, one.currency)
-        elif one.kind == "date":
-            values = read_dates(texts.distinct, one.date_format)
-        else:
-            values = np.array([_BOOLEANS.get(text.strip().lower(), np.nan) for text in texts.distinct], np.float64)
+        values = _read_values(one, texts.distinct)
         own = {text.strip().lower() for text in one.missing}
         failed = []
-        for at, text in enumerate(texts.distinct):
+        unread = np.flatnonzero(np.isnan(values)).tolist()
+        for at in range(len(values)) if self._has_readable_marks(one) else unread:
+            text = texts.distinct[at]
             if self.is_missing_number(text) or text.strip().lower() in own:
                 values[at] = np.nan
             elif np.isnan(values[at]):
@@ -391,6 +386,15 @@ def _parameters_of(described: type[InputColumn | Recipe], values: Any, what: str
     if "name" in names and "name" not in values:
         raise ValueError(f"{what} is not valid: it has no name")
     return dict(values)
+
+
+def _read_values(one: InputColumn, texts: Sequence[str]) -> NDArray[np.float64]:
+    """Return the numbers, days or booleans that texts hold, NaN for texts that hold anything else."""
+    if one.kind == "number":
+        return read_numbers(texts, one.decimal, one.currency)
+    if one.kind == "date":
+        return read_dates(texts, one.date_format)
+    return np.array([_BOOLEANS.get(text.strip().lower(), np.nan) for text in texts], np.float64)
 
 
 def texts_of(raw: RawColumn) -> Labels | None:
