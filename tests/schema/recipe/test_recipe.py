@@ -1,5 +1,6 @@
 """Recipes: reading tables as a model expects, saving, and descriptions that are not valid."""
 
+import contextlib
 import copy
 import json
 import pickle
@@ -72,7 +73,7 @@ def test_a_few_unreadable_values_are_missing_with_one_warning():
     schema = learned(MESSY)
     further = MESSY.assign(income=["n.k.", "n.k.", "?"] + ["$950"] * 57)
     expected = "column 'income': the model expects numbers, but 2 of 59 values are not ('n.k.') and count as missing"
-    with pytest.warns(UserWarning) as caught:
+    with pytest.warns(UserWarning, match="column 'income'") as caught:
         codes = schema.encode(further)
     assert [str(w.message) for w in caught] == [expected]
     assert codes[0, :3].tolist() == [schema.missing_code] * 3
@@ -81,9 +82,9 @@ def test_a_few_unreadable_values_are_missing_with_one_warning():
 @pytest.mark.parametrize(
     ("column", "expected"),
     [
-        ("income", "expects numbers, but 60 of 60 values are not ('red', 'blue')"),
-        ("seen", "expects dates, but 60 of 60 values are not ('red', 'blue')"),
-        ("smokes", "expects true or false, but 60 of 60 values are not ('red', 'blue')"),
+        ("income", "expects numbers, but 60 of 60 values are not ('blue', 'red')"),
+        ("seen", "expects dates, but 60 of 60 values are not ('blue', 'red')"),
+        ("smokes", "expects true or false, but 60 of 60 values are not ('blue', 'red')"),
     ],
 )
 def test_a_column_full_of_words_raises(column, expected):
@@ -307,10 +308,8 @@ JSON = st.recursive(
 
 @given(JSON)
 def test_any_json_is_a_recipe_or_a_value_error(description):
-    try:
+    with contextlib.suppress(ValueError):
         Recipe.from_dict(description)
-    except ValueError:
-        pass
 
 
 @given(st.data())

@@ -240,8 +240,8 @@ class Dates(Numbers):
     few_whole = False
 
     def encode(self, column: Column, missing: int, out: Codes) -> bool:
-        """Write the code of each row to `out`; raise TypeError if the column does not hold dates."""
-        if not getattr(column, "is_date", False):
+        """Write the code of each row to `out`; raise TypeError if there are dates, but the column does not hold any."""
+        if not getattr(column, "is_date", False) and not np.isnan(self.floats()).all():
             raise dates_error(self.name)
         return super().encode(column, missing, out)
 
