@@ -68,8 +68,9 @@ def sql(
     -----
     Columns must have the types of the training data: numbers must not be stored as text, and booleans are booleans (0
     and 1 in SQLite). If the model reads text (``Encoder(coerce=True)``), comments at the top of the statement name the
-    columns that must hold numbers or booleans; texts such as 'n/a' in categories are missing values, as in Python. Names are quoted, so that PostgreSQL distinguishes upper and lower case. Infinite numbers, which
-    Python refuses, belong to the outermost intervals.
+    columns that must hold numbers or booleans; texts such as 'n/a' in categories are missing values, as in Python.
+    Names are quoted, so that PostgreSQL distinguishes upper and lower case. Infinite numbers, which Python refuses,
+    belong to the outermost intervals.
 
     Examples
     --------

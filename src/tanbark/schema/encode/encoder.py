@@ -337,7 +337,8 @@ class Encoder(BaseEstimator):
     def _category(self, name: str, raw: RawColumn, rows: int, weights: NDArray[np.float64] | None) -> Column:
         levels = raw.levels()
         state = self.missing == "state" and raw.has_missing
-        if len(levels) > MAX_AUTO_LEVELS and len(levels) > rows / 2 and name not in self.keep:
+        is_declared = getattr(raw, "declared", False)
+        if len(levels) > MAX_AUTO_LEVELS and len(levels) > rows / 2 and name not in self.keep and not is_declared:
             warn(f"column {name!r} has {len(levels)} levels in {rows} rows: it looks like an identifier; drop it")
         room = self.max_levels - state
         if len(levels) <= room:

@@ -29,6 +29,7 @@ CHUNK_ROWS = 4096
 """Number of rows that are processed at a time, so that they stay in the cache."""
 MAX_PYTHON_ROWS = 64
 """Maximum number of rows for which plain Python is faster than NumPy."""
+MICROSECONDS_PER_DAY = 86_400_000_000
 EXACT = 2**53
 """A float represents every integer below this magnitude exactly."""
 _NUMBER_TYPES = {float, int, np.float64}
@@ -239,8 +240,8 @@ class Dates(Numbers):
     few_whole = False
 
     def encode(self, column: Column, missing: int, out: Codes) -> bool:
-        """Write the code of each row to `out`; raise TypeError if the column does not hold dates."""
-        if not getattr(column, "is_date", False):
+        """Write the code of each row to `out`; raise TypeError if there are dates, but the column does not hold any."""
+        if not getattr(column, "is_date", False) and not np.isnan(self.floats()).all():
             raise dates_error(self.name)
         return super().encode(column, missing, out)
 
@@ -504,7 +505,7 @@ def read_temporal_objects(values: Iterable[Any], name: str) -> Numbers:
             value = value.astype(f"{value.dtype.kind}8[us]").item()
         if isinstance(value, datetime.timedelta):
             kinds.add("durations")
-            numbers.append(value / datetime.timedelta(days=1))
+            numbers.append(days_of_microseconds(value // datetime.timedelta(microseconds=1)))
         elif isinstance(value, datetime.time):
             kinds.add("times of day")
             numbers.append(value.hour + value.minute / 60 + (value.second + value.microsecond / 1e6) / 3600)
@@ -524,18 +525,29 @@ def _days(value: datetime.date) -> float:
     if not isinstance(value, datetime.datetime):
         return float((value - datetime.date(1970, 1, 1)).days)
     zone = datetime.UTC if value.tzinfo is None else value.tzinfo
-    return (value.replace(tzinfo=zone) - datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)) / datetime.timedelta(
-        days=1
-    )
+    since = value.replace(tzinfo=zone) - datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+    return float(days_of_microseconds(since // datetime.timedelta(microseconds=1)))
+
+
+def days_of_microseconds(microseconds: Any) -> Any:
+    """Return a whole number of microseconds, or an array of such, as days.
+
+    Whole days and the rest are converted one by one, so that whole days are exact and equal dates are equal numbers,
+    whether they are read from text, from Python objects or from arrays.
+
+    >>> days_of_microseconds(36 * 3_600_000_000)
+    1.5
+    """
+    whole, rest = divmod(microseconds, MICROSECONDS_PER_DAY)
+    return whole + rest / MICROSECONDS_PER_DAY
 
 
 def read_temporal_array(values: NDArray[Any], name: str) -> Numbers:
     """Return NumPy dates as `Dates`, and durations as numbers of days."""
     # Microseconds, so that the same date is the same number whatever its unit.
     values = values.astype(f"{values.dtype.kind}8[us]")
-    if values.dtype.kind == "m":
-        return Numbers((values / np.timedelta64(1, "D")).reshape(-1, 1), 0, name)
-    return Dates(((values - np.datetime64(0, "us")) / np.timedelta64(1, "D")).reshape(-1, 1), 0, name)
+    days = np.where(np.isnat(values), np.nan, days_of_microseconds(values.view(np.int64))).reshape(-1, 1)
+    return Numbers(days, 0, name) if values.dtype.kind == "m" else Dates(days, 0, name)
 
 
 def mixed_types_error(name: str) -> ValueError:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.schema.read.raw_columns import read_temporal_objects
+from tanbark.schema.read.raw_columns import MICROSECONDS_PER_DAY, days_of_microseconds, read_temporal_objects
 from tanbark.schema.recipe.number_text import MIN_TEXTS_FOR_ARROW
 
 UNAMBIGUOUS_FORMATS = ("year-month-day", "day.month.year", "month name", "time of day")
@@ -23,7 +23,6 @@ DATE_FORMATS = (*UNAMBIGUOUS_FORMATS, *AMBIGUOUS_FORMATS)
 
 EPOCH = date(1970, 1, 1).toordinal()
 MAX_DATE_LENGTH = 40
-MICROSECONDS_PER_DAY = 86_400_000_000
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 LONG_MONTHS = (
     *("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november"),
@@ -94,9 +93,7 @@ def date_in(text: str, date_format: str) -> float | None:
         day = date(int(parts["year"]), month, int(parts.get("day") or parts["day2"]))
     except ValueError:
         return None
-    # One division, as for columns of dates, so that equal dates are equal numbers.
-    microseconds = (day.toordinal() - EPOCH) * MICROSECONDS_PER_DAY + round(seconds * 1e6)
-    return microseconds / MICROSECONDS_PER_DAY
+    return float(days_of_microseconds((day.toordinal() - EPOCH) * MICROSECONDS_PER_DAY + round(seconds * 1e6)))
 
 
 def _seconds(parts: dict[str, str | None]) -> float | None:
@@ -215,5 +212,5 @@ def _read_iso_by_arrow(texts: Sequence[str]) -> NDArray[np.float64] | None:
     except pa.ArrowInvalid:
         return None
     microseconds = stamps.to_numpy(zero_copy_only=False).view(np.int64)
-    days: NDArray[np.float64] = microseconds / MICROSECONDS_PER_DAY
+    days: NDArray[np.float64] = days_of_microseconds(microseconds)
     return days

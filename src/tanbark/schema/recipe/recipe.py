@@ -276,7 +276,7 @@ class Recipe(Immutable):
             one = replace(one, kind="boolean" if isinstance(levels[0], bool) else "number")
         if one.kind == "number" and any(isinstance(level, int) and abs(level) > EXACT for level in levels):
             raw = _exact_integers(raw)
-        if isinstance(raw, Texts) and one.kind == "number" and one.decimal == ".":
+        if isinstance(raw, Texts) and one.kind == "number" and one.decimal == "." and not self._has_readable_marks(one):
             plain = _plain_numbers(raw)
             if plain is not None:
                 unreadable.add(one.name, EXPECTED_VALUES[one.kind], len(raw.values) - raw.values.null_count, {})
@@ -296,6 +296,10 @@ class Recipe(Immutable):
             held = "numbers" if raw.is_numeric else "labels"
             raise ValueError(f"column {one.name!r} holds {held}, but the schema expects dates; convert the column")
         return [raw, *part_columns(raw.floats(), one.name, one.parts)]
+
+    def _has_readable_marks(self, one: InputColumn) -> bool:
+        """Return whether a text that stands for missing values, such as -9, could be read as a value."""
+        return bool((~np.isnan(_read_values(one, [*self.missing, *self.missing_numbers, *one.missing]))).any())
 
     def _category(
         self, one: InputColumn, raw: RawColumn, levels: Sequence[Any], unreadable: UnreadableValues
@@ -325,19 +329,16 @@ class Recipe(Immutable):
     def _read_texts(self, one: InputColumn, texts: Labels, unreadable: UnreadableValues) -> RawColumn:
         """Return numbers, booleans or dates in text."""
         expected = EXPECTED_VALUES[one.kind]
-        values: NDArray[np.float64]
-        if one.kind == "number":
-            values = read_numbers(texts.distinct, one.decimal, one.currency)
-        elif one.kind == "date":
-            values = read_dates(texts.distinct, one.date_format)
-        else:
-            values = np.array([_BOOLEANS.get(text.strip().lower(), np.nan) for text in texts.distinct], np.float64)
+        values = _read_values(one, texts.distinct)
         own = {text.strip().lower() for text in one.missing}
-        failed = [
-            at
-            for at in np.flatnonzero(np.isnan(values)).tolist()
-            if not self.is_missing_number(texts.distinct[at]) and texts.distinct[at].strip().lower() not in own
-        ]
+        failed = []
+        unread = np.flatnonzero(np.isnan(values)).tolist()
+        for at in range(len(values)) if self._has_readable_marks(one) else unread:
+            text = texts.distinct[at]
+            if self.is_missing_number(text) or text.strip().lower() in own:
+                values[at] = np.nan
+            elif np.isnan(values[at]):
+                failed.append(at)
         counts = np.bincount(texts.position + 1, minlength=len(texts.distinct) + 1)[1:]
         known = int(counts[~np.isnan(values)].sum())
         found = {texts.distinct[at]: int(counts[at]) for at in failed if counts[at]}
@@ -421,6 +422,15 @@ def _only(labels: Labels, keep: Sequence[bool]) -> Labels:
     place = np.append(np.where(keep, np.cumsum(keep) - 1, UNKNOWN), UNKNOWN)
     distinct = [label for label, kept in zip(labels.distinct, keep, strict=True) if kept]
     return Labels(distinct, place[labels.position], labels.name, labels.declared)
+
+
+def _read_values(one: InputColumn, texts: Sequence[str]) -> NDArray[np.float64]:
+    """Return the numbers, days or booleans that texts hold, NaN for texts that hold anything else."""
+    if one.kind == "number":
+        return read_numbers(texts, one.decimal, one.currency)
+    if one.kind == "date":
+        return read_dates(texts, one.date_format)
+    return np.array([_BOOLEANS.get(text.strip().lower(), np.nan) for text in texts], np.float64)
 
 
 def texts_of(raw: RawColumn) -> Labels | None:

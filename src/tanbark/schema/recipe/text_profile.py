@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
 from tanbark.schema.recipe.date_text import AMBIGUOUS_FORMATS, UNAMBIGUOUS_FORMATS, date_formats_of
@@ -97,8 +98,17 @@ class TextProfile:
 
     def see(self, texts: Sequence[str], counts: Iterable[float]) -> None:
         """Add distinct texts, none of which stands for a missing value, and the number of rows of each."""
+        possible_examples = []
         for text, shape, count in zip(texts, _shapes(texts), counts, strict=True):
-            self._add(shape, text, count)
+            self.rows += count
+            self._rows[shape] += count  # type: ignore[assignment]
+            if shape not in (INTEGER, POINT):
+                possible_examples.append((-count, text, shape))
+        if len(possible_examples) > MAX_TEXTS_PER_SHAPE:
+            # The commonest texts are stored, whatever the order of the rows.
+            possible_examples.sort(key=itemgetter(0, 1))
+        for count, text, shape in possible_examples:
+            self._add_example(shape, text, -count)
 
     def merge(self, other: TextProfile) -> None:
         """Add the profile of further rows."""
@@ -107,12 +117,6 @@ class TextProfile:
             self._rows[shape] += rows
             for text, count in other._texts.get(shape, {}).items():
                 self._add_example(shape, text, count)
-
-    def _add(self, shape: Shape, text: str, count: float) -> None:
-        self.rows += count
-        self._rows[shape] += count  # type: ignore[assignment]
-        if shape not in (INTEGER, POINT):
-            self._add_example(shape, text, count)
 
     def _add_example(self, shape: Shape, text: str, count: float) -> None:
         texts = self._texts.setdefault(shape, Counter())
