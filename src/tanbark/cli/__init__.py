@@ -9,11 +9,13 @@ import typer
 from tanbark import __version__
 from tanbark.cli.commands.compare_command import compare
 from tanbark.cli.commands.demo_command import demo
+from tanbark.cli.commands.evaluate_command import evaluate
 from tanbark.cli.commands.export_command import export
 from tanbark.cli.commands.fit_command import fit
 from tanbark.cli.commands.predict_command import predict
 from tanbark.cli.commands.report_command import report
 from tanbark.cli.commands.reproduce_command import reproduce
+from tanbark.cli.commands.schema_command import schema
 from tanbark.cli.commands.show_command import show
 from tanbark.cli.commands.update_command import update
 from tanbark.cli.input.options import Debug, Quiet
@@ -52,7 +54,7 @@ def main(
     """Bayesian network classifiers: calibrated probabilities and a graph of dependencies."""
 
 
-for command in (demo, fit, compare, update, predict, show, report, export, reproduce):
+for command in (demo, schema, fit, compare, evaluate, update, predict, show, report, export, reproduce):
     app.command()(command)
 
 

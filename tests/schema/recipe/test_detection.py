@@ -82,7 +82,7 @@ def test_a_note_has_the_five_commonest_values_that_are_not_numbers():
     assert (column.low, column.high) == (0, 199)
     assert one.missing == ("n.k.", "see note", "x", "b", "c")
     assert read([*NUMBERS, "n.k."])[2] == [
-        "column 'x': read as numbers; 1 of 40 values was not ('n.k.') and count as missing"
+        "column 'x': read as numbers; 1 of 40 values was not ('n.k.') and counts as missing"
     ]
 
 

@@ -23,7 +23,9 @@ from tanbark.cli.input.options import (
     Database,
     DayFirst,
     Decimal,
+    Encoding,
     From,
+    Group,
     Ignore,
     Json,
     Keep,
@@ -32,6 +34,7 @@ from tanbark.cli.input.options import (
     MissingOnly,
     NBins,
     SchemaFile,
+    Sheet,
     Target,
     completer,
     model_names,
@@ -103,6 +106,8 @@ def compare(
     jobs: Annotated[int | None, typer.Option(help="Number of parallel processes.", show_default="all cores")] = None,
     database: Database = None,
     kind: From = None,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
     ignore: Ignore = None,
     keep: Keep = None,
     categorical: Categorical = None,
@@ -111,6 +116,7 @@ def compare(
     decimal: Decimal = None,
     day_first: DayFirst = False,
     schema_file: SchemaFile = None,
+    group: Group = None,
     bins: Bins = "quantile",
     n_bins: NBins = None,
     max_levels: MaxLevels = 255,
@@ -147,11 +153,12 @@ def compare(
         decimal,
         day_first,
         schema_file,
+        group,
         bins,
         n_bins,
         max_levels,
     )
-    source = options.open(data, database, kind)
+    source = options.open(data, database, kind, encoding, sheet)
     path = output or default_output(source, "-comparison.html")
     check_writable(path, files_read(source))
     with progress() as bar:
@@ -175,6 +182,7 @@ def compare(
                 by=by,
                 folds=folds,
                 repeats=repeats,
+                groups=columns.groups(table),
                 random_state=seed,
                 n_jobs=jobs,
                 progress=_with_time_left(bar),

@@ -21,7 +21,9 @@ from tanbark.cli.input.options import (
     Database,
     DayFirst,
     Decimal,
+    Encoding,
     From,
+    Group,
     Ignore,
     Json,
     Keep,
@@ -30,6 +32,7 @@ from tanbark.cli.input.options import (
     MissingOnly,
     NBins,
     SchemaFile,
+    Sheet,
     Target,
     completer,
     model_names,
@@ -116,6 +119,8 @@ def fit(
     output: Annotated[Path | None, output_option("MODEL", "The model file to write.", "DATA.tanbark")] = None,
     database: Database = None,
     kind: From = None,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
     ignore: Ignore = None,
     keep: Keep = None,
     categorical: Categorical = None,
@@ -124,6 +129,7 @@ def fit(
     decimal: Decimal = None,
     day_first: DayFirst = False,
     schema_file: SchemaFile = None,
+    group: Group = None,
     bins: Bins = "quantile",
     n_bins: NBins = None,
     max_levels: MaxLevels = 255,
@@ -166,11 +172,12 @@ def fit(
         decimal,
         day_first,
         schema_file,
+        group,
         bins,
         n_bins,
         max_levels,
     )
-    source = options.open(data, database, kind)
+    source = options.open(data, database, kind, encoding, sheet)
     path = output or default_output(source, ".tanbark")
     check_writable(path, files_read(source))
     if report is not None:
@@ -322,7 +329,8 @@ def _validate(console: Console, request: FitRequest, result: FitResult, folds: i
         return None
     with progress("cross-validating", folds) as bar, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        validation = cross_validate(request.new(result.encoder), result.X, result.y, folds=folds, progress=bar)
+        unfitted = request.new(result.encoder)
+        validation = cross_validate(unfitted, result.X, result.y, folds=folds, groups=result.groups, progress=bar)
     commonest = int(counts.class_counts.argmax())
     share = counts.class_counts[commonest] / rows
     console.print()

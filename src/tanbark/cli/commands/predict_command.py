@@ -14,10 +14,12 @@ from tanbark.cli.input.model_rows import ModelRows
 from tanbark.cli.input.options import (
     Data,
     Database,
+    Encoding,
     From,
     Json,
     Missing,
     ModelFile,
+    Sheet,
     Strict,
     TrueClass,
     completer,
@@ -58,6 +60,8 @@ def predict(
     ] = None,
     database: Database = None,
     kind: From = None,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
     missing: Missing = None,
     strict: Strict = False,
     as_json: Json = False,
@@ -76,7 +80,7 @@ def predict(
         raise CommandError(
             "--json describes a file of predictions; name the file with --output, or write rows with --to jsonl"
         )
-    source = open_source(data, database, kind, [*MISSING, *(missing or ())])
+    source = open_source(data, database, kind, encoding, sheet, [*MISSING, *(missing or ())])
     if output is not None:
         check_writable(output, [model, *files_read(source)])
     with progress() as bar:

@@ -9,7 +9,18 @@ import typer
 
 from tanbark.cli.input.input_columns import files_read, open_source
 from tanbark.cli.input.model_rows import ModelRows
-from tanbark.cli.input.options import Database, From, Json, Missing, ModelFile, Strict, TrueClass, output_option
+from tanbark.cli.input.options import (
+    Database,
+    Encoding,
+    From,
+    Json,
+    Missing,
+    ModelFile,
+    Sheet,
+    Strict,
+    TrueClass,
+    output_option,
+)
 from tanbark.cli.terminal.console import CommandError, check_writable, print_json, progress, summary_console
 
 if TYPE_CHECKING:
@@ -26,6 +37,8 @@ def report(
     target: TrueClass = None,
     database: Database = None,
     kind: From = None,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
     missing: Missing = None,
     strict: Strict = False,
     as_json: Json = False,
@@ -37,10 +50,12 @@ def report(
 
     With --json, the keys are file, output and rows.
     """
-    if data is None and (target, database, kind, missing, strict) != (None, None, None, None, False):
-        raise CommandError("--target, --database, --from, --missing and --strict need rows; give DATA after MODEL")
+    given = (target, database, kind, encoding, sheet, missing, strict or None)
+    if data is None and given != (None,) * len(given):
+        names = "--target, --database, --from, --encoding, --sheet, --missing and --strict"
+        raise CommandError(f"{names} need rows; give DATA after MODEL")
     path = output or Path(f"{model.stem}.html")
-    source = None if data is None else open_source(data, database, kind)
+    source = None if data is None else open_source(data, database, kind, encoding, sheet)
     check_writable(path, [model, *(files_read(source) if source else ())])
     with progress() as bar:
         from tanbark.files import load

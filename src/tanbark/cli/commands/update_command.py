@@ -14,7 +14,7 @@ import typer
 from tanbark.atomic_write import remove_leftovers, replacing
 from tanbark.cli.input.input_columns import open_source
 from tanbark.cli.input.model_rows import ModelRows
-from tanbark.cli.input.options import Data, Database, From, Json, Missing
+from tanbark.cli.input.options import Data, Database, Encoding, From, Json, Missing, Sheet
 from tanbark.cli.output.printed_text import one_network
 from tanbark.cli.terminal.console import CommandError, listed, locked, print_json, progress, summary_console
 from tanbark.messages import percent
@@ -60,6 +60,8 @@ def update(
     wait: Annotated[float, typer.Option(metavar="SECONDS", help="How long to wait for another update.")] = 60.0,
     database: Database = None,
     kind: From = None,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
     missing: Missing = None,
     as_json: Json = False,
 ) -> None:
@@ -85,7 +87,7 @@ def update(
         raise CommandError(f"--wait must be a number of seconds of at least 0, got {wait:g}")
     if chunk_id is not None and not chunk_id.strip():
         raise CommandError("--chunk-id must not be empty")
-    source = open_source(data, database, kind)
+    source = open_source(data, database, kind, encoding, sheet)
     if not model.is_file():
         raise CommandError(f"{model} is a folder, not a model" if model.is_dir() else f"there is no file {model}")
     path = Path(os.path.realpath(model))

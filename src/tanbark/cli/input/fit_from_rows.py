@@ -57,7 +57,7 @@ class FitRequest:
 class FitResult:
     """A fitted model, the number of rows, notes for the user, and the seconds that fitting took.
 
-    If the rows are in memory, `X` and `y` are the table and its classes.
+    If the rows are in memory, `X`, `y` and `groups` are the table, its classes and the group of each row, if any.
     """
 
     model: CountsClassifier
@@ -67,6 +67,7 @@ class FitResult:
     encoder: Encoder
     X: pa.Table | None = field(default=None, repr=False)
     y: Any = field(default=None, repr=False)
+    groups: Any = field(default=None, repr=False)
 
 
 def fit_source(request: FitRequest, source: Source, in_memory: bool, bar: ProgressLine) -> FitResult:
@@ -129,7 +130,8 @@ def _fit_table(request: FitRequest, table: pa.Table, bar: ProgressLine) -> FitRe
     bar("learning", 0, None, f"{table.num_rows:,} rows")
     with _timed() as seconds, listening(bar):
         model = request.new(request.columns.encoder).fit(X, y)
-    return FitResult(model, table.num_rows, [], sum(seconds), request.columns.encoder_for(model.schema_), X, y)
+    encoder, groups = request.columns.encoder_for(model.schema_), request.columns.groups(table)
+    return FitResult(model, table.num_rows, [], sum(seconds), encoder, X, y, groups)
 
 
 def _fit_stream(request: FitRequest, source: Source, bar: ProgressLine) -> FitResult:

@@ -33,6 +33,8 @@ def open_source(
     data: str,
     database: str | None,
     kind: str | None,
+    encoding: str | None,
+    sheet: str | None,
     missing: Sequence[str] | None = None,
     labels: Sequence[str] = (),
 ) -> FileSource | Query:
@@ -42,8 +44,8 @@ def open_source(
     ----------
     data : str
         The argument DATA.
-    database, kind : str or None
-        The options --database and --from.
+    database, kind, encoding, sheet : str or None
+        The options --database, --from, --encoding and --sheet.
     missing : sequence of str or None, default=None
         All texts that stand for missing values in the class; None is the usual ones.
     labels : sequence of str, default=()
@@ -56,11 +58,14 @@ def open_source(
     if kind is not None and (database or data != STDIN):
         raise CommandError(f"--from is the format of standard input; it needs {STDIN} as DATA, got {data!r}")
     if database:
+        if encoding is not None or sheet is not None:
+            raise CommandError(f"--{'sheet' if encoding is None else 'encoding'} is for files, not for queries")
         return sql(data, database)
+    number_or_name = int(sheet) if sheet is not None and sheet.isdecimal() else sheet
     if data == STDIN:
         if kind not in (None, *STDIN_KINDS):
             raise CommandError(f"--from must be one of {', '.join(STDIN_KINDS)}, got {kind!r}")
-        source = files(copy_stdin(kind or "csv"), missing, labels)
+        source = files(copy_stdin(kind or "csv"), missing, labels, encoding, number_or_name)
         source.called = STDIN_NAME
         return source
     path = Path(data)
@@ -69,7 +74,7 @@ def open_source(
             raise CommandError(f"{data} is a database; give an SQL query as DATA and use --database {data}")
     elif re.match(r"\s*(select|with|from|values)\s", data, re.IGNORECASE):
         raise CommandError("there is no such file; if it is an SQL query, name the database with --database")
-    return files(data, missing, labels)
+    return files(data, missing, labels, encoding, number_or_name)
 
 
 def files_read(source: Source) -> tuple[Path, ...]:
@@ -93,38 +98,51 @@ class TableOptions:
     decimal: str | None = None
     day_first: bool = False
     schema_file: Path | None = None
+    group: str | None = None
     bins: str = "quantile"
     n_bins: int | None = None
     max_levels: int = 255
 
-    def open(self, data: str, database: str | None, kind: str | None) -> FileSource | Query:
+    def open(
+        self, data: str, database: str | None, kind: str | None, encoding: str | None, sheet: str | None
+    ) -> FileSource | Query:
         """Return the source of the rows."""
         missing = self.missing_only or [*MISSING, *(self.missing or ())]
-        return open_source(data, database, kind, missing, self.categorical or ())
+        return open_source(data, database, kind, encoding, sheet, missing, self.categorical or ())
 
 
 @dataclass(frozen=True)
 class Columns:
-    """The class column, the columns to leave out, and the encoder of the others."""
+    """The class column, the columns to leave out, and the encoder of the others.
+
+    If the table has no class column (`has_target` is false), `target` is a name that no column has.
+    """
 
     target: str
     ignore: Sequence[str]
     encoder: Encoder
+    group: str | None = None
+    has_target: bool = True
 
     @classmethod
-    def of(cls, source: Source, options: TableOptions) -> Columns:
-        """Return the columns that the options of a command select. Raise CommandError if an option is invalid."""
+    def of(cls, source: Source, options: TableOptions, needs_target: bool = True) -> Columns:
+        """Return the columns that the options of a command select. Raise CommandError if an option is invalid.
+
+        Unless `needs_target`, there may be no class column.
+        """
         from tanbark.schema import Encoder
         from tanbark.schema.recipe.recipe import InputColumn
 
         names = source.schema.names
         rules, usual_target = _recipe(options)
-        target = _class_column(names, options.target or usual_target, source)
+        found = _class_column(names, options.target or usual_target, source, needs_target)
+        target = _free_name(names) if found is None else found
         _check(names, target, options, source)
         unknown = next((one.name for one in rules.inputs if one.name not in names), None)
         if unknown is not None:
             raise CommandError(f"{options.schema_file} names the column {unknown!r}, which is not in {source.name}")
-        ignored, categorical = tuple(options.ignore or ()), tuple(options.categorical or ())
+        categorical = tuple(options.categorical or ())
+        ignored = (*(options.ignore or ()), *([] if options.group is None else [options.group]))
         given = {one.name: one for one in rules.inputs if one.name != target and one.name not in ignored}
         given |= {name: InputColumn(name, "category") for name in categorical}
         encoder = Encoder(
@@ -136,7 +154,7 @@ class Columns:
             keep=list(options.keep or ()),
         )
         encoder.check()
-        return cls(target, ignored, encoder)
+        return cls(target, ignored, encoder, options.group, found is not None)
 
     def split(self, table: pa.Table) -> tuple[pa.Table, Any]:
         """Return the columns to learn from, and the class."""
@@ -144,6 +162,10 @@ class Columns:
 
         X = table.drop_columns(list(dict.fromkeys([self.target, *self.ignore])))
         return X, nw.from_native(table.column(self.target), series_only=True).alias(self.target)
+
+    def groups(self, table: pa.Table) -> Any:
+        """Return the group of each row, or None without --group."""
+        return None if self.group is None else table.column(self.group)
 
     def encoder_for(self, schema: Schema) -> Encoder:
         """Return an encoder that reads every table as the one from which a schema was learned."""
@@ -172,28 +194,38 @@ def _recipe(options: TableOptions) -> tuple[Recipe, str | None]:
     return replace(rules, day_first=rules.day_first or options.day_first), target
 
 
-def _class_column(names: list[str], target: str | None, source: Source) -> str:
+def _class_column(names: list[str], target: str | None, source: Source, is_needed: bool) -> str | None:
     if target is None:
         usual = [name for wanted in USUAL_TARGETS for name in names if name.lower() == wanted]
-        if usual:
-            return str(usual[0])
+        if usual or not is_needed:
+            return str(usual[0]) if usual else None
         raise CommandError(f"name the class column with --target; {source.name} has {listed(names, MAX_NAMES_LISTED)}")
     if target not in names:
         raise CommandError(f"{source.name} has no column {target!r}; it has {listed(names, MAX_NAMES_LISTED)}")
     return target
 
 
+def _free_name(names: list[str]) -> str:
+    """Return a name for a class that is not among the names of columns."""
+    name = USUAL_TARGETS[0]
+    while name in names:
+        name += "_"
+    return name
+
+
 def _check(names: list[str], target: str, options: TableOptions, source: Source) -> None:
     """Raise CommandError if a column does not exist or no column is left."""
     ignored = options.ignore or ()
-    for option, given in (("ignore", ignored), ("keep", options.keep), ("categorical", options.categorical)):
+    group = [] if options.group is None else [options.group]
+    each = (("ignore", ignored), ("keep", options.keep), ("categorical", options.categorical), ("group", group))
+    for option, given in each:
         for name in given or ():
             if name not in names:
                 raise CommandError(f"--{option} names the column {name!r}, which is not in {source.name}")
             if name == target:
-                cannot = "cannot be ignored" if option == "ignore" else f"needs no --{option}"
-                raise CommandError(f"{name!r} is the class and {cannot}")
-            if option != "ignore" and name in ignored:
+                cannot = "be ignored" if option == "ignore" else f"have the option --{option}"
+                raise CommandError(f"{name!r} is the class and cannot {cannot}")
+            if option in ("keep", "categorical") and name in ignored:
                 raise CommandError(f"--ignore and --{option} both name the column {name!r}; use one")
-    if not [name for name in names if name != target and name not in ignored]:
+    if not {*names} - {target, *ignored, *group}:
         raise CommandError(f"{source.name} has no column left to learn from apart from the class {target!r}")

@@ -62,7 +62,7 @@ Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="A CSV, Parquet, ARFF or JSON Lines file, a glob pattern, - for standard input, or an SQL query.",
+        help="A CSV, Excel, Parquet, Arrow, ARFF or JSON file, a glob pattern, - for standard input, or an SQL query.",
     ),
 ]
 From = Annotated[
@@ -88,6 +88,14 @@ TrueClass = Annotated[
 Database = Annotated[
     str | None,
     typer.Option(metavar="DB", help="The database of the query: a DuckDB or SQLite file, or postgresql://..."),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Encoding of a text file.", show_default="UTF-8, otherwise Windows-1252"),
+]
+Sheet = Annotated[
+    str | None,
+    typer.Option(metavar="SHEET", help="Sheet of a workbook, by name or number from 1.", show_default="the first"),
 ]
 Missing = Annotated[
     list[str] | None,
@@ -116,6 +124,14 @@ SchemaFile = Annotated[
     Path | None,
     typer.Option("--schema", metavar="FILE", help="How to read the columns: a file that `tanbark schema` wrote."),
 ]
+Group = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COL",
+        help="A column such as the patient: rows with the same value are in the same fold of a cross-validation. It is "
+        "not learned from.",
+    ),
+]
 Strict = Annotated[bool, typer.Option("--strict", help="Refuse rows that lack a column of the model.")]
 Bins = Annotated[
     str,
@@ -131,7 +147,19 @@ NBins = Annotated[
 MaxLevels = Annotated[int, typer.Option(help="Maximum levels per column; beyond it the rarest are merged.")]
 
 READING_OPTIONS = (
-    *("kind", "ignore", "keep", "categorical", "missing", "missing_only", "decimal", "day_first", "schema_file"),
+    *(
+        "kind",
+        "encoding",
+        "sheet",
+        "ignore",
+        "keep",
+        "categorical",
+        "missing",
+        "missing_only",
+        "decimal",
+        "day_first",
+        "schema_file",
+    ),
 )
-TABLE_OPTIONS = (*READING_OPTIONS, "bins", "n_bins", "max_levels")
+TABLE_OPTIONS = (*READING_OPTIONS, "group", "bins", "n_bins", "max_levels")
 """Options about the columns of a table, which suggested commands repeat."""

@@ -59,7 +59,7 @@ def _is_consecutive(numbers: NDArray[np.float64], weights: NDArray[np.float64] |
     """
     known = ~np.isnan(numbers)
     values, rows = numbers[known], np.ones(len(numbers))[known] if weights is None else weights[known]
-    if rows.sum() < MIN_NUMBERS or (values != np.floor(values)).any():
+    if len(values) < 2 or rows.sum() < MIN_NUMBERS or (values != np.floor(values)).any():
         return False
     order = np.argsort(values, kind="stable")
     values, up_to = values[order], np.cumsum(rows[order])

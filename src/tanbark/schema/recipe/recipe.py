@@ -319,7 +319,10 @@ class Recipe(Immutable):
             return texts if all(keep) else _only(texts, keep)
         raw = raw.parsed if isinstance(raw, Objects) else raw
         if isinstance(raw, Dates):
-            raise TypeError(f"column {one.name!r} holds dates, which cannot be categories; convert them to text")
+            position = np.where(np.isnan(raw.floats()), UNKNOWN, 0)
+            if not (position == UNKNOWN).all():
+                raise TypeError(f"column {one.name!r} holds dates, which cannot be categories; convert them to text")
+            return Labels([], position, one.name)
         if not levels:
             return raw
         yes, no = next((pair for pair in TRUE_AND_FALSE if set(pair) & set(levels)), TRUE_AND_FALSE[0])

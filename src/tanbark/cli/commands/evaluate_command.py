@@ -1,0 +1,159 @@
+"""``tanbark evaluate``: measure how well a model predicts rows with a known class."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tanbark.cli.input.input_columns import open_source
+from tanbark.cli.input.model_rows import ModelRows
+from tanbark.cli.input.options import (
+    Data,
+    Database,
+    Encoding,
+    From,
+    Json,
+    Missing,
+    ModelFile,
+    Sheet,
+    Strict,
+    TrueClass,
+)
+from tanbark.cli.terminal.console import CommandError, print_json, progress, summary_console
+from tanbark.messages import counted, percent
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tanbark.evaluate import Evaluation
+
+MAX_CLASSES_SHOWN = 12
+"""Maximum number of classes of which the confusion matrix is printed."""
+
+
+def evaluate(
+    model: ModelFile,
+    data: Data,
+    target: TrueClass = None,
+    database: Database = None,
+    kind: From = None,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
+    missing: Missing = None,
+    strict: Strict = False,
+    as_json: Json = False,
+) -> None:
+    """Measure how well a model predicts rows with a known class.
+
+    The rows should not be those that the model learned from. Columns are matched by name and read as in training.
+
+    With --json, the keys are file, data, target, rows (with a known class), unlabelled (rows without a class), unknown
+    (rows of classes that the model does not know), accuracy, log_loss (each with mean and standard_error), brier, auc,
+    calibration_error, classes (each with name, rows, predicted, precision and recall), confusion (rows by true and
+    predicted class) and notes.
+    """
+    source = open_source(data, database, kind, encoding, sheet)
+    with progress() as bar:
+        from tanbark.evaluate import EvaluationAccumulator
+        from tanbark.files import load
+        from tanbark.schema.recipe.unreadable import UnreadableValues, collecting
+
+        fitted = load(model).set_params(n_jobs=-1)
+        rows = ModelRows.of(fitted.schema_, source.as_written(), target, missing, strict)
+        if rows.target is None:
+            raise CommandError(
+                f"{source.name} has no column {fitted.schema_.class_name!r}, the class of the model; name the column "
+                "with the true classes with --target"
+            )
+        found = EvaluationAccumulator(fitted.classes_)
+        with collecting(UnreadableValues()) as unreadable:
+            for X, y, _ in rows.batches(bar, "evaluating"):
+                found.add(fitted.predict_log_proba(X), found.codes(y))
+            unreadable.check()
+        result = found.result()
+    notes = [*unreadable.notes(), *_notes(result, rows.target)]
+    if as_json:
+        print_json(
+            {"file": str(model), "data": source.name, "target": rows.target, **_document(result), "notes": notes}
+        )
+        return
+    console = summary_console()
+    _print(console, f"{model} on {source.name}", rows.target, result)
+    for note in notes:
+        console.print(f"note: {note}", style="yellow", soft_wrap=True)
+
+
+def _notes(found: Evaluation, target: str) -> list[str]:
+    """Return notes on rows that could not be evaluated."""
+    notes = []
+    if found.unlabelled_rows:
+        notes.append(f"{counted(found.unlabelled_rows, 'row')} without a {target} left out")
+    if found.unknown_rows:
+        have = "has" if found.unknown_rows == 1 else "have"
+        notes.append(
+            f"{counted(found.unknown_rows, 'row')} {have} a {target} that the model does not know; these count as "
+            f"wrong, and without them the log loss is {found.known_log_loss:.3f} nats"
+        )
+    return notes
+
+
+def _document(found: Evaluation) -> dict[str, Any]:
+    """Return the performance for a script."""
+    columns = zip(found.classes.tolist(), found.support, found.predicted, found.precision, found.recall, strict=True)
+    return {
+        "rows": found.rows,
+        "unlabelled": found.unlabelled_rows,
+        "unknown": found.unknown_rows,
+        "accuracy": {"mean": found.accuracy, "standard_error": found.accuracy_standard_error},
+        "log_loss": {"mean": found.log_loss, "standard_error": found.log_loss_standard_error},
+        "brier": found.brier,
+        "auc": found.auc,
+        "calibration_error": found.calibration_error,
+        "classes": [
+            {"name": name, "rows": rows, "predicted": predicted, "precision": precision, "recall": recall}
+            for name, rows, predicted, precision, recall in columns
+        ],
+        "confusion": found.confusion,
+    }
+
+
+def _print(console: Console, title: str, target: str, found: Evaluation) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    console.print(Text.assemble((title, "bold"), f": {counted(found.rows, 'row')} with a known {target}"))
+    commonest = int(found.support.argmax())
+    share = percent(found.support[commonest] / found.rows)
+    guess = f"always predicting {str(found.classes[commonest])!r}: {share}"
+    grid = Table.grid(padding=(0, 3, 0, 0))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(justify="right")
+    grid.add_column(style="dim")
+    error = percent(found.accuracy_standard_error) if found.rows > 1 else "?"
+    grid.add_row("accuracy", percent(found.accuracy), f"± {error}, {guess}")
+    grid.add_row("log loss", f"{found.log_loss:.3f}", f"± {found.log_loss_standard_error:.3f} nats, lower is better")
+    grid.add_row("Brier score", f"{found.brier:.3f}", "from 0 to 2, lower is better")
+    grid.add_row("AUC", f"{found.auc:.3f}", "0.5 is chance, 1 is perfect")
+    grid.add_row("calibration error", f"{found.calibration_error:.3f}", "0 is perfect")
+    console.print(grid)
+    console.print()
+    console.print(_class_table(found))
+
+
+def _class_table(found: Evaluation) -> Any:
+    """Return precision and recall of each class, and the confusion matrix if there are few classes."""
+    from rich.table import Table
+    from rich.text import Text
+
+    n_classes = len(found.classes)
+    confused = n_classes <= MAX_CLASSES_SHOWN
+    names = [str(label) for label in found.classes]
+    heads = ["true class", "rows", "recall", "precision", *([f"as {name}" for name in names] if confused else ())]
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    for at, head in enumerate(heads):
+        table.add_column(Text(head), justify="right" if at else "left")
+    for k, name in enumerate(names):
+        shares = [f"{value:.1%}" if value == value else "-" for value in (found.recall[k], found.precision[k])]
+        cells = [f"{count:,}" for count in found.confusion[k]] if confused else []
+        styled = [Text(cell, "green" if at == k else "") for at, cell in enumerate(cells)]
+        table.add_row(Text(name), f"{found.support[k]:,}", *shares, *styled)
+    return table
