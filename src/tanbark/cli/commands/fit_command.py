@@ -192,6 +192,7 @@ def fit(
     fitted = result.model
 
     from tanbark.classifiers.registry import REGISTRY
+    from tanbark.evaluate import leaking_columns
     from tanbark.files import save
 
     # Without the lock, an update that has read the old model would overwrite this one.
@@ -199,7 +200,8 @@ def fit(
         save(fitted.set_params(n_jobs=None), path)
     console = summary_console(as_json)
     _print_summary(console, source, result, columns)
-    notes = [advice(note) for note in [*result.notes, *folder_column_notes(source)]]
+    leaking = dict.fromkeys(map(str, leaking_columns(fitted.counts_)))
+    notes = [advice(note) for note in [*result.notes, *leaking, *folder_column_notes(source)]]
     for note in notes:
         console.print(f"note: {note}", style="yellow")
     validation = _validate(console, request, result, cv)
@@ -280,7 +282,10 @@ def _print_summary(console: Console, source: Source, result: FitResult, columns:
     more = len(shares) - MAX_CLASSES_LISTED
     shown = ", ".join(shares[:MAX_CLASSES_LISTED]) + (f" and {more} more" if more > 0 else "")
     categories = [f"{c.name} ({c.arity})" for c in schema.columns if isinstance(c, Category)]
-    numbers = [f"{c.name} ({c.arity})" for c in schema.columns if isinstance(c, Number)]
+    numbers = [f"{c.name} ({c.arity})" for c in schema.columns if isinstance(c, Number) and not c.is_date]
+    dates = [f"{c.name} ({c.arity})" for c in schema.columns if isinstance(c, Number) and c.is_date]
+    unused = set(schema.input_names) - {c.source or c.name for c in schema.columns}
+    left_out = [name for name in source.schema.names if name in columns.ignore or name in unused]
     shares_missing = zip(schema.names, missing_shares(counts), strict=True)
     missing = [f"{name} {percent(share)}" for name, share in shares_missing if share > 0]
     grid = Table.grid(padding=(0, 3, 0, 0))
@@ -293,8 +298,10 @@ def _print_summary(console: Console, source: Source, result: FitResult, columns:
         grid.add_row("categories", ", ".join(categories))
     if numbers:
         grid.add_row("numbers", ", ".join(numbers))
-    if columns.ignore:
-        grid.add_row("ignored", ", ".join(columns.ignore))
+    if dates:
+        grid.add_row("dates", ", ".join(dates))
+    if left_out:
+        grid.add_row("left out", ", ".join(left_out))
     if missing:
         grid.add_row("missing", ", ".join(missing))
     if hasattr(model, "log_score_"):
