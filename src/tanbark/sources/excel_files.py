@@ -240,6 +240,8 @@ def _workbook(file: StoredFile) -> Any:
     except ImportError as error:
         raise SourceError("reading a spreadsheet requires python-calamine: pip install 'tanbark[excel]'") from error
     path = file.local
+    if not path.stat().st_size:
+        raise SourceError(f"{file} is empty; is it a workbook?")
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             size = sum(one.file_size for one in archive.infolist())
