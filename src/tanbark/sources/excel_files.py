@@ -15,7 +15,7 @@ from tanbark.messages import counted, warn
 from tanbark.sources.duckdb_rows import Rows, connect, first_line, interruptible, token_spellings
 from tanbark.sources.file_source import FileErrors, FileSource
 from tanbark.sources.source import SourceError, batch_rows, check_names
-from tanbark.sources.stored_files import StoredFile
+from tanbark.sources.stored_files import ZIP_ERRORS, StoredFile
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -292,7 +292,7 @@ def _workbook_errors(file: StoredFile) -> Iterator[None]:
         yield
     except SourceError:
         raise
-    except (zipfile.BadZipFile, ValueError) as error:
+    except ZIP_ERRORS as error:
         raise SourceError(f"{file} is not a valid workbook: {first_line(error)}") from error
     except BaseException as error:
         # The library is written in Rust; its panics are not exceptions.
