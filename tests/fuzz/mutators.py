@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import copy
 import gzip
+import io
 import json
 import random
 import re
+import zipfile
 import zlib
 from collections.abc import Sequence
 from typing import Any
@@ -98,6 +100,26 @@ def mutated_gzip(data: bytes, rng: random.Random, others: Sequence[bytes] = ()) 
     except (OSError, EOFError, zlib.error):
         return mutated_bytes(data, rng)
     return gzip.compress(mutated_text(text, rng), mtime=0)
+
+
+def mutated_zip(data: bytes, rng: random.Random, others: Sequence[bytes] = ()) -> bytes:
+    """Return an archive with one of its files changed, or its own bytes."""
+    if rng.random() < 0.4:
+        return mutated_bytes(data, rng)
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = {name: archive.read(name) for name in archive.namelist()}
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError):
+        return mutated_bytes(data, rng)
+    if not members:
+        return mutated_bytes(data, rng)
+    name = rng.choice(sorted(members))
+    members[name] = mutated_text(members[name], rng)
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for member, content in members.items():
+            archive.writestr(member, content)
+    return out.getvalue()
 
 
 # Model files

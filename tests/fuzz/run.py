@@ -23,8 +23,18 @@ from importlib.util import find_spec
 from pathlib import Path
 
 HERE = Path(__file__).parent
-NAMES = ("model", "command", "bif", "xmlbif", "csv", "arff", "jsonl", "parquet", "csv.gz", "arff.gz")
-NAMES += ("ask csv", "ask jsonl", "ask parquet", "fit csv", "fit arff", "fit jsonl", "fit parquet")
+NAMES = ("model", "command", "bif", "xmlbif", "csv", "arff", "jsonl", "parquet", "feather", "arrows", "xlsx", "csv.gz")
+NAMES += (
+    "arff.gz",
+    "csv.zip",
+    "ask csv",
+    "ask jsonl",
+    "ask parquet",
+    "fit csv",
+    "fit arff",
+    "fit jsonl",
+    "fit parquet",
+)
 TOO_LONG = 60
 """So many seconds a file may take."""
 MOST_MEMORY = 12 * 2**30

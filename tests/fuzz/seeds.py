@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import gzip
 import io
 import warnings
@@ -14,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import tanbark
+from sources.written_tables import arrow_bytes, arrow_stream_bytes, workbook_bytes, zipped
 from tanbark import (
     AODE,
     BNC2P,
@@ -159,9 +161,12 @@ probability ( class | a ) { /* in short */ default 0.1, 9e-1; (y) 0.2, 0.8; }
 
 @cache
 def tables(kind: str) -> tuple[bytes, ...]:
-    """Return tables in a format: csv, jsonl, parquet, arff, or a text format with .gz after it."""
+    """Return tables in a format: csv, jsonl, parquet, feather, arrows, xlsx, arff, or one with .gz or .zip after it."""
     if kind.endswith(".gz"):
         return tuple(gzip.compress(text, mtime=0) for text in tables(kind.removesuffix(".gz")))
+    if kind.endswith(".zip"):
+        inner = kind.removesuffix(".zip")
+        return tuple(zipped({f"t.{inner}": data}) for data in tables(inner))
     X, y = table(12)
     frame = X.assign(walk=y)
     if kind == "csv":
@@ -173,7 +178,11 @@ def tables(kind: str) -> tuple[bytes, ...]:
             plain,
             b'{"a": 1, "b": [1, {"c": null}]}\n{"a": "x", "b": {"c": 1.5e3}}\n\n{"d": true, "a": "2024-01-01"}\n',
         )
-    if kind == "parquet":
+    if kind == "xlsx":
+        numbers = [["a", None, "b"], [1, True, "x"], [2.5, None, datetime.date(2024, 2, 29)], ["NA", False, 3]]
+        cells = [frame.columns.tolist(), *([None if v != v else v for v in row] for row in frame.to_numpy().tolist())]
+        return workbook_bytes({"S": cells}), workbook_bytes({"S": [], "T": numbers})
+    if kind in ("parquet", "feather", "arrows"):
         arrow = pa.Table.from_pandas(frame.astype({"flag": "boolean"}), preserve_index=False)
         nested = pa.table(
             {
@@ -185,6 +194,10 @@ def tables(kind: str) -> tuple[bytes, ...]:
                 "y": ["a", "b", "a"],
             }
         )
+        if kind == "feather":
+            return arrow_bytes(arrow), arrow_bytes(nested)
+        if kind == "arrows":
+            return arrow_stream_bytes(arrow), arrow_stream_bytes(nested)
         return _parquet(arrow), _parquet(arrow, compression="gzip", version="1.0"), _parquet(nested)
     rows = [
         ",".join("?" if v is None or v != v else f"'{v}'" if " " in str(v) or "," in str(v) else str(v) for v in row)

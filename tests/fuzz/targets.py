@@ -343,16 +343,23 @@ def _table_target(kind: str, read: Callable[[bytes], bool] | None = None) -> Tar
     def by_bytes(data, rng, others):
         return mutators.mutated_bytes(data, rng)
 
-    mutate = mutators.mutated_gzip if kind.endswith(".gz") else by_bytes if kind == "parquet" else mutators.mutated_text
+    if kind.endswith(".gz"):
+        mutate = mutators.mutated_gzip
+    elif kind.endswith((".zip", "xlsx")):
+        mutate = mutators.mutated_zip
+    else:
+        mutate = by_bytes if kind in ("parquet", "feather", "arrows") else mutators.mutated_text
     return Target(read or table(kind), lambda: seeds.tables(kind), mutate)
 
+
+TABLES = ("csv", "arff", "jsonl", "parquet", "feather", "arrows", "xlsx", "csv.gz", "arff.gz", "csv.zip")
 
 TARGETS: dict[str, Target] = {
     "model": Target(model, _models, mutators.mutated_model),
     "command": Target(command, _models, mutators.mutated_model),
     "bif": Target(bif, lambda: seeds.networks("bif"), mutators.mutated_text),
     "xmlbif": Target(xmlbif, lambda: seeds.networks("xmlbif"), mutators.mutated_text),
-    **{kind: _table_target(kind) for kind in ("csv", "arff", "jsonl", "parquet", "csv.gz", "arff.gz")},
+    **{kind: _table_target(kind) for kind in TABLES},
     **{f"ask {kind}": _table_target(kind, asking(kind)) for kind in ("csv", "jsonl", "parquet")},
     **{f"fit {kind}": _table_target(kind, fitting(kind)) for kind in ("csv", "arff", "jsonl", "parquet")},
 }

@@ -6,7 +6,7 @@ import time
 import pyarrow as pa
 import pytest
 
-from tanbark.sources import SourceError
+from tanbark.sources import SourceError, files
 from tanbark.sources import arff_files as arff
 from tanbark.sources.stored_files import TextFile
 
@@ -93,3 +93,9 @@ def test_many_levels_and_attributes_are_parsed_in_linear_time(tmp_path):
 def test_an_attribute_whose_type_is_a_comment_raises(tmp_path):
     with pytest.raises(SourceError, match="line 2: 'a' has the unsupported type ''"):
         read(tmp_path, "@relation r\n@attribute a %numeric\n@data\n1\n")
+
+
+def test_a_broken_line_is_named_when_rows_are_read_as_they_are_written(tmp_path):
+    (tmp_path / "t.arff").write_text("@relation r\n@attribute a numeric\n@data\n1\n1,2\n")
+    with pytest.raises(SourceError, match=r"t\.arff, line 5: expected 1 values, one per attribute, got 2$"):
+        list(files(tmp_path / "t.arff").as_written().select(["c0"]))

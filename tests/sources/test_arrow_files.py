@@ -77,6 +77,13 @@ def test_a_truncated_file_raises(tmp_path, kind, size):
         list(files(path).batches())
 
 
+def test_a_truncated_file_is_named_when_it_is_read_as_it_is_written(tmp_path):
+    path = written(TABLE, tmp_path / "t.arrows")
+    path.write_bytes(path.read_bytes()[:-300])
+    with pytest.raises(SourceError, match=r"t\.arrows is not a valid Arrow file: Expected to be able to read"):
+        list(files(path).as_written().select(["c0"]))
+
+
 def test_an_empty_file_raises(tmp_path):
     (tmp_path / "t.arrow").write_bytes(b"")
     with pytest.raises(SourceError, match=r"t\.arrow is not a valid Arrow file"):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tanbark.messages import first_repeated
 from tanbark.sources.duckdb_rows import Rows, connect
-from tanbark.sources.file_source import FileErrors, FileSource
+from tanbark.sources.file_source import FileSource, StreamErrors
 from tanbark.sources.source import SourceError, check_names
 from tanbark.sources.stored_files import TextFile
 from tanbark.sources.text_files import opened_lines
@@ -250,7 +250,7 @@ class ArffFiles(FileSource):
         connection = connect()
         texts = pa.schema([(name, pa.string()) for name in names])
         connection.register("arff_rows", pa.RecordBatchReader.from_batches(texts, self._batches(typed=False)))
-        return Rows(self, connection, "arff_rows", names, ("VARCHAR",) * len(names), FileErrors(self))
+        return Rows(self, connection, "arff_rows", names, ("VARCHAR",) * len(names), StreamErrors(self))
 
     def _batches(self, typed: bool) -> Iterator[pa.RecordBatch]:
         """Yield the rows of all files in order."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tanbark.sources.column_types import cast_array, merged_schema
 from tanbark.sources.duckdb_rows import Rows, connect, first_line
-from tanbark.sources.file_source import FileErrors, FileSource
+from tanbark.sources.file_source import FileSource, StreamErrors
 from tanbark.sources.source import SourceError, batch_rows, raised_by_arrow
 from tanbark.sources.stored_files import StoredFile
 
@@ -61,7 +61,7 @@ class ArrowFiles(FileSource):
 
         names = tuple(self.schema.names)
         connection = connect()
-        errors = FileErrors(self)
+        errors = StreamErrors(self)
         with errors:
             connection.register("arrow_rows", pa.RecordBatchReader.from_batches(self.schema, self.batches()))
             types = tuple(map(str, connection.sql("SELECT * FROM arrow_rows LIMIT 0").types))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import datetime
+import re
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tanbark.memory import usable_memory
@@ -15,7 +17,7 @@ from tanbark.messages import counted, warn
 from tanbark.sources.duckdb_rows import Rows, connect, first_line, interruptible, token_spellings
 from tanbark.sources.file_source import FileErrors, FileSource
 from tanbark.sources.source import SourceError, batch_rows, check_names
-from tanbark.sources.stored_files import StoredFile
+from tanbark.sources.stored_files import ZIP_ERRORS, StoredFile
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,6 +30,10 @@ MAX_SHEETS_LISTED = 10
 """Maximum number of sheets that a message lists."""
 BYTES_PER_STORED_BYTE = 4
 """Approximate memory for each byte of an unpacked workbook while it is read."""
+# A formula whose result is an empty text has the type "str".
+_FORMULA_WITHOUT_RESULT = re.compile(
+    rb'<c(?![^<>]*\st="str")[^<>]*>\s*<f(?:[^<>]*/>|[^<>]*>[^<]*</f>)\s*(?:<v\s*/>|<v></v>|</c>)'
+)
 
 
 class ExcelFiles(FileSource):
@@ -195,6 +201,11 @@ def _sheet_rows(file: StoredFile, sheet: str | int | None) -> tuple[list[str], I
     """Return the names of the columns and the rows below them, without empty rows and columns at the ends."""
     with _workbook_errors(file):
         workbook = interruptible(lambda: _workbook(file))
+        if interruptible(lambda: _has_formulas_without_results(file.local)):
+            warn(
+                f"{file}: some formulas have no stored results and count as missing; open the file in a spreadsheet "
+                "program and save it"
+            )
         name = _chosen_sheet(file, workbook, sheet)
         cells = interruptible(lambda: workbook.get_sheet_by_name(name))
     first = _first_row(cells)
@@ -240,12 +251,23 @@ def _workbook(file: StoredFile) -> Any:
     except ImportError as error:
         raise SourceError("reading a spreadsheet requires python-calamine: pip install 'tanbark[excel]'") from error
     path = file.local
+    if not path.stat().st_size:
+        raise SourceError(f"{file} is empty; is it a workbook?")
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             size = sum(one.file_size for one in archive.infolist())
         if BYTES_PER_STORED_BYTE * size > usable_memory():
             raise SourceError(f"{file} has {size:,} bytes when unpacked, too many for the memory; export it as CSV")
     return CalamineWorkbook.from_path(str(path))
+
+
+def _has_formulas_without_results(path: Path) -> bool:
+    """Return whether a sheet has formulas whose results were not computed, as other programs than Excel write them."""
+    if not zipfile.is_zipfile(path):
+        return False
+    with zipfile.ZipFile(path) as archive:
+        sheets = [name for name in archive.namelist() if name.startswith("xl/worksheets/") and name.endswith(".xml")]
+        return any(_FORMULA_WITHOUT_RESULT.search(archive.read(name)) for name in sheets)
 
 
 def _chosen_sheet(file: StoredFile, workbook: Any, sheet: str | int | None) -> str:
@@ -290,7 +312,7 @@ def _workbook_errors(file: StoredFile) -> Iterator[None]:
         yield
     except SourceError:
         raise
-    except (zipfile.BadZipFile, ValueError) as error:
+    except ZIP_ERRORS as error:
         raise SourceError(f"{file} is not a valid workbook: {first_line(error)}") from error
     except BaseException as error:
         # The library is written in Rust; its panics are not exceptions.

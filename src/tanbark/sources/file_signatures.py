@@ -6,13 +6,12 @@ import codecs
 import mmap
 import re
 import zipfile
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from tanbark.sources.source import SourceError
-from tanbark.sources.stored_files import StoredFile
+from tanbark.sources.stored_files import ZIP_ERRORS, StoredFile
 
 SIGNATURE_BYTES = 4096
 """Number of bytes by which a format is recognised."""
@@ -146,7 +145,7 @@ def signature(path: Path) -> Signature | None:
             names = set(archive.namelist())
             if "mimetype" in names and b"opendocument.spreadsheet" in archive.read("mimetype"):
                 return _OPEN_DOCUMENT
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, zlib.error, EOFError):
+    except (*ZIP_ERRORS, RuntimeError, OSError):
         return found
     return next((within for name, within in _ENTRIES if name in names), found)
 

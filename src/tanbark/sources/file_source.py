@@ -163,3 +163,12 @@ class FileErrors:
 
     def diagnose(self) -> None:
         """Raise SourceError with a more precise message, if the files reveal one."""
+
+
+class StreamErrors(FileErrors):
+    """Convert errors of files that DuckDB reads as an Arrow stream, and would report with a traceback."""
+
+    def diagnose(self) -> None:
+        """Raise the error that reading the files raises."""
+        for _ in self.source.batches():
+            pass

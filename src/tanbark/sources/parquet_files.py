@@ -59,10 +59,14 @@ class ParquetFiles(FileSource):
         texts = [field.name for field in wanted if pa.types.is_dictionary(field.type)]
         for file in self.stored:
             with _parquet_errors(file), _opened(file, texts) as parquet:
+                missing = parquet.metadata.num_rows
                 for groups in _row_groups(parquet.metadata):
                     for batch in parquet.iter_batches(2 * batch_rows(len(names)), groups, names):
                         arrays = [cast_array(batch.column(field.name), field, file) for field in wanted]
+                        missing -= batch.num_rows
                         yield pa.record_batch(arrays, schema=wanted)
+            if names and missing:
+                raise SourceError(f"{file} is not a valid Parquet file: its number of rows is not that of its footer")
 
     def as_written(self) -> Rows:
         """Return the rows in the types of the files."""

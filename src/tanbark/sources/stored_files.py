@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import gzip
 import io
 import lzma
 import os
 import shutil
+import struct
 import tempfile
 import weakref
 import zipfile
@@ -31,6 +33,8 @@ COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 """Compression of text files by the ending of their names."""
 FALLBACK_ENCODING = "cp1252"
 """Encoding of text files that are not UTF-8."""
+ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OverflowError, ValueError)
+"""Errors of reading a damaged zip archive."""
 _BYTE_ORDER_MARKS = (
     # UTF-32 comes first, because its mark begins with that of UTF-16.
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -130,10 +134,17 @@ class StoredFile:
         try:
             with zipfile.ZipFile(self.path) as archive:
                 yield archive
-        except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError) as error:
-            raise SourceError(f"{self} is not a valid zip archive") from error
+        except SourceError:
+            raise
         except NotImplementedError as error:
             raise SourceError(f"{self} has a kind of zip compression that is not supported; unpack it first") from error
+        except ZIP_ERRORS as error:
+            raise SourceError(f"{self} is not a valid zip archive") from error
+        except OSError as error:
+            # A damaged archive has files at impossible places.
+            if error.errno != errno.EINVAL:
+                raise
+            raise SourceError(f"{self} is not a valid zip archive") from error
 
     def _temporary(self, name: str) -> Path:
         """Return the path of a temporary file, which is removed together with this object or when Python ends."""

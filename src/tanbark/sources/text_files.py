@@ -34,16 +34,7 @@ _NUMBERED = re.compile(r"_\d+$")
 _TEMPORAL = ("DATE", "TIME", "INTERVAL")
 """Prefixes of the SQL types that DuckDB infers for some texts."""
 _NUMBER_TYPES = "['NULL', 'BIGINT', 'DOUBLE', 'VARCHAR']"
-"""The types that DuckDB may infer for a column of a CSV file."""
-_PLAIN = {
-    "BIGINT": "CAST(TRY_CAST({0} AS BIGINT) AS VARCHAR) IS NOT DISTINCT FROM {0}",
-    # Text comparisons rule out names such as inf, blanks, leading zeros as in 007, and signs other than minus.
-    "DOUBLE": (
-        "(({0} >= '0' AND {0} < ':' AND NOT ({0} >= '00' AND {0} < '0:')) OR ({0} >= '-0' AND {0} < '-:')) "
-        "AND NOT contains({0}, '_') AND coalesce(isfinite(TRY_CAST({0} AS DOUBLE)), false)"
-    ),
-}
-"""SQL conditions on texts that are plain numbers, by the type of the numbers."""
+"""The types that DuckDB may infer for a CSV column; it reads neither 007 nor +5 as a number."""
 
 
 @contextmanager
@@ -89,7 +80,6 @@ class CsvFiles(DuckFiles):
     def __init__(self, stored: Sequence[TextFile], missing: Sequence[str], labels: Sequence[str] = ()) -> None:
         super().__init__(stored, missing)
         self.labels = tuple(labels)
-        self._rows: int | None = None
 
     def as_written(self) -> Rows:
         """Return the rows with every value as text."""
@@ -98,44 +88,14 @@ class CsvFiles(DuckFiles):
     def typed(self) -> Rows:
         """Return the rows with columns of plain numbers as numbers, and all others as text."""
         null = f"nullstr=[{', '.join(map(quoted, token_spellings(self.missing)))}]"
-        # The first rows show which columns may be numeric.
-        guessed = self._described([f"auto_type_candidates={_NUMBER_TYPES}", null])[0].types
-        rows, columns = self._described(["all_varchar=true", null])
-        kinds = self._checked_types(rows, guessed)
+        inferred, columns = self._described([f"sample_size=-1, auto_type_candidates={_NUMBER_TYPES}", null])
+        kinds = [
+            "VARCHAR" if name in self.labels and kind != "BIGINT" else kind
+            for name, kind in zip(inferred.names, inferred.types, strict=True)
+        ]
+        # Explicit types avoid inferring them again each time the files are read.
         types = ", ".join(f"{quoted(column)}: {quoted(kind)}" for column, kind in zip(columns, kinds, strict=True))
         return self._described([null, f"types={{{types}}}"])[0]
-
-    def _checked_types(self, rows: Rows, guessed: Sequence[str]) -> list[str]:
-        """Return the type of each column, given a guess from the first rows, after checking all rows; count the rows.
-
-        The types are all that other rows can rule out: a column of integers has only integers as Python prints them,
-        and a column of floats only finite numbers without leading zeros or anything that needs interpretation.
-        """
-        wanted = [
-            "VARCHAR" if kind not in _PLAIN or (name in self.labels and kind != "BIGINT") else kind
-            for name, kind in zip(rows.names, guessed, strict=True)
-        ]
-        checks = [
-            (i, kind)
-            for i, most in enumerate(wanted)
-            for kind in (("BIGINT", "DOUBLE") if most == "BIGINT" and rows.names[i] not in self.labels else (most,))
-            if kind in _PLAIN
-        ]
-        plain = [f"bool_and({_PLAIN[kind].format(f'c{i}')}) FILTER (WHERE c{i} IS NOT NULL)" for i, kind in checks]
-        columns = ", ".join(f"c{i}" for i in range(len(rows.names)))
-        query = f"SELECT {', '.join(['count(*)', *plain])} FROM {rows.relation} AS rows({columns})"
-        with rows.errors:
-            found = interruptible(lambda: rows.connection.sql(query).fetchall()[0], rows.connection.interrupt)
-        self._rows, *fits = found
-        kinds = ["VARCHAR"] * len(wanted)
-        for (i, kind), fit in zip(reversed(checks), reversed(fits), strict=True):
-            kinds[i] = kind if fit else kinds[i]
-        return kinds
-
-    @property
-    def total(self) -> int | None:
-        """Number of rows, once the types of the columns have been determined."""
-        return self._rows
 
     def _described(self, options: list[str]) -> tuple[Rows, list[str]]:
         """Return the rows read with the given options, and DuckDB's names of the columns."""

@@ -277,12 +277,14 @@ def test_brackets_in_names_are_printed_as_they_are(run, tmp_path):
             "cannot write no/such/m.tanbark: there is no folder no/such",
         ),
         (["."], "is a folder"),
-        (["t.odd", "-t", "walk"], "the name must end in"),
+        (["t.dat", "-t", "walk"], "the name must end in"),
+        (["t.xlsx", "-t", "walk"], "t.xlsx is empty; is it a workbook?"),
     ],
 )
 def test_a_mistake_gets_one_sentence(write, run, table, tmp_path, words, sentence):
     write(table, tmp_path / "t.csv")
-    (tmp_path / "t.odd").write_text("")
+    (tmp_path / "t.dat").write_text("")
+    (tmp_path / "t.xlsx").write_text("")
     assert sentence in run("fit", *words, code=1).stderr
 
 
