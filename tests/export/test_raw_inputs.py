@@ -18,9 +18,8 @@ AMOUNT = RNG.integers(100, 9000, ROWS)
 COLOUR = RNG.choice(["red", "blue", "N/A", " n/a ", "", "none"], ROWS)
 Y = np.where(RNG.random(ROWS) < 0.2, "p", np.where((AMOUNT > 4000) | (COLOUR == "red"), "p", "q"))
 TEXT = pd.DataFrame({"amount": [f"${n:,}" for n in AMOUNT], "colour": COLOUR, "member": ["yes", "no"] * 100})
-DAYS = pd.DataFrame(
-    {"seen": pd.Timestamp("2024-01-01") + pd.to_timedelta(AMOUNT, unit="h"), "size": np.arange(ROWS) / 8}
-)
+SEEN = pd.Timestamp("2024-01-01") + pd.to_timedelta(AMOUNT, unit="h")
+DAYS = pd.DataFrame({"seen": SEEN, "size": np.arange(ROWS) / 8})
 CLASSIFIERS = (NaiveBayes, TAN, EvidenceBN)
 
 
