@@ -47,6 +47,16 @@ def test_every_classifier_predicts_the_same_from_subtracted_counts_as_from_rows(
     check(clone(MODELS[name]).set_params(encoder=encoder), X, y, shared=3, folds=3)
 
 
+@pytest.mark.filterwarnings("ignore:column 'code'")
+def test_a_column_that_is_text_only_in_the_whole_table_is_read_anew_in_each_fold(check):
+    rng = np.random.default_rng(0)
+    code = np.where(np.arange(150) % 9 == 8, "n.k.", rng.choice(["1", "2", "3"], 150)).astype(object)
+    code[:13] = ["n.k."] * 2 + ["1"] * 11
+    X = pd.DataFrame({"code": code, "colour": rng.choice(["red", "blue"], 150)})
+    y = np.where(rng.random(150) < 0.7, X.colour, "red")
+    check(NaiveBayes(encoder=Encoder(coerce=True)), X, y, shared=0, folds=5)
+
+
 @pytest.mark.parametrize("name", SOME_MODELS)
 @pytest.mark.parametrize(
     "make",

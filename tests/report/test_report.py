@@ -46,7 +46,7 @@ WITHOUT_WHAT_IF = {"boosted-tables", "ensemble-bn"}
 def test_every_classifier_has_a_page(page, name):
     X, y = lenses()
     text = page(REGISTRY[name].classifier().fit(X, y), (X, y))
-    parts = {"className", "classes", "columns", "importance", "drawings", "logPrior", "scorer"}
+    parts = {"className", "classes", "columns", "importance", "dates", "drawings", "logPrior", "scorer"}
     assert set(page_data(text)) == parts - ({"scorer"} if name in WITHOUT_WHAT_IF else set())
     for part in ("What if", "Performance", "Network", "Feature importance", "Classes"):
         assert f"<h2>{part}</h2>" in text

@@ -136,8 +136,11 @@ class EncodedTable:
 
     @property
     def sharable(self) -> bool:
-        """Whether parts of the table can have the same schema at all."""
-        return self._given or all(isinstance(c, Category) and not c.other for c in self.schema.columns)
+        """Whether parts of the table can have the same schema at all. A part of a table may be read in another way."""
+        learned_alike = self.schema.recipe is None and all(
+            isinstance(c, Category) and not c.other for c in self.schema.columns
+        )
+        return self._given or learned_alike
 
     @cached_property
     def rows(self) -> Rows:

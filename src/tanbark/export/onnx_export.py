@@ -219,7 +219,9 @@ def _codes(graph: Graph, column: Column, name: str, unseen: str, missing: Sequen
 def _text_codes(
     graph: Graph, column: Category, flat: str, missing: Sequence[str], missing_code: int, unseen_code: int
 ) -> str:
-    spellings = {spelling: missing_code for text in missing for spelling in (text, text.upper(), text.title())}
+    spellings = {
+        spelling: missing_code for text in missing for spelling in (text, text.lower(), text.upper(), text.title())
+    }
     known = {"": missing_code} | spellings | {str(level): code for level, code in column.code.items()}
     return graph.node(
         "LabelEncoder", flat, keys_strings=[*known], values_int64s=[*known.values()], default_int64=unseen_code

@@ -37,7 +37,7 @@ def required_types(schema: Schema) -> dict[str, str]:
 
 
 def missing_texts(schema: Schema) -> list[tuple[str, ...]]:
-    """Return for each column of the schema the texts that count as missing values, in lower case, except levels."""
+    """Return for each column of the schema the texts that count as missing values, in any case."""
     if schema.recipe is None:
         return [()] * len(schema.columns)
     recipe = schema.recipe
@@ -46,6 +46,6 @@ def missing_texts(schema: Schema) -> list[tuple[str, ...]]:
     def texts(one: InputColumn) -> tuple[str, ...]:
         if one.kind != "category":
             return ()
-        return tuple(dict.fromkeys(text.strip().lower() for text in (*recipe.missing, *one.missing)))
+        return tuple(dict.fromkeys(text.strip() for text in (*recipe.missing, *one.missing)))
 
     return [texts(by_name[column.source or column.name]) for column in schema.columns]

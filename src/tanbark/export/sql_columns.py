@@ -82,7 +82,7 @@ def column_value(column: Column, values: Sequence[int], unseen: str, missing_tex
     unseen : {"marginalize", "error"}
         Whether labels that are not levels have the last value, or NULL.
     missing_texts : sequence of str, default=()
-        Texts in lower case that count as missing if they are not levels; blanks around them do not matter.
+        Texts that count as missing, in any case, if they are not levels; blanks around them do not matter.
 
     Returns
     -------
@@ -103,7 +103,7 @@ def column_value(column: Column, values: Sequence[int], unseen: str, missing_tex
         otherwise = str(values[len(column.levels)])
     operand, is_float = _comparable(column, name)
     if missing_texts and otherwise != missing and isinstance(next(iter(column.levels), ""), str):
-        marks = ", ".join(map(quoted_text, missing_texts))
+        marks = ", ".join(quoted_text(text.lower()) for text in missing_texts)
         otherwise = f"CASE WHEN LOWER(TRIM({operand})) IN ({marks}) THEN {missing} ELSE {otherwise} END"
     return _level_value(operand, column, values, missing, otherwise, is_float)
 

@@ -20,6 +20,7 @@ from tanbark.classifiers.stream import Stream
 from tanbark.drawing.html_page import page, table
 from tanbark.messages import counted
 from tanbark.models import EvidenceModel
+from tanbark.report.date_inputs import date_inputs
 from tanbark.report.importance import Importance, attribute_importance, mean_weights
 from tanbark.report.network_drawings import Drawing, drawings
 from tanbark.report.page_model import TooLargeError, has_evidence, page_model
@@ -113,6 +114,7 @@ def report_page(model: CountsClassifier, performance: Performance | None, weight
         "className": schema.class_name,
         "classes": [str(label) for label in schema.classes],
         "columns": [{"name": column.name, "labels": list(column.labels)} for column in schema.columns],
+        "dates": date_inputs(schema),
         "importance": importance.values.tolist(),
         "drawings": [
             {"path": one.path, "parents": one.parents, "ofClass": one.of_class, "title": one.title} for one in shown

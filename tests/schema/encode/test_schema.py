@@ -1,3 +1,4 @@
+import datetime
 import json
 
 import numpy as np
@@ -6,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tanbark import Encoder, Schema
+from tanbark import Encoder, InputColumn, Recipe, Schema
 from tanbark.schema import Category, Number
 
 QUICK = settings(deadline=None, database=None, max_examples=60)
@@ -341,3 +342,41 @@ def test_the_target_is_encoded_by_the_schemas_classes():
     assert PEOPLE.encode_target(["yes", None, "no", "yes"]).tolist() == [1, -1, 0, 1]
     with pytest.raises(ValueError, match=r"unknown class 'maybe'; the known classes are 'no', 'yes'"):
         PEOPLE.encode_target(["yes", "maybe"])
+
+
+# Dates and columns that are computed from others
+
+
+def test_labels_of_dates_are_dates_with_the_time_only_if_a_cut_has_one():
+    day = Number("seen", (19_783.0, 19_784.0), is_date=True)  # 54 years with 13 leap days, 31 + 29 days: 2024-03-01
+    assert day.labels == ("<= 2024-03-01", "(2024-03-01, 2024-03-02]", "> 2024-03-02")
+    hour = Number("seen", (19_783.0, 19_783.5), is_date=True)
+    assert hour.labels == ("<= 2024-03-01 00:00", "(2024-03-01 00:00, 2024-03-01 12:00]", "> 2024-03-01 12:00")
+    assert Number("seen", (), is_date=True).labels == ("any date",)
+    assert Number("seen", (), is_date=True).texts_of([1e300, -1e300])[0].startswith("1")
+
+
+def test_a_column_computed_from_an_unknown_column_raises():
+    with pytest.raises(ValueError, match=r"^column 'b' is computed from 'a', but the recipe has no such column$"):
+        Schema([Number("b", (1,), source="a")], ("no", "yes"))
+
+
+def test_the_columns_of_a_recipe_are_those_of_the_schema():
+    recipe = Recipe(inputs=[InputColumn("seen", "date", parts=["month"]), InputColumn("id", "ignored")])
+    columns = [Number("seen", (1,), is_date=True), Category("seen (month)", ("Jan", "Feb"), source="seen")]
+    schema = Schema(columns, ("no", "yes"), recipe=recipe)
+    assert schema.input_names == ("seen", "id")
+    assert schema.source_index.tolist() == [0, 0]
+    with pytest.raises(ValueError, match=r"^the columns of the schema are not those of its recipe$"):
+        Schema(columns[:1], ("no", "yes"), recipe=recipe)
+
+
+def test_samples_of_dates_are_datetimes_within_their_interval():
+    schema = Schema([Number("seen", (0.5, 1.25), 0.0, 2.0, is_date=True)], ("no", "yes"))
+    rows = schema.decode(np.array([[0, 1, 2, 255] * 25], np.uint8), 0)[:, 0]
+    assert rows[3] is None
+    ends = [datetime.datetime(1970, 1, 1), datetime.datetime(1970, 1, 1, 12), datetime.datetime(1970, 1, 2, 6)]
+    ends.append(datetime.datetime(1970, 1, 3))
+    for code in range(3):
+        assert all(ends[code] <= row <= ends[code + 1] for row in rows[code::4])
+    assert schema.encode(np.array([[row] for row in rows], object))[0].tolist() == [0, 1, 2, 255] * 25

@@ -2,16 +2,20 @@
 
 import datetime
 import pickle
+import random
 import warnings
 
 import narwhals as nw
+import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tanbark import Encoder, Recipe
 from tanbark.schema import Survey
 from tanbark.schema.recipe.recipe import InputColumn
+from tanbark.schema.survey import input_survey
 
 DAY = datetime.datetime(2023, 11, 28, 22)
 HOURS = st.integers(0, 24 * 400).map(lambda hours: DAY + datetime.timedelta(hours=hours))
@@ -151,3 +155,55 @@ def test_the_schema_and_the_warnings_are_those_of_the_whole_table(data, workers,
     encoder = data.draw(encoders([name for name in table.column_names if name != "y"]))
     batches = table.to_batches(data.draw(st.integers(1, 60)))
     assert surveyed(encoder, batches, table.schema, workers, shuffle) == whole(encoder, table)
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 2**32), st.sampled_from([*STYLES[:6], "iso"]), st.integers(0, 2), st.randoms(use_true_random=False))
+def test_more_texts_than_are_stored_give_the_same_schema_of_numbers_and_dates(seed, style, workers, shuffle):
+    rng = np.random.default_rng(seed)
+    values = rng.integers(-2000, 5000, 200).tolist()
+    days = [str(np.datetime64("2024-01-01") + value) for value in values]
+    texts = days if style == "iso" else [written(value, style) for value in values]
+    texts[:6] = ["n/a", "-", "", "n/a", "?", "."]
+    table = pa.table({"x": texts, "y": ["a", "b"] * 100})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(input_survey, "MAX_DISTINCT_LABELS", 20)
+        found = surveyed(Encoder(coerce=True), table.to_batches(30), table.schema, workers, shuffle)
+    assert found == whole(Encoder(coerce=True), table)
+
+
+def test_a_category_of_more_texts_than_are_stored_is_an_identifier_or_an_error(monkeypatch):
+    monkeypatch.setattr(input_survey, "MAX_DISTINCT_LABELS", 20)
+    table = pa.table({"id": [f"p{n}" for n in range(60)], "size": [n / 4 for n in range(60)], "y": ["a", "b"] * 30})
+    shuffle = random.Random(0)
+    schema, notes = surveyed(Encoder(coerce=True, identifiers="drop"), table.to_batches(7), table.schema, 2, shuffle)
+    assert schema.names == ("size",)
+    assert notes == ["column 'id' looks like an identifier: left out; keep it with keep=['id']"]
+    for encoder in (Encoder(coerce=True), Encoder(coerce=True, identifiers="drop", keep=["id"])):
+        error, message = surveyed(encoder, table.to_batches(7), table.schema, 2, shuffle)
+        assert error is ValueError
+        assert message.startswith("column 'id' has more than")
+    error, message = surveyed(
+        Encoder(coerce=True, identifiers="drop"), table.drop_columns("size").to_batches(7), table.schema, 1, shuffle
+    )
+    assert error is ValueError
+
+
+def test_a_survey_reports_given_columns_that_cannot_be_read():
+    table = pa.table({"x": ["red", "blue", "1"] * 20, "y": ["a", "b"] * 30})
+    encoder = Encoder(coerce=Recipe(inputs=[InputColumn("x", "number")]))
+    expected = (
+        "column 'x': the model expects numbers, but 40 of 60 values are not ('blue', 'red'); check whether it is the "
+        "right column"
+    )
+    assert surveyed(encoder, table.to_batches(7), table.schema, 2, random.Random(0)) == (ValueError, expected)
+    assert whole(encoder, table) == (ValueError, expected)
+
+
+def test_a_survey_raises_for_dates_that_are_errors():
+    for values in (["2024-03-01", "2024-03-02"], [datetime.date(2024, 3, 1), datetime.date(2024, 3, 2)]):
+        table = pa.table({"x": values, "y": ["a", "b"]})
+        encoder = Encoder(coerce=True, dates="error")
+        error, message = surveyed(encoder, table.to_batches(), table.schema, 0, random.Random(0))
+        assert (error, message) == whole(encoder, table)
+        assert error is TypeError

@@ -34,6 +34,7 @@ const signed = (weight) =>
 
 const MAX_LISTED_ATTRIBUTES = 20;
 const SLICE_MILLISECONDS = 8;
+const MILLISECONDS_PER_DAY = 86_400_000;
 const REHEARSALS = 40;
 const MAX_CACHED_ANSWERS = 5000;
 const REHEARSAL_STRIDE = 37; // attributes
@@ -56,7 +57,10 @@ class WhatIf {
     $("forget").addEventListener("click", () => {
       this.codes.fill(UNKNOWN);
       this.moves = [];
-      for (const { select } of this.rows.values()) select.value = String(UNKNOWN);
+      for (const { select, date } of this.rows.values()) {
+        select.value = String(UNKNOWN);
+        if (date) date.value = "";
+      }
       this.update();
     });
     this.update(true);
@@ -107,26 +111,52 @@ class WhatIf {
     select.append(...labels.map((label, code) => made("option", { value: String(code) }, label)));
     select.value = String(this.codes[u]);
     select.addEventListener("change", () => this.set(u, Number(select.value)));
+    const date = pageData.dates[u] && this.#dateInput(u);
     const fill = made("i");
     const number = made("output", { htmlFor: id });
     const item = made(
       "li",
       {},
       made("label", { htmlFor: id, className: "name" }, ...words(name)),
-      select,
+      made("span", { className: "value" }, select, ...(date ? [date] : [])),
       made("span", { className: "bar" }, fill),
       number,
     );
-    const row = { item, select, fill, number };
+    const row = { item, select, date, fill, number };
     this.rows.set(u, row);
     return row;
   }
 
-  set(u, code) {
-    this.codes[u] = code;
-    this.moves = this.moves.filter((move) => move !== u);
-    if (code !== UNKNOWN) this.moves.push(u);
+  // A field for a date, which sets the date's interval, day of the week, month and hour.
+  #dateInput(u) {
+    const { hasTime, parts } = pageData.dates[u];
+    const type = hasTime ? "datetime-local" : "date";
+    const date = made("input", { type, "aria-label": `${pageData.columns[u].name}, ${hasTime ? "date and time (UTC)" : "date"}` });
+    date.addEventListener("change", () => {
+      const moment = Date.parse(hasTime ? `${date.value}Z` : `${date.value}T00:00Z`);
+      if (!Number.isNaN(moment)) this.#setCodes(codesOfDate(u, moment));
+      else if (!date.value) this.#setCodes([u, ...parts.map(({ column }) => column)].map((column) => [column, UNKNOWN]));
+    });
+    return date;
+  }
+
+  #setCodes(pairs) {
+    for (const [u, code] of pairs) {
+      this.codes[u] = code;
+      this.moves = this.moves.filter((move) => move !== u);
+      if (code !== UNKNOWN) this.moves.push(u);
+      if (this.rows.has(u)) this.rows.get(u).select.value = String(code);
+    }
     this.update();
+  }
+
+  // Set one value. A date that was entered no longer describes the columns if one of them is changed.
+  set(u, code) {
+    for (const [of, { parts }] of Object.entries(pageData.dates)) {
+      const date = this.rows.get(Number(of))?.date;
+      if (date && (Number(of) === u || parts.some(({ column }) => column === u))) date.value = "";
+    }
+    this.#setCodes([[u, code]]);
   }
 
   update(atFirst = false) {
@@ -197,6 +227,16 @@ class WhatIf {
     $("prior-weight").textContent = this.found ? signed(this.found.prior[of]) : "–";
     $("prior-weight").dataset.weights = this.found ? JSON.stringify(this.found.prior.map(String)) : "";
   }
+}
+
+// The code of each column that is computed from a date, given in milliseconds since 1970-01-01 UTC.
+function codesOfDate(u, moment) {
+  const { cuts, parts } = pageData.dates[u];
+  const whole = Math.floor(moment / MILLISECONDS_PER_DAY);
+  const days = whole + (moment - whole * MILLISECONDS_PER_DAY) / MILLISECONDS_PER_DAY;
+  const date = new Date(moment);
+  const values = { weekday: (date.getUTCDay() + 6) % 7, month: date.getUTCMonth(), hour: date.getUTCHours() };
+  return [[u, cuts.filter((cut) => days > cut).length], ...parts.map(({ column, part, codes }) => [column, codes[values[part]]])];
 }
 
 // A model that caches its answers, so that a new move needs only one answer.

@@ -78,6 +78,11 @@ class Schema(Immutable):
     Codes are uint8 if every column has at most 255 codes, otherwise uint16. The largest value of the type is reserved
     for missing and unseen values.
 
+    A recipe can expand a column of dates into several columns of the schema, and leave columns out. `input_names` are
+    the columns of the table, and the attribute `source` of a column is the one that it is computed from. Results with
+    one entry for each column of the schema, such as those of `explain`, can be summed by column of the table with
+    `source_index`.
+
     Examples
     --------
     >>> from tanbark import Category, Number, Schema
@@ -85,6 +90,20 @@ class Schema(Immutable):
     >>> schema.encode(np.array([["m", 61.0], [None, 30.0]], dtype=object))
     array([[  1, 255],
            [  2,   0]], dtype=uint8)
+
+    The parts of a date are summed:
+
+    >>> import pandas as pd
+    >>> from tanbark import NaiveBayes
+    >>> table = pd.DataFrame({"seen": pd.date_range("2024-01-01", periods=60), "size": np.arange(60) / 8})
+    >>> model = NaiveBayes().fit(table, [0, 1] * 30)
+    >>> model.schema_.names
+    ('seen', 'seen (weekday)', 'seen (month)', 'size')
+    >>> weights = model.explain(table)[:, 1:]
+    >>> by_input = np.zeros((60, model.n_features_in_, 2))
+    >>> np.add.at(by_input, (slice(None), model.schema_.source_index), weights)
+    >>> bool(np.allclose(by_input[:, 0], weights[:, :3].sum(axis=1)))
+    True
     """
 
     columns: tuple[Column, ...]

@@ -170,7 +170,8 @@ class Detector:
 def kind_of_values(raw: RawColumn) -> str:
     """Return the kind of a column that is neither text nor dates: "number", "boolean" or, without values, "category".
 
-    >>> kind_of_values(Labels([False, True], np.array([0, 1]), "smokes"))
+    >>> from tanbark.schema.read.table_reader import read_column
+    >>> kind_of_values(read_column([False, True], "smokes"))
     'boolean'
     """
     if raw.is_numeric:

@@ -161,9 +161,9 @@ class Recipe(Immutable):
     >>> import pandas as pd
     >>> from tanbark import Encoder, Recipe
     >>> table = pd.DataFrame({"income": ["1.200,50", "980,00", "n.k."] * 10})
-    >>> encoder = Encoder(coerce=Recipe(missing=["n.k."])).fit(table, [0, 1, 1] * 10)
-    >>> encoder.schema_.recipe.inputs[0].kind, encoder.schema_.recipe.inputs[0].decimal
-    ('number', ',')
+    >>> encoder = Encoder(coerce=Recipe(missing=["n.k."], decimal=",")).fit(table, [0, 1, 1] * 10)
+    >>> encoder.schema_.recipe.inputs[0].kind, encoder.schema_.columns[0].high
+    ('number', 1200.5)
     """
 
     missing: tuple[str, ...] = MISSING
