@@ -276,6 +276,12 @@ def test_a_duplicate_name_among_many_is_found_quickly(tmp_path):
     assert time.perf_counter() - begin < 5
 
 
+def test_a_few_distinct_dates_in_a_file_are_dates(tmp_path):
+    (tmp_path / "t.csv").write_text("a,y\n2024-01-01,p\n2024-01-02,q\n")
+    column = Counts.from_batches(files(tmp_path / "t.csv"), target="y").schema.columns[0]
+    assert column.labels == ("<= 2024-01-01", "> 2024-01-01")
+
+
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [

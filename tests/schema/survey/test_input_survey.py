@@ -158,7 +158,7 @@ def test_the_schema_and_the_warnings_are_those_of_the_whole_table(data, workers,
 
 
 @settings(max_examples=60)
-@given(st.integers(0, 2**32), st.sampled_from([*STYLES[:6], "iso"]), st.integers(0, 2), st.randoms(use_true_random=False))
+@given(st.integers(0, 99), st.sampled_from([*STYLES[:6], "iso"]), st.integers(0, 2), st.randoms(use_true_random=False))
 def test_more_texts_than_are_stored_give_the_same_schema_of_numbers_and_dates(seed, style, workers, shuffle):
     rng = np.random.default_rng(seed)
     values = rng.integers(-2000, 5000, 200).tolist()
