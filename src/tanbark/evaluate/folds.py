@@ -127,8 +127,10 @@ class EncodedTable:
             encoder.check_table(table)
             target.name_beside(encoder.input_names)
             self.schema = encoder
+            self._read_alike = True
         else:
             self.schema = encoder.learn(table, target, None)
+            self._read_alike = self.schema.recipe is None or encoder.has_fixed_recipe(self.schema.input_names)
         self.learning = (time.perf_counter() - began) / table.rows
         """Seconds per row to learn the schema."""
         self.encoding = 0.0
@@ -137,10 +139,8 @@ class EncodedTable:
     @property
     def sharable(self) -> bool:
         """Whether parts of the table can have the same schema at all. A part of a table may be read in another way."""
-        learned_alike = self.schema.recipe is None and all(
-            isinstance(c, Category) and not c.other for c in self.schema.columns
-        )
-        return self._given or learned_alike
+        are_categories = all(isinstance(c, Category) and not c.other for c in self.schema.columns)
+        return self._given or (self._read_alike and are_categories)
 
     @cached_property
     def rows(self) -> Rows:

@@ -15,7 +15,7 @@ PARTS = [
 ]
 NOTES = {
     "column 'income': the model expects numbers, but 6 of 100 values are not ('n.k.', 'x') and count as missing",
-    "column 'seen': the model expects dates, but 1 of 10 values is not ('soon') and count as missing",
+    "column 'seen': the model expects dates, but 1 of 10 values is not ('soon') and counts as missing",
     "column 'seen': 3 of 8 dates lie outside the range seen in training (2020-01-01 to 2023-12-31)",
 }
 

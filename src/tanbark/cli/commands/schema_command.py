@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -32,6 +33,7 @@ from tanbark.cli.input.options import (
 from tanbark.cli.input.schema_file import schema_document
 from tanbark.cli.output.printed_text import (
     advice,
+    column_kind,
     data_arguments,
     folder_column_notes,
     missing_shares,
@@ -166,22 +168,13 @@ def _description(one: InputColumn, counts: Counts) -> dict[str, Any]:
         {"levels": column.levels} if isinstance(column, Category) else {"low": column.low, "high": column.high}
     )
     parts = {"parts": one.parts} if one.parts else {}
-    return {"name": one.name, "kind": _kind(column), "missing": share, **values, **parts}
+    return {"name": one.name, "kind": column_kind(column), "missing": share, **values, **parts}
 
 
 def _column(one: InputColumn, counts: Counts) -> tuple[Category | Number, float]:
     """Return the column of the schema for a column of the table, and the share of missing values."""
     at = counts.schema.index(one.name)
     return counts.schema.columns[at], missing_shares(counts)[at]
-
-
-def _kind(column: Category | Number) -> str:
-    """Return the kind of a column in words."""
-    from tanbark.schema import Category
-
-    if isinstance(column, Category):
-        return "category"
-    return "date" if column.is_date else "number"
 
 
 def _print(console: Console, name: str, target: str | None, counts: Counts) -> None:
@@ -200,12 +193,21 @@ def _print(console: Console, name: str, target: str | None, counts: Counts) -> N
             table.add_row(Text(one.name), "left out", style="dim")
             continue
         column, share = _column(one, counts)
-        parts = f", also its {' and '.join(one.parts)}" if one.parts else ""
-        table.add_row(Text(one.name), _kind(column), percent(share) if share else "", Text(_values(column) + parts))
+        parts = f", also its {_enumerated(one.parts)}" if one.parts else ""
+        table.add_row(Text(one.name), column_kind(column), percent(share) if share else "", Text(_values(column) + parts))
     if target is not None:
         labels = _listed([str(label) for label in found.classes])
         table.add_row(Text(target, "bold"), "class", "", Text(labels))
     console.print(table)
+
+
+def _enumerated(words: Sequence[str]) -> str:
+    """Return words as in a sentence.
+
+    >>> _enumerated(["weekday", "month", "hour"]), _enumerated(["hour"])
+    ('weekday, month and hour', 'hour')
+    """
+    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
 
 
 def _values(column: Category | Number) -> str:

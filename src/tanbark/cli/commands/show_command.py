@@ -10,7 +10,14 @@ import typer
 
 from tanbark.cli.input.options import Json, ModelFile
 from tanbark.cli.output.evidence_text import depth_text, print_weights
-from tanbark.cli.output.printed_text import model_document, one_network, print_members, print_structure, score_text
+from tanbark.cli.output.printed_text import (
+    column_kind,
+    model_document,
+    one_network,
+    print_members,
+    print_structure,
+    score_text,
+)
 from tanbark.cli.terminal.console import CommandError, out, print_json
 from tanbark.messages import counted, percent
 
@@ -135,11 +142,12 @@ def _show_columns(console: Console, model: CountsClassifier) -> str:
     table.add_column("", no_wrap=True, min_width=BAR_WIDTH)
     for u in information.argsort(kind="stable")[::-1].tolist():
         column = model.schema_.columns[u]
-        number = isinstance(column, Number)
-        parts = [f"{cut:g}" for cut in column.cuts] if isinstance(column, Number) else list(column.labels)
+        parts = list(column.labels)
+        if isinstance(column, Number):
+            parts = column.texts_of(column.cuts) if column.is_date else [f"{cut:g}" for cut in column.cuts]
         table.add_row(
             Text(column.name),
-            "number" if number else "category",
+            column_kind(column),
             Text(_first(parts)),
             f"{information[u]:.4f}",
             Text("█" * round(BAR_WIDTH * float(information[u]) / maximum), style="green"),

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tanbark.counts import Counts
     from tanbark.evaluate import CrossValidation
     from tanbark.network import Network
+    from tanbark.schema import Category, Number
 
 
 # JSON documents
@@ -61,7 +62,7 @@ def model_document(model: CountsClassifier) -> dict[str, Any]:
         "columns": [
             {
                 "name": column.name,
-                "kind": "number" if isinstance(column, Number) else "category",
+                "kind": column_kind(column),
                 **({"cuts": column.cuts} if isinstance(column, Number) else {"levels": column.levels}),
                 "missing": share,
                 "information": information,
@@ -74,6 +75,15 @@ def model_document(model: CountsClassifier) -> dict[str, Any]:
         "log_score": getattr(model, "log_score_", None),
         "evidence": evidence_document(model) if isinstance(model, EvidenceBN) else None,
     }
+
+
+def column_kind(column: Category | Number) -> str:
+    """Return the kind of a column in words."""
+    from tanbark.schema import Category
+
+    if isinstance(column, Category):
+        return "category"
+    return "date" if column.is_date else "number"
 
 
 def missing_shares(counts: Counts) -> list[float]:

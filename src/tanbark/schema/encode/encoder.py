@@ -115,6 +115,11 @@ class Encoder(BaseEstimator):
         """Maximum number of intervals per column."""
         return DEFAULT_N_BINS if isinstance(self.n_bins, str) else self.n_bins
 
+    def has_fixed_recipe(self, names: Collection[str]) -> bool:
+        """Return whether every table with these columns is read in the same way, whatever its values."""
+        given = self.coerce.names if isinstance(self.coerce, Recipe) else ()
+        return self.identifiers == "keep" and set(names) <= set(given)
+
     def with_defaults(self, **defaults: Any) -> Encoder:
         """Return an encoder in which parameters that are "auto" have the given values.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -276,7 +276,7 @@ class Recipe(Immutable):
             one = replace(one, kind="boolean" if isinstance(levels[0], bool) else "number")
         if one.kind == "number" and any(isinstance(level, int) and abs(level) > EXACT for level in levels):
             raw = _exact_integers(raw)
-        if isinstance(raw, Texts) and one.kind == "number" and one.decimal == "." and not self._has_readable_marks(one):
+        if isinstance(raw, Texts) and one.kind == "number" and one.decimal == "." and not self.missing_values(one):
             plain = _plain_numbers(raw)
             if plain is not None:
                 unreadable.add(one.name, EXPECTED_VALUES[one.kind], len(raw.values) - raw.values.null_count, {})
@@ -287,6 +287,10 @@ class Recipe(Immutable):
         elif one.kind == "boolean":
             raw = _only_levels(one, raw, (False, True), unreadable)
         raw = raw.parsed if isinstance(raw, Objects) else raw
+        if one.kind == "number" and texts is None and raw.is_numeric and self.missing_values(one):
+            numbers = raw.floats()
+            marked = np.where(np.isin(numbers, self.missing_values(one)), np.nan, numbers)
+            raw = Numbers(marked.reshape(-1, 1), 0, one.name)
         if one.kind in ("number", "date") and isinstance(raw, Labels) and not raw.distinct:
             nothing = np.full((len(raw.position), 1), np.nan)
             raw = Dates(nothing, 0, one.name) if one.is_date else Numbers(nothing, 0, one.name)
@@ -297,9 +301,9 @@ class Recipe(Immutable):
             raise ValueError(f"column {one.name!r} holds {held}, but the schema expects dates; convert the column")
         return [raw, *part_columns(raw.floats(), one.name, one.parts)]
 
-    def _has_readable_marks(self, one: InputColumn) -> bool:
-        """Return whether a text that stands for missing values, such as -9, could be read as a value."""
-        return bool((~np.isnan(_read_values(one, [*self.missing, *self.missing_numbers, *one.missing]))).any())
+    def missing_values(self, one: InputColumn) -> tuple[float, ...]:
+        """Return the numbers that stand for missing values in a column, such as -999; usually there are none."""
+        return _values_of_marks(replace(one, name="", parts=()), (*self.missing, *self.missing_numbers, *one.missing))
 
     def _category(
         self, one: InputColumn, raw: RawColumn, levels: Sequence[Any], unreadable: UnreadableValues
@@ -336,7 +340,7 @@ class Recipe(Immutable):
         own = {text.strip().lower() for text in one.missing}
         failed = []
         unread = np.flatnonzero(np.isnan(values)).tolist()
-        for at in range(len(values)) if self._has_readable_marks(one) else unread:
+        for at in range(len(values)) if self.missing_values(one) else unread:
             text = texts.distinct[at]
             if self.is_missing_number(text) or text.strip().lower() in own:
                 values[at] = np.nan
@@ -425,6 +429,13 @@ def _only(labels: Labels, keep: Sequence[bool]) -> Labels:
     place = np.append(np.where(keep, np.cumsum(keep) - 1, UNKNOWN), UNKNOWN)
     distinct = [label for label, kept in zip(labels.distinct, keep, strict=True) if kept]
     return Labels(distinct, place[labels.position], labels.name, labels.declared)
+
+
+@lru_cache(maxsize=1000)
+def _values_of_marks(one: InputColumn, texts: tuple[str, ...]) -> tuple[float, ...]:
+    """Return the numbers, days or booleans that texts hold, without the texts that hold anything else."""
+    values = _read_values(one, texts)
+    return tuple(values[~np.isnan(values)].tolist())
 
 
 def _read_values(one: InputColumn, texts: Sequence[str]) -> NDArray[np.float64]:

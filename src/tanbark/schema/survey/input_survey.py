@@ -125,6 +125,8 @@ class SeenInput:
         else:
             if detector.coerce and name not in detector.forced and not getattr(stored, "ordered", False):
                 self._has_detected_kind = True
+                number = InputColumn(name, "number")
+                self.one = number if self._has_missing_numbers(number) else self.one
             self._start()
 
     def _start_date(self, one: InputColumn) -> None:
@@ -178,10 +180,14 @@ class SeenInput:
 
     @property
     def _is_parsed(self) -> bool:
-        """Whether the values are other than they are stored: text that is read, or dates."""
+        """Whether the values are other than they are stored: text that is read, dates, or numbers that are missing."""
         if self.one.kind in ("unchanged", "ignored"):
             return False
-        return is_text(self.stored) or self.one.kind == "date"
+        return is_text(self.stored) or self.one.kind == "date" or self._has_missing_numbers(self.one)
+
+    def _has_missing_numbers(self, one: InputColumn) -> bool:
+        """Return whether the column holds numbers, some of which may stand for missing values."""
+        return one.kind == "number" and self.kind != "labels" and bool(self.detector.rules.missing_values(one))
 
     def merge(self, other: SeenInput) -> None:
         """Add the results of another survey of the same pass."""
