@@ -75,6 +75,10 @@ class ExcelFiles(FileSource):
                     columns[name].add([None if v in ("", None) or v in tokens else v for v in values])
         return pa.table({name: cells.array() for name, cells in columns.items()})
 
+    def prepare(self) -> None:
+        """Read the sheets; warn of what may surprise."""
+        _ = self._table
+
     @cached_property
     def schema(self) -> pa.Schema:
         """Names and types of the columns."""

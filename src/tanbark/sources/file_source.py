@@ -61,6 +61,11 @@ class FileSource(Source):
         """Total size of the files in bytes."""
         return sum(path.stat().st_size for path in self.paths)
 
+    def prepare(self) -> None:
+        """Determine the encodings of text files; warn of one that may surprise."""
+        for file in self.stored:
+            _ = file.local
+
     @abstractmethod
     def as_written(self) -> Rows:
         """Return the rows for SQL in the types of the files; all values of a text table are text."""

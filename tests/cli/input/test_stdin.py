@@ -80,7 +80,12 @@ def test_update_and_compare_read_it_too(run, write, table, tmp_path):
         (["fit", "-", "-t", "a"], b"a,b\n1,2,3\n", "standard input, line 2: expected 2 values, one per column, got 3"),
         (["fit", "-", "-t", "c"], b"a,b\n1,2\n", "standard input has no column 'c'; it has 'a', 'b'"),
         (["fit", "-", "--from", "arff"], b"a,b\n1,2\n", "standard input, line 1: expected @attribute or @data"),
-        (["fit", "-", "--from", "xlsx"], b"", "--from must be one of csv, jsonl, arff, parquet, got 'xlsx'"),
+        (
+            ["fit", "-", "--from", "doc"],
+            b"",
+            "--from must be one of csv, jsonl, arff, parquet, xlsx, feather, got 'doc'",
+        ),
+        (["fit", "-"], b"PAR1 and more", "standard input: this is a Parquet file; use --from parquet"),
         (["fit", "t.csv", "--from", "csv"], b"", "--from is the format of standard input; it needs - as DATA"),
     ],
 )

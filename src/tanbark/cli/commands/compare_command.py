@@ -14,7 +14,7 @@ import typer
 from tanbark import __version__
 from tanbark.atomic_write import replacing
 from tanbark.cli.input.fit_from_rows import explaining_column_errors, read_rows
-from tanbark.cli.input.input_columns import Columns, TableOptions, files_read
+from tanbark.cli.input.input_columns import Columns, TableOptions, files_read, source_notes
 from tanbark.cli.input.options import (
     TABLE_OPTIONS,
     Bins,
@@ -159,6 +159,7 @@ def compare(
         max_levels,
     )
     source = options.open(data, database, kind, encoding, sheet)
+    found = source_notes(source)
     path = output or default_output(source, "-comparison.html")
     check_writable(path, files_read(source))
     with progress() as bar:
@@ -199,6 +200,7 @@ def compare(
         }
         summary = f"{facts['rows']} rows, {facts['classes']} classes of {columns.target}"
         notes = [
+            *found,
             *notes_on_columns,
             *_notes(selection),
             *folder_column_notes(source),

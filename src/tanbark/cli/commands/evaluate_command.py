@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tanbark.cli.input.input_columns import open_source
+from tanbark.cli.input.input_columns import open_source, print_source_notes
 from tanbark.cli.input.model_rows import ModelRows
 from tanbark.cli.input.options import (
     Data,
@@ -52,6 +52,7 @@ def evaluate(
     predicted class) and notes.
     """
     source = open_source(data, database, kind, encoding, sheet)
+    print_source_notes(source)
     with progress() as bar:
         from tanbark.evaluate import EvaluationAccumulator
         from tanbark.files import load

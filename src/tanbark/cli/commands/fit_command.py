@@ -12,7 +12,7 @@ import typer
 
 from tanbark.atomic_write import has_lock
 from tanbark.cli.input.fit_from_rows import FitRequest, FitResult, fit_source
-from tanbark.cli.input.input_columns import Columns, TableOptions, files_read
+from tanbark.cli.input.input_columns import Columns, TableOptions, files_read, source_notes
 from tanbark.cli.input.options import (
     TABLE_OPTIONS,
     Bins,
@@ -178,6 +178,7 @@ def fit(
         max_levels,
     )
     source = options.open(data, database, kind, encoding, sheet)
+    found = source_notes(source)
     path = output or default_output(source, ".tanbark")
     check_writable(path, files_read(source))
     if report is not None:
@@ -201,7 +202,7 @@ def fit(
     console = summary_console(as_json)
     _print_summary(console, source, result, columns)
     leaking = dict.fromkeys(map(str, leaking_columns(fitted.counts_)))
-    notes = [advice(note) for note in [*result.notes, *leaking, *folder_column_notes(source)]]
+    notes = [advice(note) for note in [*found, *result.notes, *leaking, *folder_column_notes(source)]]
     for note in notes:
         console.print(f"note: {note}", style="yellow")
     validation = _validate(console, request, result, cv)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tanbark.cli.input.input_columns import files_read, open_source
+from tanbark.cli.input.input_columns import files_read, open_source, print_source_notes
 from tanbark.cli.input.model_rows import ModelRows
 from tanbark.cli.input.options import (
     Data,
@@ -81,6 +81,7 @@ def predict(
             "--json describes a file of predictions; name the file with --output, or write rows with --to jsonl"
         )
     source = open_source(data, database, kind, encoding, sheet, [*MISSING, *(missing or ())])
+    print_source_notes(source)
     if output is not None:
         check_writable(output, [model, *files_read(source)])
     with progress() as bar:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tanbark.cli.input.input_columns import files_read, open_source
+from tanbark.cli.input.input_columns import files_read, open_source, print_source_notes
 from tanbark.cli.input.model_rows import ModelRows
 from tanbark.cli.input.options import (
     Database,
@@ -64,6 +64,7 @@ def report(
         fitted = load(model).set_params(n_jobs=-1)
         test_rows = None
         if source is not None:
+            print_source_notes(source)
             test_rows = _read_test_rows(ModelRows.of(fitted.schema_, source.as_written(), target, missing, strict), bar)
         bar("writing", 0, None)
         write_report(fitted, path, test_rows)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from tanbark.atomic_write import replacing
 from tanbark.cli.input.fit_from_rows import explaining_column_errors, read_rows
-from tanbark.cli.input.input_columns import Columns, TableOptions, files_read
+from tanbark.cli.input.input_columns import Columns, TableOptions, files_read, source_notes
 from tanbark.cli.input.options import (
     READING_OPTIONS,
     Categorical,
@@ -95,6 +95,7 @@ def schema(
     """
     options = TableOptions(target, ignore, keep, categorical, missing, missing_only, decimal, day_first, schema_file)
     source = options.open(data, database, kind, encoding, sheet)
+    notes = source_notes(source)
     if output is not None:
         check_writable(output, [*files_read(source), *([] if schema_file is None else [schema_file])])
     with progress() as bar, warnings.catch_warnings(record=True) as caught:
@@ -105,7 +106,7 @@ def schema(
         from tanbark.evaluate import leaking_columns
 
         leaking = leaking_columns(counts) if columns.has_target else ()
-    notes = [advice(str(warning.message)) for warning in caught]
+    notes += [advice(str(warning.message)) for warning in caught]
     notes += [*map(str, leaking), *folder_column_notes(source)]
     notes = list(dict.fromkeys(notes))
     found = counts.schema
@@ -194,7 +195,8 @@ def _print(console: Console, name: str, target: str | None, counts: Counts) -> N
             continue
         column, share = _column(one, counts)
         parts = f", also its {_enumerated(one.parts)}" if one.parts else ""
-        table.add_row(Text(one.name), column_kind(column), percent(share) if share else "", Text(_values(column) + parts))
+        shown = percent(share) if share else ""
+        table.add_row(Text(one.name), column_kind(column), shown, Text(_values(column) + parts))
     if target is not None:
         labels = _listed([str(label) for label in found.classes])
         table.add_row(Text(target, "bold"), "class", "", Text(labels))

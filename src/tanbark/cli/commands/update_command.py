@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tanbark.atomic_write import remove_leftovers, replacing
-from tanbark.cli.input.input_columns import open_source
+from tanbark.cli.input.input_columns import open_source, print_source_notes
 from tanbark.cli.input.model_rows import ModelRows
 from tanbark.cli.input.options import Data, Database, Encoding, From, Json, Missing, Sheet
 from tanbark.cli.output.printed_text import one_network
@@ -88,6 +88,7 @@ def update(
     if chunk_id is not None and not chunk_id.strip():
         raise CommandError("--chunk-id must not be empty")
     source = open_source(data, database, kind, encoding, sheet)
+    print_source_notes(source)
     if not model.is_file():
         raise CommandError(f"{model} is a folder, not a model" if model.is_dir() else f"there is no file {model}")
     path = Path(os.path.realpath(model))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tanbark.cli.input.stdin import STDIN, STDIN_KINDS, STDIN_NAME, copy_stdin
-from tanbark.cli.terminal.console import CommandError, listed
+from tanbark.cli.terminal.console import CommandError, err, listed, with_option_names
 from tanbark.sources import Source, files, sql
 from tanbark.sources.database import Query, database_kind
 from tanbark.sources.file_patterns import KINDS
@@ -75,6 +76,21 @@ def open_source(
     elif re.match(r"\s*(select|with|from|values)\s", data, re.IGNORECASE):
         raise CommandError("there is no such file; if it is an SQL query, name the database with --database")
     return files(data, missing, labels, encoding, number_or_name)
+
+
+def source_notes(source: Source) -> list[str]:
+    """Return notes on how the files of a source are read."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        if isinstance(source, FileSource):
+            source.prepare()
+    return [with_option_names(str(warning.message)) for warning in caught]
+
+
+def print_source_notes(source: Source) -> None:
+    """Print notes on how the files of a source are read."""
+    for note in source_notes(source):
+        err().print(f"note: {note}", style="yellow", soft_wrap=True)
 
 
 def files_read(source: Source) -> tuple[Path, ...]:

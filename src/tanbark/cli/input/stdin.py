@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import shutil
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 
 STDIN = "-"
 STDIN_NAME = "standard input"
-STDIN_KINDS = ("csv", "jsonl", "arff", "parquet")
+STDIN_KINDS = ("csv", "jsonl", "arff", "parquet", "xlsx", "feather")
 
 _stdin_copy: ContextVar[Path | None] = ContextVar("copy of standard input", default=None)
 
@@ -39,4 +40,7 @@ def copy_stdin(kind: str) -> Path:
 def with_stdin_name(message: str) -> str:
     """Return a message with the path of the temporary file replaced by "standard input"."""
     path = _stdin_copy.get()
-    return message if path is None else message.replace(str(path), STDIN_NAME)
+    if path is None:
+        return message
+    message = re.sub(rf"rename it to {path.stem}\.(\w+)", r"use --from \1", message)
+    return message.replace(str(path), STDIN_NAME)

@@ -92,7 +92,7 @@ def missing_shares(counts: Counts) -> list[float]:
     shares = []
     for u, column in enumerate(counts.schema.columns):
         each = counts.value(u).sum(axis=0)
-        shares.append(float(1 - (each[:-1] if column.missing else each).sum() / rows))
+        shares.append(float((rows - (each[:-1] if column.missing else each).sum()) / rows))
     return shares
 
 

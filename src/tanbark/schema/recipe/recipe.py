@@ -338,14 +338,10 @@ class Recipe(Immutable):
         expected = EXPECTED_VALUES[one.kind]
         values = _read_values(one, texts.distinct)
         own = {text.strip().lower() for text in one.missing}
-        failed = []
         unread = np.flatnonzero(np.isnan(values)).tolist()
-        for at in range(len(values)) if self.missing_values(one) else unread:
-            text = texts.distinct[at]
-            if self.is_missing_number(text) or text.strip().lower() in own:
-                values[at] = np.nan
-            elif np.isnan(values[at]):
-                failed.append(at)
+        missing = {at for at in unread if self.is_missing_number(texts.distinct[at])}
+        failed = [at for at in unread if at not in missing and texts.distinct[at].strip().lower() not in own]
+        values[np.isin(values, self.missing_values(one))] = np.nan
         counts = np.bincount(texts.position + 1, minlength=len(texts.distinct) + 1)[1:]
         known = int(counts[~np.isnan(values)].sum())
         found = {texts.distinct[at]: int(counts[at]) for at in failed if counts[at]}
