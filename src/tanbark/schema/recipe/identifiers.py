@@ -59,7 +59,12 @@ def _is_consecutive(numbers: NDArray[np.float64], weights: NDArray[np.float64] |
     """
     known = ~np.isnan(numbers)
     values, rows = numbers[known], np.ones(len(numbers))[known] if weights is None else weights[known]
-    if len(values) < 2 or rows.sum() < MIN_NUMBERS or (values != np.floor(values)).any():
+    total = rows.sum()
+    if len(values) < 2 or total < MIN_NUMBERS:
+        return False
+    # Most columns are ruled out by their range, before their values are sorted.
+    extent = values.max() - values.min() + 1
+    if not total <= extent <= total + left_out or (values != np.floor(values)).any():
         return False
     order = np.argsort(values, kind="stable")
     values, up_to = values[order], np.cumsum(rows[order])
