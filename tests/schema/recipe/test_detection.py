@@ -332,6 +332,12 @@ def test_detection_does_not_depend_on_the_order_of_the_rows(values, shuffle):
     assert read(values) == before
 
 
+def test_numbers_with_a_point_in_a_column_with_decimal_commas_are_named():
+    assert read(["1,5"] * 30 + ["0.00"])[2][0] == (
+        "column 'x': read as numbers; 1 of 31 values was not ('0.00') and counts as missing"
+    )
+
+
 def test_examples_do_not_depend_on_the_order_of_thousands_of_unreadable_values():
     words = [f"w{n}" for n in range(1500)] + ["z"] * 2
     values = words + [str(n) for n in range(14_000)]

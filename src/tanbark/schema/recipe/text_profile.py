@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from operator import itemgetter
+from heapq import nsmallest
 from typing import NamedTuple
 
 from tanbark.schema.recipe.date_text import AMBIGUOUS_FORMATS, UNAMBIGUOUS_FORMATS, date_formats_of
@@ -98,17 +98,17 @@ class TextProfile:
 
     def see(self, texts: Sequence[str], counts: Iterable[float]) -> None:
         """Add distinct texts, none of which stands for a missing value, and the number of rows of each."""
-        possible_examples = []
+        examples: dict[Shape, list[tuple[float, str]]] = {}
         for text, shape, count in zip(texts, _shapes(texts), counts, strict=True):
             self.rows += count
             self._rows[shape] += count  # type: ignore[assignment]
-            if shape not in (INTEGER, POINT):
-                possible_examples.append((-count, text, shape))
-        if len(possible_examples) > MAX_TEXTS_PER_SHAPE:
+            if shape != INTEGER:
+                examples.setdefault(shape, []).append((-count, text))
+        for shape, possible in examples.items():
             # The commonest texts are stored, whatever the order of the rows.
-            possible_examples.sort(key=itemgetter(0, 1))
-        for count, text, shape in possible_examples:
-            self._add_example(shape, text, -count)
+            stored = possible if len(possible) <= MAX_TEXTS_PER_SHAPE else nsmallest(MAX_TEXTS_PER_SHAPE, possible)
+            for count, text in stored:
+                self._add_example(shape, text, -count)
 
     def merge(self, other: TextProfile) -> None:
         """Add the profile of further rows."""
