@@ -69,6 +69,32 @@ def partitioned(table, cuts):
     return dd.from_map(lambda ends: table.iloc[ends[0] : ends[1]], list(itertools.pairwise(bounds)), meta=table[:0])
 
 
+def messy_table(rows=600):
+    """Return text that holds amounts of money, dates, missing values, categories and an identifier."""
+    return pd.DataFrame(
+        {
+            "id": [f"N{i}" for i in range(rows)],
+            "bill": ["n/a" if i % 9 == 4 else f"${1000 + 7 * i:,}" for i in range(rows)],
+            "when": [f"{i % 28 + 1}.{i % 12 + 1}.2024" for i in range(rows)],
+            "state": [("-", "ok", "N/A")[i % 3] for i in range(rows)],
+            "y": [("no", "yes")[i % 5 % 2] for i in range(rows)],
+        }
+    )
+
+
+@pytest.mark.usefixtures("threads")
+def test_text_is_read_as_on_one_machine():
+    table, encoder = messy_table(), Encoder(coerce=True, identifiers="drop")
+    with pytest.warns(UserWarning, match="column 'id' looks like an identifier"):
+        expected = encoder.fit(table.drop(columns="y"), table["y"]).schema_
+    with pytest.warns(UserWarning, match="column 'id' looks like an identifier"):
+        found = module.count(partitioned(table, [100, 101, 480]), target="y", encoder=encoder)
+    assert [one.kind for one in found.schema.recipe.inputs] == ["ignored", "number", "date", "category"]
+    assert found.schema == expected
+    names = list(expected.input_names)
+    assert found == Counts.of(expected, expected.encode(table[names]), expected.encode_target(table["y"]))
+
+
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.usefixtures("threads")
 def test_counts_equal_those_of_one_machine_for_any_partitions(table, order):

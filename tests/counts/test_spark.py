@@ -121,6 +121,25 @@ def on_one_machine(table, schema=SCHEMA, order=2):
     return Counts.of(schema, schema.encode(frame[list(schema.names)]), schema.encode_target(frame["y"]), order=order)
 
 
+def test_text_is_read_as_on_one_machine(session):
+    rows = 300
+    table = pa.table(
+        {
+            "id": [f"N{i}" for i in range(rows)],
+            "bill": ["n/a" if i % 9 == 4 else f"${1000 + 7 * i:,}" for i in range(rows)],
+            "when": [f"{i % 28 + 1}.{i % 12 + 1}.2024" for i in range(rows)],
+            "y": [("no", "yes")[i % 5 % 2] for i in range(rows)],
+        }
+    )
+    encoder = Encoder(coerce=True, identifiers="drop")
+    with pytest.warns(UserWarning, match="column 'id' looks like an identifier"):
+        expected = Counts.from_batches(table, "y", encoder=encoder)
+    with pytest.warns(UserWarning, match="column 'id' looks like an identifier"):
+        found = module.count(session.createDataFrame(table).repartition(3), "y", encoder=encoder)
+    assert [one.kind for one in found.schema.recipe.inputs] == ["ignored", "number", "date"]
+    assert found == expected
+
+
 @pytest.mark.parametrize(("order", "parts"), [(1, 3), (2, 1), (2, 7)])
 def test_counts_equal_those_of_one_machine_for_any_partitions(session, table, order, parts):
     df = session.createDataFrame(table).repartition(parts)
