@@ -132,6 +132,7 @@ def test_a_file_edited_into_nonsense_gets_one_sentence(run, visits, tmp_path, ed
         (["--missing", "x", "--missing-only", "y"], "use one"),
         (["--schema", "gone.json"], "there is no file gone.json"),
         (["--group", "gone"], "--group names the column 'gone'"),
+        (["--dates", "weekly"], "--dates must be expand, number or ignore, got 'weekly'"),
         (["--sheet", "2"], "sheet"),
         (["--encoding", "klingon"], "klingon"),
     ],
@@ -156,3 +157,19 @@ def test_a_decimal_separator_can_be_given(run, tmp_path):
     assert column["levels"] == [1125, 2250]
     (column,) = json.loads(run("schema", "t.csv", "--decimal", ",", "--json").stdout)["columns"]
     assert (column["low"], column["high"]) == (1.125, 2.25)
+
+
+def test_a_date_can_be_only_a_number_or_be_left_out(run, visits, tmp_path):
+    for dates, names in (("number", ["visit"]), ("ignore", [])):
+        run("fit", "visits.csv", "-t", "outcome", "--dates", dates, "--cv", 0, "-o", "m.tanbark")
+        assert [name for name in tanbark.load("m.tanbark").schema_.names if name.startswith("visit")] == names
+        run("predict", "m.tanbark", "visits.csv", "-o", "out.csv")
+
+
+def test_a_part_of_a_date_with_the_name_of_another_column_gets_one_sentence(run, tmp_path):
+    rows = "".join(f"2024-0{1 + i % 9}-01,{i % 3},{'ab'[i % 2]}\n" for i in range(30))
+    (tmp_path / "t.csv").write_text("when,when (month),class\n" + rows)
+    said = run("fit", "t.csv", code=1).stderr
+    assert "the column of dates 'when' is expanded into a column 'when (month)', but the table already has one" in said
+    assert said.endswith("rename it, or use --dates number\n")
+    run("fit", "t.csv", "--dates", "number")

@@ -16,6 +16,7 @@ from tanbark.cli.input.options import (
     Categorical,
     Data,
     Database,
+    Dates,
     DayFirst,
     Decimal,
     Encoding,
@@ -82,6 +83,7 @@ def schema(
     missing_only: MissingOnly = None,
     decimal: Decimal = None,
     day_first: DayFirst = False,
+    dates: Dates = "expand",
     schema_file: SchemaFile = None,
     as_json: Json = False,
 ) -> None:
@@ -93,7 +95,9 @@ def schema(
     With --json, the keys are data, rows, target, columns (each with name, kind, missing (a share), levels or low and
     high, and parts of a date), notes, and schema (the content of the file).
     """
-    options = TableOptions(target, ignore, keep, categorical, missing, missing_only, decimal, day_first, schema_file)
+    options = TableOptions(
+        target, ignore, keep, categorical, missing, missing_only, decimal, day_first, dates, schema_file
+    )
     source = options.open(data, database, kind, encoding, sheet)
     notes = source_notes(source)
     if output is not None:

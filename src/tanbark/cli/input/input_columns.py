@@ -113,6 +113,7 @@ class TableOptions:
     missing_only: Sequence[str] | None = None
     decimal: str | None = None
     day_first: bool = False
+    dates: str = "expand"
     schema_file: Path | None = None
     group: str | None = None
     bins: str = "quantile"
@@ -166,6 +167,7 @@ class Columns:
             n_bins="auto" if options.n_bins is None else options.n_bins,
             max_levels=options.max_levels,
             coerce=replace(rules, inputs=tuple(given.values())),
+            dates=options.dates,
             identifiers="drop",
             keep=list(options.keep or ()),
         )
@@ -203,6 +205,8 @@ def _recipe(options: TableOptions) -> tuple[Recipe, str | None]:
         rules = replace(rules, missing=(*rules.missing, *options.missing))
     if options.missing_only:
         rules = replace(rules, missing=("", *options.missing_only), missing_numbers=())
+    if options.dates not in ("expand", "number", "ignore"):
+        raise CommandError(f"--dates must be expand, number or ignore, got {options.dates!r}")
     if options.decimal is not None:
         if options.decimal not in (".", ","):
             raise CommandError(f"--decimal must be . or , got {options.decimal!r}")

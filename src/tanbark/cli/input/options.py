@@ -111,6 +111,13 @@ Decimal = Annotated[
     str | None, typer.Option(metavar="SIGN", help="The decimal separator, . or ,.", show_default="by column")
 ]
 DayFirst = Annotated[bool, typer.Option("--day-first", help="Read 01/02/2024 as the first of February.")]
+Dates = Annotated[
+    str,
+    typer.Option(
+        help="What a date becomes: expand (a number, and weekday, month and hour), number, or ignore.",
+        autocompletion=completer(lambda: ("expand", "number", "ignore")),
+    ),
+]
 Ignore = Annotated[list[str] | None, typer.Option(metavar="COL", help="A column to leave out. Repeatable.")]
 Keep = Annotated[
     list[str] | None,

@@ -219,6 +219,7 @@ def with_option_names(message: str) -> str:
     message = message.replace("for example EvidenceBN", "for example --model evidence-bn")
     message = re.sub(r"\bkeep=\[(.+?)\]", lambda found: f"--keep {_as_word(found[1])}", message)
     message = message.replace("day_first=True", "--day-first").replace("provide schema=, or write", "write")
+    message = message.replace("dates='number'", "--dates number")
     message = re.sub(r"\b(encoding|sheet)=", r"--\1", message)
     message = re.sub(r"\bmissing=(?!\w|['\"(\[])", "--missing", message)
     return re.sub(r"\bsearch='(\w+)'", r"--set search=\1", message)
