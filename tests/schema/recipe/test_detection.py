@@ -119,6 +119,11 @@ def test_bounds_are_read_with_a_note():
 
 def test_a_column_of_bounds_alone_is_text():
     assert kind(["<20", ">60", "20-60"]) == kind(["<20", ">60"]) == kind(["18+", "65+"]) == "category"
+    assert kind(["<18", "18+", "17"] * 10) == "category"
+
+
+def test_a_column_below_its_detection_limit_in_most_rows_holds_numbers():
+    assert kind(["<0.01"] * 90 + ["0.02", "0.35"] * 5) == "number"
 
 
 def test_a_decimal_comma_needs_a_value_that_cannot_be_a_thousands_separator():

@@ -12,8 +12,6 @@ from tanbark.schema.recipe.number_text import MIN_TEXTS_FOR_ARROW, PLAIN_NUMBER,
 
 MIN_NUMBER_SHARE = 0.9
 """Minimum share of numbers among the values of a column of numbers."""
-MIN_EXACT_SHARE = 0.5
-"""Minimum share of numbers that are not just bounds, such as ``<5``."""
 MAX_TEXTS_PER_SHAPE = 1000
 """Number of distinct texts of each shape that are stored as examples."""
 MAX_EXAMPLES = 5
@@ -102,8 +100,7 @@ class TextProfile:
         for text, shape, count in zip(texts, _shapes(texts), counts, strict=True):
             self.rows += count
             self._rows[shape] += count  # type: ignore[assignment]
-            if shape != INTEGER:
-                examples.setdefault(shape, []).append((-count, text))
+            examples.setdefault(shape, []).append((-count, text))
         for shape, possible in examples.items():
             # The commonest texts are stored, whatever the order of the rows.
             stored = possible if len(possible) <= MAX_TEXTS_PER_SHAPE else nsmallest(MAX_TEXTS_PER_SHAPE, possible)
@@ -126,6 +123,9 @@ class TextProfile:
     def number_format(self, decimal: str) -> NumberFormat | None:
         """Return how the numbers of the column are written, or None if it is not a column of numbers.
 
+        Bounds such as ``<5`` and ``90+`` are numbers if others are exact: either at least half of the rows, or at least
+        as many distinct texts as there are bounds. The groups ``<18`` and ``18+`` are categories.
+
         Parameters
         ----------
         decimal : {"auto", ".", ","}
@@ -141,9 +141,18 @@ class TextProfile:
         # The point is first, so that it wins a tie.
         best = max(choices, key=self._numbers)
         numbers = self._numbers(best)
-        bounds = sum(n for shape, n in self._rows.items() if shape.bounded and shape.is_number(*best))
         is_number = numbers > 0 and numbers >= MIN_NUMBER_SHARE * self.rows
-        return best if is_number and numbers - bounds >= MIN_EXACT_SHARE * numbers else None
+        return best if is_number and self._has_exact_numbers(best) else None
+
+    def _has_exact_numbers(self, written: NumberFormat) -> bool:
+        """Return whether at least half of the rows with a number, or of the distinct numbers, are not just bounds."""
+        exact_rows, bound_rows, exact_texts, bound_texts = 0.0, 0.0, 0, 0
+        for shape, rows in self._rows.items():
+            if shape.is_number(*written) and shape.bounded:
+                bound_rows, bound_texts = bound_rows + rows, bound_texts + len(self._texts[shape])
+            elif shape.is_number(*written):
+                exact_rows, exact_texts = exact_rows + rows, exact_texts + len(self._texts[shape])
+        return exact_rows >= bound_rows or exact_texts >= bound_texts
 
     def _numbers(self, written: NumberFormat) -> float:
         """Return the number of rows with a number in this format."""
