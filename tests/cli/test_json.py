@@ -146,5 +146,6 @@ def test_predict_tells_of_the_file_it_wrote(ask, run, weather, table):
         "labelled": 40,
         "right": right,
         "accuracy": right / 40,
+        "notes": [],
     }
     assert "name the file with --output" in run("predict", "t.tanbark", weather, "--json", code=1).stderr

@@ -12,7 +12,6 @@ from sklearn.base import clone
 from tanbark.counts.accumulator import MAX_PRIVATE_BYTES, Tally
 from tanbark.counts.counts import Counts
 from tanbark.kernels.runtime.threads import feed, resolve_n_jobs
-from tanbark.messages import warn
 from tanbark.progress import Progress
 from tanbark.schema import Encoder, Schema, Survey
 from tanbark.schema.read.class_column import codes_among, read_labels, warn_of_dropped
@@ -57,8 +56,8 @@ def count_batches(
     -------
     counts : Counts
     """
-    counts, dropped = count_and_drop(schema, batches, target, order, n_jobs, seen)
-    warn_of_dropped(dropped)
+    counts, dropped, unreadable = count_and_drop(schema, batches, target, order, n_jobs, seen)
+    check_counted(counts, dropped, unreadable, None)
     return counts
 
 
@@ -88,9 +87,8 @@ def count_source(
         elif rows.schema.names:
             check_columns(rows.schema, schema.input_names, target)
         batches = rows.batches((*schema.input_names, target))
-        # A survey has already warned of values that cannot be read.
-        counts, dropped = count_and_drop(schema, batches, target, order, n_jobs, seen, survey is None, rows.coerce)
-        check_row_count(counts, dropped, survey)
+        counts, dropped, unreadable = count_and_drop(schema, batches, target, order, n_jobs, seen, rows.coerce)
+        check_counted(counts, dropped, unreadable, survey)
     return counts
 
 
@@ -106,12 +104,16 @@ def _column_errors(rows: Source) -> Iterator[None]:
         raise ColumnError(str(error)) from error
 
 
-def check_row_count(counts: Counts, dropped: int, survey: Survey | None) -> None:
-    """Check that the survey, if there was one, saw as many rows; without a survey, warn about dropped rows."""
+def check_counted(counts: Counts, dropped: int, unreadable: UnreadableValues, survey: Survey | None) -> None:
+    """Check the result of counting all rows.
+
+    A survey has already warned about dropped rows and unreadable values; it must have seen as many rows. Without one,
+    warn about them, or raise ValueError if most values of a column are unreadable.
+    """
     if survey is None:
+        unreadable.report()
         warn_of_dropped(dropped)
     else:
-        # The survey has already warned about dropped rows.
         survey.check_row_count(int(counts.class_counts.sum()) + dropped)
 
 
@@ -122,10 +124,9 @@ def count_and_drop(
     order: int,
     n_jobs: int | None,
     seen: Callable[[int], None] | None = None,
-    warn_of_unreadable: bool = True,
     coerce: bool = False,
-) -> tuple[Counts, int]:
-    """Count as `count_batches` does; return the number of dropped rows instead of warning about them.
+) -> tuple[Counts, int, UnreadableValues]:
+    """Count as `count_batches` does; return the number of dropped rows and the unreadable values without a warning.
 
     With `coerce`, text is read as the numbers that the schema expects, even if its recipe does not say so.
     """
@@ -159,11 +160,7 @@ def count_and_drop(
             seen(rows)
     for other in tallies[1:]:
         tally.merge(other)
-    unreadable.check()
-    if warn_of_unreadable:
-        for note in unreadable.notes():
-            warn(note)
-    return tally.counts(), sum(dropped)
+    return tally.counts(), sum(dropped), unreadable
 
 
 def check_schema_arguments(target: str, schema: Schema | None, encoder: Encoder | None, ignore: Sequence[str]) -> None:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tanbark.counts.accumulator import check_memory, check_order
-from tanbark.counts.batch_counting import check_columns, check_row_count, check_schema_arguments, count_and_drop
+from tanbark.counts.batch_counting import check_columns, check_counted, check_schema_arguments, count_and_drop
 from tanbark.counts.counts import Counts
 from tanbark.schema import Encoder, Schema
+from tanbark.schema.recipe.unreadable import UnreadableValues
 from tanbark.schema.survey.schema_survey import Survey
 from tanbark.shared_docs import insert_shared_docs
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    Counted = tuple[Counts, int, UnreadableValues]
 
 FAN_IN = 8
 """Number of results that one task merges, and thus the most that a worker holds at once."""
@@ -70,10 +74,10 @@ def count(
     check_columns(columns, schema.input_names, target)
     check_memory(schema, order)
     counts: Counts
-    counts, dropped = _reduce_partitions(
+    counts, dropped, unreadable = _reduce_partitions(
         df[[*schema.input_names, target]], _count_partition, _add, schema, target, order, declared
     )
-    check_row_count(counts, dropped, survey)
+    check_counted(counts, dropped, unreadable, survey)
     return counts
 
 
@@ -101,12 +105,15 @@ def _reduce_partitions(df: Any, work: Callable[..., Any], merge: Callable[..., A
     return results[0].compute()
 
 
-def _count_partition(part: Any, schema: Schema, target: str, order: int, declared: set[str]) -> tuple[Counts, int]:
+def _count_partition(part: Any, schema: Schema, target: str, order: int, declared: set[str]) -> Counted:
     return count_and_drop(schema, _as_table(part, declared).to_batches(), target, order, n_jobs=1)
 
 
-def _add(*results: tuple[Counts, int]) -> tuple[Counts, int]:
-    return reduce(lambda a, b: (a[0] + b[0], a[1] + b[1]), results)
+def _add(*results: Counted) -> Counted:
+    unreadable = UnreadableValues()
+    for _, _, values in results:
+        unreadable.merge(values)
+    return reduce(add, (counts for counts, _, _ in results)), sum(dropped for _, dropped, _ in results), unreadable
 
 
 def _see_partition(part: Any, survey: Survey, declared: set[str]) -> Survey:

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts.accumulator import check_memory, check_order
-from tanbark.counts.batch_counting import check_columns, check_row_count, check_schema_arguments, count_and_drop
+from tanbark.counts.batch_counting import check_columns, check_counted, check_schema_arguments, count_and_drop
 from tanbark.counts.counts import Counts
 from tanbark.schema import Encoder, Schema
+from tanbark.schema.recipe.unreadable import UnreadableValues
 from tanbark.schema.survey.schema_survey import Survey
 from tanbark.shared_docs import insert_shared_docs
 from tanbark.sources.arrow_streams import merge_small_batches
@@ -28,6 +29,10 @@ Integers = NDArray[np.int64]
 
 DROPPED = -1
 """The key under which rows without a class are counted."""
+UNREADABLE = -2
+"""The key of the pickled values that could not be read."""
+CELL_TYPES = "key bigint, count bigint, state binary"
+"""What a task returns to Spark: cells with their counts, and values that could not be read."""
 MERGE_PARTITIONS = 16
 """Number of tasks that merge the surveys of all partitions, and thus of surveys that the driver merges."""
 CELLS_PER_BATCH = 2**18
@@ -106,12 +111,17 @@ def count(
         names = [*schema.input_names, target]
         check_columns(columns, schema.input_names, target)
         check_memory(schema, order)
-        cells = _numbered(df, names).mapInArrow(_counting(schema, names, order), "key bigint, count bigint")
-        sums = cells.groupBy("key").sum("count").toArrow()
-    keys, counts = (sums.column(i).to_numpy() for i in range(2))
-    counted = keys != DROPPED
-    dropped, result = int(counts[~counted].sum()), from_cells(schema, order, keys[counted], counts[counted])
-    check_row_count(result, dropped, survey)
+        cells = _numbered(df, names).mapInArrow(_counting(schema, names, order), CELL_TYPES)
+        # Rows other than unreadable values have no state, so that only theirs are collected.
+        sums = cells.groupBy("key").agg({"count": "sum", "state": "collect_list"}).toArrow()
+    unreadable = UnreadableValues()
+    for states in sums.column("collect_list(state)").to_pylist():
+        for state in states:
+            unreadable.merge(pickle.loads(state))
+    keys, counts = sums.column("key").to_numpy(), sums.column("sum(count)").to_numpy()
+    counted = keys >= 0
+    dropped, result = int(counts[keys == DROPPED].sum()), from_cells(schema, order, keys[counted], counts[counted])
+    check_counted(result, dropped, unreadable, survey)
     return result
 
 
@@ -127,10 +137,11 @@ def _counting(schema: Schema, names: list[str], order: int) -> Task:
 
         with _wrapped_input_errors():
             named = (batch.rename_columns(names) for batch in batches)
-            counts, dropped = count_and_drop(schema, named, names[-1], order, n_jobs=1)
+            counts, dropped, unreadable = count_and_drop(schema, named, names[-1], order, n_jobs=1)
         keys, values = to_cells(counts)
-        columns = np.append(keys, DROPPED), np.append(values, dropped)
-        yield from pa.table(columns, names=["key", "count"]).to_batches(CELLS_PER_BATCH)
+        states = pa.array([*[None] * (len(keys) + 1), pickle.dumps(unreadable)], pa.binary())
+        columns = np.append(keys, [DROPPED, UNREADABLE]), np.append(values, [dropped, 0]), states
+        yield from pa.table(columns, names=["key", "count", "state"]).to_batches(CELLS_PER_BATCH)
 
     return count_partition
 

@@ -41,6 +41,7 @@ from tanbark.progress import Progress, silent
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.read.class_column import read_target, usable_rows
 from tanbark.schema.read.table_reader import as_known_table, read_table
+from tanbark.schema.recipe.unreadable import UnreadableValues, collecting
 from tanbark.shared_docs import insert_shared_docs
 
 Array = NDArray[np.float64]
@@ -72,13 +73,17 @@ class Answer:
 
 
 def learn(model: Any, X: Any, y: Any, test: Any) -> Answer:
-    """Fit a clone of a classifier to `X` and `y` and return its predictions for the rows of `test`."""
+    """Fit a clone of a classifier to `X` and `y` and return its predictions for the rows of `test`.
+
+    Values of the fold that cannot be read count as missing, however many there are.
+    """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         began = time.perf_counter()
         fitted = clone(model).fit(X, y)
         learned = time.perf_counter()
-        found = predicted_log_probabilities(fitted, test)
+        with collecting(UnreadableValues()):
+            found = predicted_log_probabilities(fitted, test)
         now = time.perf_counter()
     notes = frozenset((warning.category, str(warning.message)) for warning in caught)
     return Answer(found, fitted.classes_, len(y), learned - began, now - learned, notes)

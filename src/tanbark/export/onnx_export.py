@@ -29,7 +29,7 @@ from tanbark.export.onnx_graph import (
     network_scores,
     tree_scores,
 )
-from tanbark.export.raw_inputs import check_no_dates, missing_texts, required_types
+from tanbark.export.raw_inputs import check_no_dates, missing_numbers, missing_texts, required_types
 from tanbark.schema import Category, Number, Schema
 from tanbark.schema.encode.columns import Column
 from tanbark.shared_docs import insert_shared_docs
@@ -196,11 +196,17 @@ def _is_text(column: Column) -> bool:
 
 def _encode(graph: Graph, schema: Schema, names: Sequence[str]) -> list[str]:
     """Add the codes of all columns, each of shape (rows,). A missing value has the code after the last one."""
-    columns = zip(schema.columns, names, missing_texts(schema), strict=True)
-    return [_codes(graph, column, name, schema.unseen, texts) for column, name, texts in columns]
+    columns = zip(schema.columns, names, missing_texts(schema), missing_numbers(schema), strict=True)
+    return [_codes(graph, column, name, schema.unseen, texts, numbers) for column, name, texts, numbers in columns]
 
 
-def _codes(graph: Graph, column: Column, name: str, unseen: str, missing: Sequence[str]) -> str:
+def _codes(graph: Graph, column: Column, name: str, unseen: str, texts: Sequence[str], numbers: Sequence[float]) -> str:
+    if numbers:
+        marked = graph.node("Equal", name, graph.constant(np.array([numbers])))
+        is_marked = graph.node("Cast", _count(graph, marked), to=_bool())
+        flat = graph.node("Reshape", name, graph.constant(np.array([-1])))
+        without = graph.node("Where", is_marked, graph.constant(np.array(np.nan)), flat)
+        name = graph.node("Reshape", without, graph.constant(np.array([-1, 1])))
     flat = graph.node("Reshape", name, graph.constant(np.array([-1])))
     missing_code = column.arity - 1 if column.missing else column.arity
     if isinstance(column, Number):
@@ -208,7 +214,7 @@ def _codes(graph: Graph, column: Column, name: str, unseen: str, missing: Sequen
         return _unless_missing(graph, flat, code, missing_code)
     unseen_code = len(column.levels) if column.other else column.arity + (unseen == "error")
     if _is_text(column):
-        code = _text_codes(graph, column, flat, missing, missing_code, unseen_code)
+        code = _text_codes(graph, column, flat, texts, missing_code, unseen_code)
     else:
         code = _unless_missing(graph, flat, _number_codes(graph, column, name, unseen_code), missing_code)
     if unseen_code <= column.arity:
@@ -245,6 +251,12 @@ def _count(graph: Graph, flags: str) -> str:
 
 def _unless_missing(graph: Graph, numbers: str, code: str, missing_code: int) -> str:
     return graph.node("Where", graph.node("IsNaN", numbers), graph.constant(np.array(missing_code)), code)
+
+
+def _bool() -> int:
+    from onnx import TensorProto
+
+    return int(TensorProto.BOOL)
 
 
 def _int64() -> int:

@@ -1,9 +1,10 @@
-"""What an exported model expects of the columns of a table: which cannot be exported, and which were read from text."""
+"""Requirements of exported models: columns that cannot be exported, columns read from text, and missing values."""
 
 from __future__ import annotations
 
 from tanbark.schema import Number, Schema
-from tanbark.schema.recipe.recipe import InputColumn
+from tanbark.schema.encode.columns import Column
+from tanbark.schema.recipe.recipe import InputColumn, as_number
 
 
 def check_no_dates(schema: Schema, language: str) -> None:
@@ -49,3 +50,17 @@ def missing_texts(schema: Schema) -> list[tuple[str, ...]]:
         return tuple(dict.fromkeys(text.strip() for text in (*recipe.missing, *one.missing)))
 
     return [texts(by_name[column.source or column.name]) for column in schema.columns]
+
+
+def missing_numbers(schema: Schema) -> list[tuple[float, ...]]:
+    """Return for each column of the schema the numbers that count as missing values, such as -999."""
+    if schema.recipe is None:
+        return [()] * len(schema.columns)
+    recipe = schema.recipe
+    by_name = {one.name: one for one in recipe.inputs}
+
+    def numbers(column: Column) -> tuple[float, ...]:
+        one = as_number(by_name[column.source or column.name], column)
+        return recipe.missing_values(one) if one.kind == "number" else ()
+
+    return [numbers(column) for column in schema.columns]

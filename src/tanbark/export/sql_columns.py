@@ -70,7 +70,13 @@ def literals(labels: Sequence[Label]) -> list[str]:
     return [number(int(label) if isinstance(label, bool) else label) for label in labels if not isinstance(label, str)]
 
 
-def column_value(column: Column, values: Sequence[int], unseen: str, missing_texts: Sequence[str] = ()) -> str:
+def column_value(
+    column: Column,
+    values: Sequence[int],
+    unseen: str,
+    missing_texts: Sequence[str] = (),
+    missing_numbers: Sequence[float] = (),
+) -> str:
     """Return an expression of a value for each code of a column of the table ``t``.
 
     Parameters
@@ -83,6 +89,8 @@ def column_value(column: Column, values: Sequence[int], unseen: str, missing_tex
         Whether labels that are not levels have the last value, or NULL.
     missing_texts : sequence of str, default=()
         Texts that count as missing, in any case, if they are not levels; blanks around them do not matter.
+    missing_numbers : sequence of float, default=()
+        Numbers that count as missing.
 
     Returns
     -------
@@ -97,7 +105,8 @@ def column_value(column: Column, values: Sequence[int], unseen: str, missing_tex
     name = f"t.{quoted_name(column.name)}"
     if isinstance(column, Number):
         as_float = _float(name)
-        return _unless_missing(as_float, missing, _interval_value(as_float, column.cuts, values), is_float=True)
+        known = _interval_value(as_float, column.cuts, values)
+        return _unless_missing(as_float, missing, known, True, missing_numbers)
     otherwise = "NULL" if unseen == "error" else str(values[column.arity])
     if column.other:
         otherwise = str(values[len(column.levels)])
@@ -105,7 +114,10 @@ def column_value(column: Column, values: Sequence[int], unseen: str, missing_tex
     if missing_texts and otherwise != missing and isinstance(next(iter(column.levels), ""), str):
         marks = ", ".join(quoted_text(text.lower()) for text in missing_texts)
         otherwise = f"CASE WHEN LOWER(TRIM({operand})) IN ({marks}) THEN {missing} ELSE {otherwise} END"
-    return _level_value(operand, column, values, missing, otherwise, is_float)
+    known = _level_value(operand, column, values, otherwise)
+    if missing == otherwise and not missing_numbers:
+        return known
+    return _unless_missing(operand, missing, known, is_float, missing_numbers)
 
 
 def _comparable(column: Category, name: str) -> tuple[str, bool]:
@@ -123,14 +135,11 @@ def _comparable(column: Category, name: str) -> tuple[str, bool]:
     return _float(name), True
 
 
-def _level_value(
-    operand: str, column: Category, values: Sequence[int], missing: str, otherwise: str, is_float: bool
-) -> str:
+def _level_value(operand: str, column: Category, values: Sequence[int], otherwise: str) -> str:
     """Return a CASE expression over the levels of a category."""
     pairs = zip(literals(column.levels), map(str, values), strict=False)
     cases = [f"WHEN {level} THEN {value}" for level, value in pairs if value != otherwise]
-    known = f"CASE {operand} {' '.join(cases)} ELSE {otherwise} END" if cases else otherwise
-    return known if missing == otherwise else _unless_missing(operand, missing, known, is_float)
+    return f"CASE {operand} {' '.join(cases)} ELSE {otherwise} END" if cases else otherwise
 
 
 def _interval_value(operand: str, cuts: Sequence[float], values: Sequence[int]) -> str:
@@ -147,14 +156,17 @@ def _interval_value(operand: str, cuts: Sequence[float], values: Sequence[int]) 
     return search(0, len(ends))
 
 
-def _unless_missing(operand: str, missing: str, expression: str, is_float: bool) -> str:
-    """Return `missing` for NULL and NaN, and an expression otherwise.
+def _unless_missing(
+    operand: str, missing: str, expression: str, is_float: bool, missing_numbers: Sequence[float]
+) -> str:
+    """Return `missing` for NULL, NaN and the given numbers, and an expression otherwise.
 
     PostgreSQL and DuckDB consider NaN larger than all numbers. Only NaN and its negative are both positive.
     """
     if expression == missing:
         return missing
     test = f"{operand} IS NULL" + (f" OR ({operand} > 0 AND -{operand} > 0)" if is_float else "")
+    test += f" OR {operand} IN ({', '.join(map(number, missing_numbers))})" if missing_numbers else ""
     return f"CASE WHEN {test} THEN {missing} ELSE {expression} END"
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.export.raw_inputs import missing_texts, required_types
+from tanbark.export.raw_inputs import missing_numbers, missing_texts, required_types
 from tanbark.export.sql_columns import column_value, literals, quoted_name
 from tanbark.schema import Schema
 
@@ -92,7 +92,7 @@ class Statement:
         self._table = ".".join(map(quoted_name, table))
         self._copied = [quoted_name(name) for name in copied]
         self._parts: list[str] = []
-        self._missing_texts = missing_texts(scores.schema)
+        self._missing = list(zip(missing_texts(scores.schema), missing_numbers(scores.schema), strict=True))
         self._prefix = "tanbark_"
         while any(name.lower().startswith(self._prefix) for name in table):
             self._prefix += "_"
@@ -145,11 +145,11 @@ class Statement:
                 table = table[(slice(None),) * axis + (0,)]
                 del parents[axis]
         stride = table.shape[-2]
-        terms = [column_value(schema.columns[u], range(stride), schema.unseen, self._missing_texts[u])]
+        terms = [column_value(schema.columns[u], range(stride), schema.unseen, *self._missing[u])]
         for axis in reversed(range(len(parents))):
             p = parents[axis]
             values = (scores.digits[p] * stride).tolist()
-            terms.append(column_value(schema.columns[p], values, schema.unseen, self._missing_texts[p]))
+            terms.append(column_value(schema.columns[p], values, schema.unseen, *self._missing[p]))
             stride *= table.shape[axis]
         flat = table.reshape(stride, -1)
         keys = np.flatnonzero(~np.isnan(flat).any(axis=1))

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tanbark.sources.column_types import cast_array, merged_schema
-from tanbark.sources.duckdb_rows import Rows, connect, first_line
-from tanbark.sources.file_source import FileSource, StreamErrors
+from tanbark.sources.duckdb_rows import Rows, first_line
+from tanbark.sources.file_source import FileSource, arrow_rows
 from tanbark.sources.source import SourceError, batch_rows, raised_by_arrow
 from tanbark.sources.stored_files import StoredFile
 
@@ -57,15 +57,7 @@ class ArrowFiles(FileSource):
 
     def as_written(self) -> Rows:
         """Return the rows in the types of the files."""
-        import pyarrow as pa
-
-        names = tuple(self.schema.names)
-        connection = connect()
-        errors = StreamErrors(self)
-        with errors:
-            connection.register("arrow_rows", pa.RecordBatchReader.from_batches(self.schema, self.batches()))
-            types = tuple(map(str, connection.sql("SELECT * FROM arrow_rows LIMIT 0").types))
-        return Rows(self, connection, "arrow_rows", names, types, errors)
+        return arrow_rows(self)
 
 
 @contextmanager

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from tanbark.memory import usable_memory
 from tanbark.messages import counted, warn
-from tanbark.sources.duckdb_rows import Rows, connect, first_line, interruptible, token_spellings
-from tanbark.sources.file_source import FileErrors, FileSource
+from tanbark.sources.duckdb_rows import Rows, first_line, interruptible, token_spellings
+from tanbark.sources.file_source import FileSource, arrow_rows
 from tanbark.sources.source import SourceError, batch_rows, check_names
 from tanbark.sources.stored_files import ZIP_ERRORS, StoredFile
 
@@ -97,11 +97,7 @@ class ExcelFiles(FileSource):
 
     def as_written(self) -> Rows:
         """Return the rows in the types of the cells."""
-        names = tuple(self.schema.names)
-        connection = connect()
-        connection.register("excel_rows", self._table)
-        types = tuple(map(str, connection.sql("SELECT * FROM excel_rows LIMIT 0").types))
-        return Rows(self, connection, "excel_rows", names, types, FileErrors(self))
+        return arrow_rows(self)
 
 
 class _Cells:

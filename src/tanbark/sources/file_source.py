@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tanbark.sources.duckdb_rows import Rows, first_line, present, quoted
+from tanbark.sources.duckdb_rows import Rows, connect, first_line, present, quoted
 from tanbark.sources.source import Source, SourceError, raised_by_arrow
 from tanbark.sources.stored_files import StoredFile
 
@@ -168,6 +168,45 @@ class FileErrors:
 
     def diagnose(self) -> None:
         """Raise SourceError with a more precise message, if the files reveal one."""
+
+
+def arrow_rows(source: FileSource) -> Rows:
+    """Return the rows of a source that DuckDB cannot read itself; durations are numbers of days."""
+    import pyarrow as pa
+
+    fields = [field.with_type(_duck_type(field.type)) for field in source.schema]
+    batches = (_for_duckdb(batch) for batch in source.batches())
+    connection = connect()
+    errors = StreamErrors(source)
+    with errors:
+        connection.register("arrow_rows", pa.RecordBatchReader.from_batches(pa.schema(fields), batches))
+        types = tuple(map(str, connection.sql("SELECT * FROM arrow_rows LIMIT 0").types))
+    return Rows(source, connection, "arrow_rows", tuple(source.schema.names), types, errors)
+
+
+def _duck_type(stored: pa.DataType) -> pa.DataType:
+    """Return the type of a column for DuckDB, which has no durations without months and no small floats."""
+    import pyarrow as pa
+
+    if pa.types.is_duration(stored):
+        return pa.float64()
+    return pa.float32() if pa.types.is_float16(stored) else stored
+
+
+def _for_duckdb(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return a record batch in types that DuckDB has."""
+    import pyarrow as pa
+
+    from tanbark.schema.read.arrow_columns import as_arrow
+    from tanbark.schema.read.table_reader import read_column
+
+    columns = []
+    for field, values in zip(batch.schema, batch.columns, strict=True):
+        is_duration = pa.types.is_duration(field.type)
+        columns.append(
+            as_arrow(read_column(values, field.name)) if is_duration else values.cast(_duck_type(field.type))
+        )
+    return pa.record_batch(columns, names=batch.schema.names)
 
 
 class StreamErrors(FileErrors):

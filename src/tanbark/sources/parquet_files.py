@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tanbark.sources.column_types import cast_array, merged_schema
 from tanbark.sources.duckdb_rows import Rows, connect, first_line
-from tanbark.sources.file_source import FileErrors, FileSource, check_same_order
+from tanbark.sources.file_source import FileErrors, FileSource, arrow_rows, check_same_order
 from tanbark.sources.source import SourceError, batch_rows, raised_by_arrow
 from tanbark.sources.stored_files import StoredFile
 
@@ -70,6 +70,11 @@ class ParquetFiles(FileSource):
 
     def as_written(self) -> Rows:
         """Return the rows in the types of the files."""
+        import pyarrow as pa
+
+        if any(pa.types.is_duration(kind) for kind in self.schema.types):
+            # DuckDB would read them as integers.
+            return arrow_rows(self)
         names = tuple(self.schema.names)
         orders = [columns.names for columns, _ in self._footers]
         check_same_order(self.stored, orders)

@@ -207,7 +207,7 @@ def test_booleans_and_integers_keep_their_types(write, run, tmp_path):
     [
         ("sky\nsun\n", "new.csv lacks the columns 'wind', 'degrees', which the model needs"),
         ("sky,wind,Degrees\nsun,1,2\n", "new.csv has no column 'degrees', but 'Degrees'; rename it"),
-        ("sky,wind,degrees\nsun,many,2\n", "column 'wind': the model expects numbers, but 1 of 1 values is not"),
+        ("sky,wind,degrees\nsun,many,2\nsun,few,2\n", "column 'wind': expected numbers, but 2 of 2 values are not"),
         ("sky,wind,degrees,prediction\nsun,1,2,yes\n", "already has a column 'prediction'"),
         ("sky,wind,degrees\n", "has no rows"),
     ],
@@ -232,7 +232,7 @@ def test_an_absent_column_counts_as_missing_unless_all_are_required(run, model, 
 def test_values_that_cannot_be_read_count_as_missing(run, model, tmp_path):
     (tmp_path / "new.csv").write_text("sky,wind,degrees\nsun,1, 2 \nsun,1,warm\nsun,1,\n")
     found = run("predict", "m.tanbark", "new.csv")
-    assert "column 'degrees': the model expects numbers, but 1 of 2 values is not ('warm')" in found.stderr
+    assert "column 'degrees': expected numbers, but 1 of 2 values is not ('warm')" in found.stderr
     _, warm, missing = rows_of(found.stdout)
     assert {**warm, "degrees": ""} == missing
 

@@ -52,7 +52,7 @@ def test_the_class_may_be_renamed_and_further_columns_be_there(run, model, table
 
 def test_scripts_are_told_where_the_page_is(run, model):
     told = json.loads(run("report", "weather.tanbark", "weather.csv", "--json").stdout)
-    assert told == {"file": "weather.tanbark", "output": "weather.html", "rows": 40}
+    assert told == {"file": "weather.tanbark", "output": "weather.html", "rows": 40, "notes": []}
 
 
 def test_fit_writes_a_page_judged_by_what_each_fold_held_out(run, table, write, tmp_path):

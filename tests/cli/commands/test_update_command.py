@@ -180,11 +180,11 @@ def test_values_that_are_no_numbers_are_counted_over_batches(run, tmp_path, monk
     before = (tmp_path / "t.tanbark").read_bytes()
     (tmp_path / "new.csv").write_text("x,class\n" + "1,a\n" * 8 + "old,b\n" * 9)
     said = run("update", "t.tanbark", "new.csv", code=1).stderr
-    assert "column 'x': the model expects numbers, but 9 of 17 values are not ('old')" in said
+    assert "column 'x': expected numbers, but 9 of 17 values are not ('old')" in said
     assert (tmp_path / "t.tanbark").read_bytes() == before
     (tmp_path / "new.csv").write_text("x,class\n" + "1,a\n" * 9 + "old,b\n" * 9)
     said = run("update", "t.tanbark", "new.csv").stdout
-    assert "column 'x': the model expects numbers, but 9 of 18 values are not ('old') and count as missing" in said
+    assert "column 'x': expected numbers, but 9 of 18 values are not ('old') and count as missing" in said
 
 
 def test_a_model_that_refuses_strange_labels_when_predicting_still_learns_them(run, tmp_path):
@@ -201,7 +201,7 @@ def test_numbers_are_no_truth_values_and_lists_no_values(run, tmp_path):
     before = (tmp_path / "t.tanbark").read_bytes()
     pq.write_table(pa.table({"f": [2, 1, 3], "y": [True, False, True]}), tmp_path / "new.parquet")
     said = run("update", "t.tanbark", "new.parquet", code=1).stderr
-    assert "column 'f': the model expects true or false, but 2 of 3 values are not ('2', '3')" in said
+    assert "column 'f': expected true or false, but 2 of 3 values are not ('2', '3')" in said
     pq.write_table(pa.table({"f": [True], "y": [2]}), tmp_path / "new.parquet")
     said = run("update", "t.tanbark", "new.parquet", code=1).stderr
     assert "column 'y' holds '2' in row 1, but the model expects true or false" in said
@@ -306,7 +306,7 @@ def test_levels_beyond_the_most_allowed_share_one_and_it_says_so(run, tmp_path):
     [
         ("sky,wind,degrees\nsun,1,2\n", "new.csv lacks the column 'walk', the class of the model"),
         ("sky,walk\nsun,yes\n", "new.csv lacks the columns 'wind', 'degrees', which the model needs"),
-        ("sky,wind,degrees,walk\nsun,1,warm,yes\nsun,1,warm,no\n", "column 'degrees': the model expects numbers, but"),
+        ("sky,wind,degrees,walk\nsun,1,warm,yes\nsun,1,warm,no\n", "column 'degrees': expected numbers, but"),
     ],
 )
 def test_a_table_that_does_not_fit_changes_nothing(run, model, tmp_path, text, sentence):
@@ -460,8 +460,8 @@ def test_a_new_fit_of_a_model_waits_for_its_update(write, run, table, model, tmp
 @pytest.mark.parametrize(
     ("column", "values", "said"),
     [
-        ("sky", [1.5, 2.0], "column 'sky': the model expects text, but 2 of 2 values are not ('1.5', '2')"),
-        ("sky", [7, 8], "column 'sky': the model expects text, but 2 of 2 values are not ('7', '8')"),
+        ("sky", [1.5, 2.0], "column 'sky': expected text, but 2 of 2 values are not ('1.5', '2')"),
+        ("sky", [7, 8], "column 'sky': expected text, but 2 of 2 values are not ('7', '8')"),
         ("sky", np.array(["2020-01-01", "2020-01-02"], "datetime64[s]"), "column 'sky' holds dates"),
         ("walk", [1, 0], "column 'walk' holds '1' in row 1, but the model expects text"),
     ],

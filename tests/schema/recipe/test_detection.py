@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tanbark import Category, Encoder, Number, Recipe
+from tanbark import Category, Counts, Encoder, Number, Recipe
 from tanbark.schema.recipe.recipe import InputColumn
 
 
@@ -80,7 +80,7 @@ def test_a_note_has_the_five_commonest_values_that_are_not_numbers():
     one, column, notes = read([str(n) for n in range(200)] + words)
     assert notes == [expected]
     assert (column.low, column.high) == (0, 199)
-    assert one.missing == ("n.k.", "see note", "x", "b", "c")
+    assert one == InputColumn("x", "number")
     assert read([*NUMBERS, "n.k."])[2] == [
         "column 'x': read as numbers; 1 of 40 values was not ('n.k.') and counts as missing"
     ]
@@ -283,7 +283,19 @@ def test_declared_and_categorical_columns_and_booleans_are_not_coerced():
         }
     )
     schema = Encoder(coerce=True, categorical=["categorical"]).fit(table, [0, 1, 0]).schema_
-    assert [column.levels for column in schema.columns] == [("2", "10", "n/a"), ("1.5", "2.5", "n/a"), (False, True)]
+    assert [column.levels for column in schema.columns] == [("2", "10", "n/a"), ("1.5", "2.5"), (False, True)]
+
+
+@pytest.mark.parametrize("coerce", [True, False])
+def test_dates_cannot_be_categories(coerce):
+    table = pa.table({"d": pd.date_range("2024-01-01", periods=4), "y": ["a", "b"] * 2})
+    encoder = Encoder(coerce=coerce, categorical=["d"])
+    message = r"^column 'd' holds dates, which cannot be categories; convert them to text"
+    with pytest.raises(TypeError, match=message):
+        encoder.fit(table.drop_columns("y"), table["y"])
+    with pytest.raises(TypeError, match=message):
+        Counts.from_batches(table, "y", encoder=encoder)
+    assert Encoder(coerce=coerce, categorical="all").fit(table.drop_columns("y"), table["y"]).schema_.columns[0].is_date
 
 
 def test_the_class_is_not_coerced():
@@ -363,7 +375,8 @@ def test_pandas_polars_and_arrow_give_the_same_schema(first, second):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             schema = Encoder(coerce=True, identifiers="drop").fit(frame, np.arange(rows) % 2).schema_
-        found.append((schema, [str(w.message) for w in caught], schema.encode(frame).tolist()))
+            codes = schema.encode(frame).tolist()
+        found.append((schema, [str(w.message) for w in caught], codes))
     assert all(one == found[0] for one in found)
 
 

@@ -72,7 +72,7 @@ def test_a_kind_is_never_detected_anew():
 def test_a_few_unreadable_values_are_missing_with_one_warning():
     schema = learned(MESSY)
     further = MESSY.assign(income=["n.k.", "n.k.", "?"] + ["$950"] * 57)
-    expected = "column 'income': the model expects numbers, but 2 of 59 values are not ('n.k.') and count as missing"
+    expected = "column 'income': expected numbers, but 2 of 59 values are not ('n.k.') and count as missing"
     with pytest.warns(UserWarning, match="column 'income'") as caught:
         codes = schema.encode(further)
     assert [str(w.message) for w in caught] == [expected]
@@ -82,16 +82,16 @@ def test_a_few_unreadable_values_are_missing_with_one_warning():
 @pytest.mark.parametrize(
     ("column", "expected"),
     [
-        ("income", "expects numbers, but 60 of 60 values are not ('blue', 'red')"),
-        ("seen", "expects dates, but 60 of 60 values are not ('blue', 'red')"),
-        ("smokes", "expects true or false, but 60 of 60 values are not ('blue', 'red')"),
+        ("income", "expected numbers, but 60 of 60 values are not ('blue', 'red')"),
+        ("seen", "expected dates, but 60 of 60 values are not ('blue', 'red')"),
+        ("smokes", "expected true or false, but 60 of 60 values are not ('blue', 'red')"),
     ],
 )
 def test_a_column_full_of_words_raises(column, expected):
     schema = learned(MESSY)
     with pytest.raises(ValueError, match=r"^column ") as error:
         schema.encode(MESSY.assign(**{column: ["red", "blue"] * 30}))
-    assert str(error.value) == f"column {column!r}: the model {expected}; check whether it is the right column"
+    assert str(error.value) == f"column {column!r}: {expected}; check that this is the right column"
 
 
 def test_half_of_the_values_may_be_unreadable():
@@ -100,6 +100,13 @@ def test_half_of_the_values_may_be_unreadable():
         schema.encode(MESSY.assign(income=["$950", "x"] * 30))
     with pytest.raises(ValueError, match="31 of 60 values are not"):
         schema.encode(MESSY.assign(income=["$950", "x"] * 29 + ["x", "x"]))
+
+
+def test_a_single_row_with_an_unreadable_value_is_encoded():
+    schema = learned(MESSY)
+    with pytest.warns(UserWarning, match="1 of 1 values is not"):
+        codes = schema.encode(MESSY[:1].assign(income="n.k."))
+    assert codes[schema.index("income"), 0] == schema.missing_code
 
 
 @pytest.mark.parametrize(("values", "held"), [([1.5, 2.5], "numbers"), ([True, False], "labels")])
@@ -120,6 +127,21 @@ def test_a_column_without_values_is_all_missing_whatever_its_type():
     for nothing in (None, np.nan, pd.NaT, "", "n/a"):
         codes = schema.encode(MESSY.assign(**dict.fromkeys(MESSY.columns, nothing)))
         assert (codes == schema.missing_code).all()
+
+
+@pytest.mark.parametrize("marker", ["0", "n", "no", "f"])
+def test_a_marker_is_no_other_spelling_of_false(marker):
+    rules = Recipe(missing=["", marker], inputs=[InputColumn("x", "boolean")])
+    schema = learned(pd.DataFrame({"x": [True, False]}), coerce=rules)
+    assert schema.encode(pd.DataFrame({"x": ["true", "false", marker]})).tolist() == [[1, 0, schema.missing_code]]
+
+
+def test_large_integers_in_text_are_exact_next_to_missing_values():
+    large = [2**53 + 1, 2**53 + 2, 2**53 + 3]
+    schema = learned(pd.DataFrame({"x": large * 2}), coerce=Recipe(inputs=[InputColumn("x", "category")]))
+    with pytest.warns(UserWarning, match="1 of 5 values is not"):
+        codes = schema.encode(pd.DataFrame({"x": ["NA", str(large[2]), f" {large[0]}", "x", str(large[1]), "7"]}))
+    assert codes.tolist() == [[schema.missing_code, 2, 0, schema.missing_code, 1, schema.missing_code]]
 
 
 def test_numbers_next_to_text_are_read():

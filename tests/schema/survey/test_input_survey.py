@@ -193,8 +193,7 @@ def test_a_survey_reports_given_columns_that_cannot_be_read():
     table = pa.table({"x": ["red", "blue", "1"] * 20, "y": ["a", "b"] * 30})
     encoder = Encoder(coerce=Recipe(inputs=[InputColumn("x", "number")]))
     expected = (
-        "column 'x': the model expects numbers, but 40 of 60 values are not ('blue', 'red'); check whether it is the "
-        "right column"
+        "column 'x': expected numbers, but 40 of 60 values are not ('blue', 'red'); check that this is the right column"
     )
     assert surveyed(encoder, table.to_batches(7), table.schema, 2, random.Random(0)) == (ValueError, expected)
     assert whole(encoder, table) == (ValueError, expected)

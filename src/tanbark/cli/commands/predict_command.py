@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from tanbark.classifiers.base.counts_classifier import CountsClassifier
+    from tanbark.schema.recipe.unreadable import UnreadableValues
 
 _INTEGER_TYPES = ("BIGINT", "INTEGER", "SMALLINT", "TINYINT", "UBIGINT", "UINTEGER", "USMALLINT", "UTINYINT")
 _CSV_TYPES = (*_INTEGER_TYPES, "VARCHAR", "DOUBLE", "FLOAT", "BOOLEAN", "DATE", "TIMESTAMP")
@@ -73,7 +74,7 @@ def predict(
     true class, the accuracy is printed at the end.
 
     With --json, which needs --output, the keys are file, data, output, rows, labelled (rows with a true class), right
-    (correct predictions among them) and accuracy (null if no row is labelled).
+    (correct predictions among them), accuracy (null if no row is labelled) and notes.
     """
     file_format = _output_format(output, to)
     if as_json and output is None:
@@ -100,27 +101,33 @@ def predict(
             unreadable.check()
             if not tally.rows:
                 raise CommandError(f"{source.name} has no rows")
+    share = tally.right / tally.labelled if tally.labelled else None
+    notes = _notes(tally, unreadable)
     if as_json:
-        share = tally.right / tally.labelled if tally.labelled else None
         found = {"rows": tally.rows, "labelled": tally.labelled, "right": tally.right, "accuracy": share}
-        print_json({"file": str(model), "data": source.name, "output": str(output), **found})
+        print_json({"file": str(model), "data": source.name, "output": str(output), **found, "notes": notes})
         return
     console = err()
-    if tally.labelled:
-        share = tally.right / tally.labelled
+    if share is not None:
         console.print(f"accuracy {percent(share)} on {tally.labelled:,} rows with a known {rows.target}")
+    for note in notes:
+        console.print(f"note: {note}", style="yellow", soft_wrap=True)
+    if output is not None:
+        console.print(f"{tally.rows:,} rows written to {output}", soft_wrap=True)
+
+
+def _notes(tally: Tally, unreadable: UnreadableValues) -> list[str]:
+    """Return notes on unknown classes, unexpected values and estimated probabilities."""
+    notes = []
     if tally.unknown:
         have = "1 of these rows has" if tally.unknown == 1 else f"{tally.unknown:,} of these rows have"
-        note = f"note: {have} a class that the model does not know; predictions for them count as wrong"
-        console.print(note, style="yellow", soft_wrap=True)
-    for note in unreadable.notes():
-        console.print(f"note: {note}", style="yellow", soft_wrap=True)
+        notes.append(f"{have} a class that the model does not know; predictions for them count as wrong")
+    notes += unreadable.notes()
     if tally.sampled:
         have = "row has" if tally.sampled == 1 else "rows have"
         reason = f"{tally.sampled:,} {have} too many missing values for an exact answer"
-        console.print(f"note: {reason}; the probabilities are estimates", style="yellow", soft_wrap=True)
-    if output is not None:
-        console.print(f"{tally.rows:,} rows written to {output}", soft_wrap=True)
+        notes.append(f"{reason}; the probabilities are estimates")
+    return notes
 
 
 def _output_format(output: Path | None, to: str | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -48,7 +49,7 @@ def report(
     The page draws and explains the model and answers what-if questions. It is one self-contained file. Given rows with
     a known class, it also shows the calibration, the confusion matrix and the importance of each attribute.
 
-    With --json, the keys are file, output and rows.
+    With --json, the keys are file, output, rows and notes.
     """
     given = (target, database, kind, encoding, sheet, missing, strict or None)
     if data is None and given != (None,) * len(given):
@@ -67,12 +68,18 @@ def report(
             print_source_notes(source)
             test_rows = _read_test_rows(ModelRows.of(fitted.schema_, source.as_written(), target, missing, strict), bar)
         bar("writing", 0, None)
-        write_report(fitted, path, test_rows)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            write_report(fitted, path, test_rows)
     rows = 0 if test_rows is None else test_rows[0].num_rows
+    notes = list(dict.fromkeys(str(warning.message) for warning in caught))
     if as_json:
-        print_json({"file": str(model), "output": str(path), "rows": rows})
+        print_json({"file": str(model), "output": str(path), "rows": rows, "notes": notes})
         return
-    summary_console().print(f"Written to {path}; open it in a browser.", soft_wrap=True)
+    console = summary_console()
+    for note in notes:
+        console.print(f"note: {note}", style="yellow", soft_wrap=True)
+    console.print(f"Written to {path}; open it in a browser.", soft_wrap=True)
 
 
 def _read_test_rows(rows: ModelRows, bar: ProgressLine) -> tuple[Any, list[Any] | None]:

@@ -6,6 +6,7 @@ import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -124,8 +125,34 @@ class TableOptions:
         self, data: str, database: str | None, kind: str | None, encoding: str | None, sheet: str | None
     ) -> FileSource | Query:
         """Return the source of the rows."""
-        missing = self.missing_only or [*MISSING, *(self.missing or ())]
-        return open_source(data, database, kind, encoding, sheet, missing, self.categorical or ())
+        from tanbark.schema.recipe.recipe import MISSING as RECIPE_MISSING
+
+        rules, _ = self.rules
+        # Some usual markers are not markers in the class, which is read by the source alone.
+        missing = [text for text in rules.missing if text in MISSING or text not in RECIPE_MISSING]
+        labels = [*(self.categorical or ()), *(one.name for one in rules.inputs if one.kind == "category")]
+        return open_source(data, database, kind, encoding, sheet, missing, labels)
+
+    @cached_property
+    def rules(self) -> tuple[Recipe, str | None]:
+        """The rules for text, and the class column that --schema names. Raise CommandError if an option is invalid."""
+        from tanbark.cli.input.schema_file import read_schema_file
+        from tanbark.schema import Recipe
+
+        rules, target = (Recipe(), None) if self.schema_file is None else read_schema_file(self.schema_file)
+        if self.missing and self.missing_only:
+            raise CommandError("--missing adds to the list of missing values and --missing-only replaces it; use one")
+        if self.missing:
+            rules = replace(rules, missing=(*rules.missing, *self.missing))
+        if self.missing_only:
+            rules = replace(rules, missing=("", *self.missing_only), missing_numbers=())
+        if self.dates not in ("expand", "number", "ignore"):
+            raise CommandError(f"--dates must be expand, number or ignore, got {self.dates!r}")
+        if self.decimal is not None:
+            if self.decimal not in (".", ","):
+                raise CommandError(f"--decimal must be . or , got {self.decimal!r}")
+            rules = replace(rules, decimal=self.decimal)
+        return replace(rules, day_first=rules.day_first or self.day_first), target
 
 
 @dataclass(frozen=True)
@@ -151,7 +178,7 @@ class Columns:
         from tanbark.schema.recipe.recipe import InputColumn
 
         names = source.schema.names
-        rules, usual_target = _recipe(options)
+        rules, usual_target = options.rules
         found = _class_column(names, options.target or usual_target, source, needs_target)
         target = _free_name(names) if found is None else found
         _check(names, target, options, source)
@@ -191,27 +218,6 @@ class Columns:
 
         fixed: Encoder = clone(self.encoder).set_params(coerce=schema.recipe, identifiers="keep", keep=())
         return fixed
-
-
-def _recipe(options: TableOptions) -> tuple[Recipe, str | None]:
-    """Return the rules for text, and the class column that --schema names."""
-    from tanbark.cli.input.schema_file import read_schema_file
-    from tanbark.schema import Recipe
-
-    rules, target = (Recipe(), None) if options.schema_file is None else read_schema_file(options.schema_file)
-    if options.missing and options.missing_only:
-        raise CommandError("--missing adds to the list of missing values and --missing-only replaces it; use one")
-    if options.missing:
-        rules = replace(rules, missing=(*rules.missing, *options.missing))
-    if options.missing_only:
-        rules = replace(rules, missing=("", *options.missing_only), missing_numbers=())
-    if options.dates not in ("expand", "number", "ignore"):
-        raise CommandError(f"--dates must be expand, number or ignore, got {options.dates!r}")
-    if options.decimal is not None:
-        if options.decimal not in (".", ","):
-            raise CommandError(f"--decimal must be . or , got {options.decimal!r}")
-        rules = replace(rules, decimal=options.decimal)
-    return replace(rules, day_first=rules.day_first or options.day_first), target
 
 
 def _class_column(names: list[str], target: str | None, source: Source, is_needed: bool) -> str | None:

@@ -133,22 +133,29 @@ class ModelRows:
         """
         import pyarrow as pa
 
-        from tanbark.schema.recipe.rows_of_files import typed_rows
+        from tanbark.schema.recipe.rows_of_files import typed_rows, without_markers
 
         names = [name for name in self.used if name in self.rows.names]
         read = [*names, *([] if self.target is None else [self.target])]
         expressions = [*map(self._expression, read), *further] or ["1"]
         before = 0
         for batch in bar.over_batches(task, self.rows.select(expressions), self.rows.source.total):
-            at = dict(zip(names, batch.columns, strict=False))
+            columns = list(batch.columns[: len(read)])
+            if self.missing:
+                of_model = (*names, self.schema.class_name)
+                columns = [
+                    without_markers(self.schema, values, name, self.missing)
+                    for values, name in zip(columns, of_model, strict=False)
+                ]
+            at = dict(zip(names, columns, strict=False))
             nothing = pa.nulls(batch.num_rows)
             X = pa.table([at.get(name, nothing) for name in self.schema.input_names], list(self.schema.input_names))
-            y = None if self.target is None else self._classes(batch.column(len(names)), before)
+            y = None if self.target is None else self._classes(columns[-1], before)
             before += batch.num_rows
             yield typed_rows(self.schema, X), y, batch.columns[len(read) : len(read) + len(further)]
 
     def _expression(self, name: str) -> str:
-        """Return the SQL expression of a column, which is null for the texts that the user named as missing values."""
+        """Return the SQL expression of a column."""
         at = self.rows.names.index(name)
         kind = self.rows.types[at]
         if kind.endswith("]") or kind.startswith(("STRUCT", "MAP", "UNION")):
@@ -156,7 +163,7 @@ class ModelRows:
                 f"column {name!r} of {self.rows.source.name} holds lists or structures instead of single values; "
                 "flatten it"
             )
-        return present(f"c{at}", kind, self.missing)
+        return present(f"c{at}", kind, ())
 
     def _classes(self, values: pa.Array, before: int) -> list[Any]:
         """Return the class of each row; raise CommandError if one cannot be read. `before` rows precede the batch."""

@@ -154,19 +154,18 @@ NBins = Annotated[
 MaxLevels = Annotated[int, typer.Option(help="Maximum levels per column; beyond it the rarest are merged.")]
 
 READING_OPTIONS = (
-    *(
-        "kind",
-        "encoding",
-        "sheet",
-        "ignore",
-        "keep",
-        "categorical",
-        "missing",
-        "missing_only",
-        "decimal",
-        "day_first",
-        "schema_file",
-    ),
+    "kind",
+    "encoding",
+    "sheet",
+    "ignore",
+    "keep",
+    "categorical",
+    "missing",
+    "missing_only",
+    "decimal",
+    "day_first",
+    "dates",
+    "schema_file",
 )
 TABLE_OPTIONS = (*READING_OPTIONS, "group", "bins", "n_bins", "max_levels")
 """Options about the columns of a table, which suggested commands repeat."""

@@ -278,6 +278,9 @@ def typed_options(ctx: typer.Context, names: Sequence[str] | None = None) -> str
         wanted = name not in ("data", "database", "as_json") if names is None else name in names
         if wanted and name in ctx.params and given is not None and given.name == "COMMANDLINE":
             value = ctx.params[name]
+            if isinstance(value, bool):
+                words.append(f" {option.opts[0]}")
+                continue
             each = value if isinstance(value, list | tuple) else [value]
             words.extend(f" {option.opts[0]} {quoted(str(one))}" for one in each)
     return "".join(words)

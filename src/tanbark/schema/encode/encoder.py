@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from tanbark.messages import warn
-from tanbark.schema.encode.columns import Category, Column, Number
+from tanbark.schema.encode.columns import UNKNOWN, Category, Column, Number
 from tanbark.schema.encode.mdlp import mdlp_cuts
 from tanbark.schema.encode.schema import Schema
 from tanbark.schema.read.class_column import Target, read_target, usable_rows
@@ -230,7 +230,7 @@ class Encoder(BaseEstimator):
             if name not in names:
                 raise ValueError(f"keep names the column {name!r}, which the table does not have")
         rules = self.coerce if isinstance(self.coerce, Recipe) else Recipe() if self.coerce else None
-        return Detector(rules, self.dates, names, forced)
+        return Detector(rules, self.dates, names, forced, () if isinstance(self.categorical, str) else forced)
 
     def column(
         self,
@@ -342,9 +342,11 @@ class Encoder(BaseEstimator):
     def _category(self, name: str, raw: RawColumn, rows: int, weights: NDArray[np.float64] | None) -> Column:
         levels = raw.levels()
         state = self.missing == "state" and raw.has_missing
-        is_declared = getattr(raw, "declared", False)
-        if len(levels) > MAX_AUTO_LEVELS and len(levels) > rows / 2 and name not in self.keep and not is_declared:
-            warn(f"column {name!r} has {len(levels)} levels in {rows} rows: it looks like an identifier; drop it")
+        # Levels that were declared need not occur.
+        index = raw.index()
+        distinct = len(np.unique(index[index != UNKNOWN])) if getattr(raw, "declared", False) else len(levels)
+        if distinct > MAX_AUTO_LEVELS and distinct > rows / 2 and name not in self.keep:
+            warn(f"column {name!r} has {distinct} levels in {rows} rows: it looks like an identifier; drop it")
         room = self.max_levels - state
         if len(levels) <= room:
             return Category(name, tuple(levels), missing=state)

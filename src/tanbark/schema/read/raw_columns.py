@@ -567,6 +567,11 @@ def dates_error(name: str) -> TypeError:
     )
 
 
+def dates_as_categories_error(name: str) -> TypeError:
+    """Return the error for a column of dates that was declared categorical."""
+    return TypeError(f"column {name!r} holds dates, which cannot be categories; convert them to text")
+
+
 def unsupported_value_error(value: Any, name: str) -> Exception:
     """Return the error for a value that is neither text nor a number."""
     if isinstance(value, complex):

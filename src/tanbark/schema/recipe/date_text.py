@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from tanbark.schema.read.raw_columns import MICROSECONDS_PER_DAY, days_of_microseconds, read_temporal_objects
 from tanbark.schema.recipe.number_text import MIN_TEXTS_FOR_ARROW
 
-UNAMBIGUOUS_FORMATS = ("year-month-day", "day.month.year", "month name", "time of day")
+TIME_OF_DAY = "time of day"
+"""The format of times without a date."""
+UNAMBIGUOUS_FORMATS = ("year-month-day", "day.month.year", "month name", TIME_OF_DAY)
 """Formats of which a text can have only one."""
 AMBIGUOUS_FORMATS = ("month/day/year", "day/month/year")
 """Formats that 01/02/2024 has both."""
@@ -23,12 +25,11 @@ DATE_FORMATS = (*UNAMBIGUOUS_FORMATS, *AMBIGUOUS_FORMATS)
 
 EPOCH = date(1970, 1, 1).toordinal()
 MAX_DATE_LENGTH = 40
-MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-LONG_MONTHS = (
+MONTHS = (
     *("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november"),
     "december",
 )
-_MONTH_NUMBER = {name: m for names in (MONTHS, LONG_MONTHS) for m, name in enumerate(names, start=1)} | {"sept": 9}
+_MONTH_NUMBER = {n: m for m, name in enumerate(MONTHS, start=1) for n in (name, name[:3])} | {"sept": 9}
 
 _SECONDS = r"(?::(?P<second>[0-9]{2}(?:[.,][0-9]{1,9})?))?"
 _CLOCK = rf"(?P<hour>[0-9]{{1,2}}):(?P<minute>[0-9]{{2}}){_SECONDS}(?:\s?(?P<half>[AaPp])[Mm])?"
@@ -46,7 +47,7 @@ _PATTERNS = {
     ),
     "day/month/year": _DAY + _FIRST + _MONTH + _SECOND + _YEAR + _TIME,
     "month/day/year": _MONTH + _FIRST + _DAY + _SECOND + _YEAR + _TIME,
-    "time of day": _CLOCK,
+    TIME_OF_DAY: _CLOCK,
 }
 
 
@@ -85,7 +86,7 @@ def date_in(text: str, date_format: str) -> float | None:
     seconds = _seconds(parts)
     if seconds is None:
         return None
-    if date_format == "time of day":
+    if date_format == TIME_OF_DAY:
         return seconds / 3600
     name = parts.get("name") or parts.get("name2")
     month = _MONTH_NUMBER.get(name.lower(), 0) if name else int(parts["month"])

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from tanbark.messages import warn
 from tanbark.schema.encode.columns import Column, Number
-from tanbark.schema.read.raw_columns import Dates, Objects, RawColumn, dates_error
+from tanbark.schema.read.raw_columns import Dates, Objects, RawColumn, dates_as_categories_error, dates_error
 from tanbark.schema.recipe.date_parts import varying_parts
-from tanbark.schema.recipe.date_text import read_dates
+from tanbark.schema.recipe.date_text import TIME_OF_DAY, read_dates
 from tanbark.schema.recipe.identifiers import identifies_rows
 from tanbark.schema.recipe.number_text import read_numbers
-from tanbark.schema.recipe.recipe import TIME_OF_DAY, InputColumn, Recipe, texts_of
+from tanbark.schema.recipe.recipe import InputColumn, Recipe, texts_of
 from tanbark.schema.recipe.text_profile import TextProfile
 from tanbark.schema.recipe.unreadable import listed_examples
 
@@ -33,7 +33,9 @@ class Detector:
     names : sequence of str
         Names of the columns.
     forced : collection of str
-        Columns that the user declared categorical. Their text is left as it is.
+        Columns that the user declared categorical. Their text is not read as numbers or dates.
+    no_dates : collection of str, default=()
+        Those of them that must not hold dates.
 
     Raises
     ------
@@ -41,12 +43,20 @@ class Detector:
         If the rules have a column that the table does not have.
     """
 
-    def __init__(self, rules: Recipe | None, dates: str, names: Sequence[str], forced: Iterable[str]) -> None:
+    def __init__(
+        self,
+        rules: Recipe | None,
+        dates: str,
+        names: Sequence[str],
+        forced: Iterable[str],
+        no_dates: Collection[str] = (),
+    ) -> None:
         self.rules = rules or Recipe()
         self.coerce = rules is not None
         self.dates = dates
         self.given = {one.name: one for one in self.rules.inputs}
         self.forced = frozenset(forced) | {name for name, one in self.given.items() if one.kind == "category"}
+        self.no_dates = frozenset(no_dates)
         unknown = next((name for name in self.given if name not in names), None)
         if unknown is not None:
             raise ValueError(f"the recipe has the column {unknown!r}, which the table does not have")
@@ -79,9 +89,11 @@ class Detector:
             return self.given[name]
         parsed = raw.parsed if isinstance(raw, Objects) and not (self.coerce and texts_of(raw)) else raw
         if isinstance(parsed, Dates):
-            return self.date(InputColumn(name, "date"), varying_parts(parsed.floats()))
-        if not self.coerce or name in self.forced or getattr(raw, "declared", False):
+            return self.date(self.typed_date(name), varying_parts(parsed.floats()))
+        if not self.coerce or getattr(raw, "declared", False):
             return InputColumn(name)
+        if name in self.forced:
+            return InputColumn(name, "category")
         texts = texts_of(raw)
         if texts is None:
             return InputColumn(name, kind_of_values(parsed))
@@ -91,7 +103,9 @@ class Detector:
         profile = TextProfile()
         self.see(profile, distinct, counts[used].tolist())
         one = self.decide(name, profile)
-        return self.date(one, varying_parts(self.days(one, distinct))) if one.kind == "date" else one
+        if one.kind != "date":
+            return one
+        return self.date(one, varying_parts(read_dates(distinct, one.date_format)))
 
     def see(self, profile: TextProfile, texts: Sequence[str], counts: Sequence[float]) -> None:
         """Add texts to a profile, without those that stand for missing values."""
@@ -144,11 +158,13 @@ class Detector:
             warn(f"column {name!r}: values such as {bound!r} are read as {number:g}")
         if written.decimal == "," and self.rules.decimal == "auto":
             warn(f"column {name!r}: read with a decimal comma")
-        return InputColumn(name, "number", tuple(examples), written.decimal, written.currency)
+        return InputColumn(name, "number", decimal=written.decimal, currency=written.currency)
 
-    def days(self, one: InputColumn, texts: Sequence[str]) -> NDArray[np.float64]:
-        """Return the dates in texts, NaN for missing values."""
-        return read_dates(texts, one.date_format)
+    def typed_date(self, name: str) -> InputColumn:
+        """Return how a column of dates with their own type is read; raise TypeError if it must be a category."""
+        if name in self.no_dates:
+            raise dates_as_categories_error(name)
+        return InputColumn(name, "date")
 
     def date(self, one: InputColumn, parts: tuple[str, ...]) -> InputColumn:
         """Return how a column of dates is read, with the parts that vary.

@@ -14,10 +14,20 @@ from numpy.typing import NDArray
 from tanbark.immutable import Immutable
 from tanbark.messages import first_repeated
 from tanbark.schema.encode.columns import UNKNOWN, Column, value_kind
-from tanbark.schema.read.raw_columns import EXACT, Dates, Labels, Numbers, Objects, RawColumn, Texts, is_missing
+from tanbark.schema.read.raw_columns import (
+    EXACT,
+    Dates,
+    Labels,
+    Numbers,
+    Objects,
+    RawColumn,
+    Texts,
+    dates_as_categories_error,
+    is_missing,
+)
 from tanbark.schema.read.table_reader import Table
 from tanbark.schema.recipe.date_parts import DATE_PARTS, part_columns, part_name
-from tanbark.schema.recipe.date_text import DATE_FORMATS, read_dates
+from tanbark.schema.recipe.date_text import DATE_FORMATS, TIME_OF_DAY, read_dates
 from tanbark.schema.recipe.number_text import is_currency, read_numbers
 from tanbark.schema.recipe.unreadable import UnreadableValues, reporting
 
@@ -28,7 +38,6 @@ MISSING_NUMBERS = ("None", "nil", "-", "--", ".", "missing", "unknown")
 KINDS = ("unchanged", "category", "number", "boolean", "date", "ignored")
 EXPECTED_VALUES = {"number": "numbers", "date": "dates", "boolean": "true or false"}
 """What a column of text must hold, by kind."""
-TIME_OF_DAY = "time of day"
 TRUE_AND_FALSE = (("True", "False"), ("true", "false"), ("TRUE", "FALSE"))
 """The spellings of booleans in text, beginning with that of Python."""
 _BOOLEANS = {"true": 1.0, "yes": 1.0, "y": 1.0, "t": 1.0, "1": 1.0} | {
@@ -269,21 +278,20 @@ class Recipe(Immutable):
         if one.kind == "unchanged":
             return [raw]
         levels: Sequence[Any] = getattr(column, "levels", ())
-        if one.kind == "category" and value_kind(levels) != "numbers":
-            return [self._category(one, raw, levels, unreadable)]
+        one = as_number(one, column)
         if one.kind == "category":
-            # The levels are numbers, so that text is read as numbers.
-            one = replace(one, kind="boolean" if isinstance(levels[0], bool) else "number")
-        if one.kind == "number" and any(isinstance(level, int) and abs(level) > EXACT for level in levels):
-            raw = _exact_integers(raw)
-        if isinstance(raw, Texts) and one.kind == "number" and one.decimal == "." and not self.missing_values(one):
+            return [self._category(one, raw, levels, unreadable)]
+        # Floats do not distinguish such integers.
+        exact = one.kind == "number" and any(isinstance(level, int) and abs(level) > EXACT for level in levels)
+        is_plain = one.kind == "number" and one.decimal == "." and not self.missing_values(one) and not exact
+        if isinstance(raw, Texts) and is_plain:
             plain = _plain_numbers(raw)
             if plain is not None:
                 unreadable.add(one.name, EXPECTED_VALUES[one.kind], len(raw.values) - raw.values.null_count, {})
                 return [plain]
         texts = texts_of(raw)
         if texts is not None:
-            raw = self._read_texts(one, texts, unreadable)
+            raw = self._read_texts(one, texts, unreadable, exact)
         elif one.kind == "boolean":
             raw = _only_levels(one, raw, (False, True), unreadable)
         raw = raw.parsed if isinstance(raw, Objects) else raw
@@ -325,7 +333,7 @@ class Recipe(Immutable):
         if isinstance(raw, Dates):
             position = np.where(np.isnan(raw.floats()), UNKNOWN, 0)
             if not (position == UNKNOWN).all():
-                raise TypeError(f"column {one.name!r} holds dates, which cannot be categories; convert them to text")
+                raise dates_as_categories_error(one.name)
             return Labels([], position, one.name)
         if not levels:
             return raw
@@ -333,19 +341,29 @@ class Recipe(Immutable):
         written = [(yes if v else no) if isinstance(v, bool) else number_as_text(v) for v in raw.levels()]
         return _only_levels(one, Labels(written, raw.index(), one.name), levels, unreadable)
 
-    def _read_texts(self, one: InputColumn, texts: Labels, unreadable: UnreadableValues) -> RawColumn:
-        """Return numbers, booleans or dates in text."""
+    def _read_texts(
+        self, one: InputColumn, texts: Labels, unreadable: UnreadableValues, exact: bool = False
+    ) -> RawColumn:
+        """Return numbers, booleans or dates in text; with `exact`, integers of any size as labels."""
         expected = EXPECTED_VALUES[one.kind]
         values = _read_values(one, texts.distinct)
         own = {text.strip().lower() for text in one.missing}
         unread = np.flatnonzero(np.isnan(values)).tolist()
         missing = {at for at in unread if self.is_missing_number(texts.distinct[at])}
         failed = [at for at in unread if at not in missing and texts.distinct[at].strip().lower() not in own]
-        values[np.isin(values, self.missing_values(one))] = np.nan
+        if one.kind == "boolean":
+            # Only the text itself is a marker: 0 does not make every "false" missing.
+            marked = [self.is_missing_number(text) or text.strip().lower() in own for text in texts.distinct]
+            values[marked] = np.nan
+        else:
+            values[np.isin(values, self.missing_values(one))] = np.nan
         counts = np.bincount(texts.position + 1, minlength=len(texts.distinct) + 1)[1:]
         known = int(counts[~np.isnan(values)].sum())
         found = {texts.distinct[at]: int(counts[at]) for at in failed if counts[at]}
         unreadable.add(one.name, expected, known + sum(found.values()), found)
+        if exact:
+            numbers = [_exact_number(text, value) for text, value in zip(texts.distinct, values.tolist(), strict=True)]
+            return _only(Labels(numbers, texts.position, one.name), (~np.isnan(values)).tolist())
         column = np.append(values, np.nan)[texts.position].reshape(-1, 1)
         if one.kind == "boolean":
             position = np.where(np.isnan(column[:, 0]), UNKNOWN, column[:, 0]).astype(np.int64)
@@ -427,6 +445,14 @@ def _only(labels: Labels, keep: Sequence[bool]) -> Labels:
     return Labels(distinct, place[labels.position], labels.name, labels.declared)
 
 
+def as_number(one: InputColumn, column: Column | None) -> InputColumn:
+    """Return how a column is read if its column of the schema is known: text as numbers if the levels are numbers."""
+    levels: Sequence[Any] = getattr(column, "levels", ())
+    if one.kind != "category" or value_kind(levels) != "numbers":
+        return one
+    return replace(one, kind="boolean" if isinstance(levels[0], bool) else "number")
+
+
 @lru_cache(maxsize=1000)
 def _values_of_marks(one: InputColumn, texts: tuple[str, ...]) -> tuple[float, ...]:
     """Return the numbers, days or booleans that texts hold, without the texts that hold anything else."""
@@ -465,12 +491,9 @@ def number_as_text(value: Any) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-def _exact_integers(raw: RawColumn) -> RawColumn:
-    """Return a column of text as integers of any size if every value is one, otherwise unchanged."""
-    texts = texts_of(raw)
-    if texts is None or not all(re.fullmatch(r"-?[0-9]{1,20}", text) for text in texts.distinct):
-        return raw
-    return Labels([int(text) for text in texts.distinct], texts.position, texts.name)
+def _exact_number(text: str, value: float) -> float | int:
+    """Return the number in a text, without rounding if it is an integer; `value` is the number as a float."""
+    return int(text) if re.fullmatch(r"\s*[-+]?[0-9]{1,20}\s*", text) else value
 
 
 def _plain_numbers(raw: Texts) -> Numbers | None:

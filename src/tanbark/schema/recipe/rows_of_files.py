@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tanbark.schema.encode.columns import Category, Column, Number
+import numpy as np
+
+from tanbark.schema.encode.columns import Category, Column, Number, value_kind
 from tanbark.schema.encode.schema import Schema
 from tanbark.schema.read.arrow_columns import as_arrow, is_text
 from tanbark.schema.read.raw_columns import Texts
 from tanbark.schema.read.table_reader import one_array, read_column
+from tanbark.schema.recipe.number_text import read_numbers
 from tanbark.schema.recipe.recipe import InputColumn, Recipe
 from tanbark.schema.recipe.unreadable import UnreadableValues, reporting
 
@@ -48,6 +52,50 @@ def typed_rows(schema: Schema, rows: pa.Table) -> pa.Table:
             (read,) = rules.read(InputColumn(name, kind), raw, column, unreadable)
             rows = rows.set_column(at, name, read.values if isinstance(read, Texts) else as_arrow(read))
     return rows
+
+
+def without_markers(schema: Schema, values: pa.Array, name: str, missing: Sequence[str]) -> pa.Array:
+    """Return a column without the values that stand for missing values, whatever the schema says about them.
+
+    Parameters
+    ----------
+    schema : Schema
+        The schema that will encode the rows.
+    values : pyarrow.Array
+        An input column of the schema, or the class.
+    name : str
+        Its name in the schema.
+    missing : sequence of str
+        Texts that stand for missing values, in any case. Those that are numbers also stand for equal numbers.
+
+    Returns
+    -------
+    values : pyarrow.Array
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    inputs = () if schema.recipe is None else schema.recipe.inputs
+    one = next((one for one in inputs if one.name == name), InputColumn(name))
+    rules, number = Recipe(missing=tuple(missing), missing_numbers=()), replace(one, kind="number", parts=())
+    numbers = rules.missing_values(number)
+    if is_text(values.type):
+        labels = Texts(values, name).parsed
+        is_marker = np.array([*map(rules.is_missing, labels.distinct), False], bool)
+        if numbers and _holds_numbers(schema, one):
+            is_marker[:-1] |= np.isin(read_numbers(labels.distinct, one.decimal, one.currency), numbers)
+        return pc.if_else(pa.array(is_marker[labels.position]), None, values)
+    if numbers and (pa.types.is_integer(values.type) or pa.types.is_floating(values.type)):
+        is_marker = pc.is_in(values.cast(pa.float64(), safe=False), pa.array(numbers, pa.float64()))
+        return pc.if_else(is_marker, None, values)
+    return values
+
+
+def _holds_numbers(schema: Schema, one: InputColumn) -> bool:
+    """Return whether a column of a schema, or the class, holds numbers."""
+    column = next((column for column in schema.columns if column.name == one.name), None)
+    levels = schema.classes if column is None else getattr(column, "levels", ())
+    return one.kind == "number" or isinstance(column, Number) or value_kind(levels) == "numbers"
 
 
 def class_labels(schema: Schema, values: Any, missing: Sequence[str], unreadable: UnreadableValues) -> list[Any]:

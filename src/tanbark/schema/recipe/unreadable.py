@@ -1,4 +1,4 @@
-"""Values that a model does not expect: texts that are not numbers or dates, and dates outside the range of training."""
+"""Unexpected values: texts that are not numbers or dates, and dates outside the range of training."""
 
 from __future__ import annotations
 
@@ -12,21 +12,14 @@ from typing import Any
 from tanbark.messages import counted, warn
 from tanbark.schema.recipe.text_profile import MAX_EXAMPLES, MAX_TEXTS_PER_SHAPE
 
-MIN_VALUES_TO_JUDGE = 1000
-"""Number of values after which a column is refused before all rows are read."""
+MIN_UNREADABLE_TO_REFUSE = 2
+"""A column with fewer unreadable values is not refused, so that a single row can always be predicted."""
 
 
 class UnreadableValues:
-    """The values of each column that could not be read or were not expected, collected over all parts of a table.
+    """The values of each column that could not be read or were not expected, collected over all parts of a table."""
 
-    Parameters
-    ----------
-    min_values : float, default=1000
-        Number of values after which a column is refused before all rows are read.
-    """
-
-    def __init__(self, min_values: float = MIN_VALUES_TO_JUDGE) -> None:
-        self.min_values = min_values
+    def __init__(self) -> None:
         self._texts: dict[str, Counter[str]] = {}
         self._values: Counter[str] = Counter()
         self._expected: dict[str, str] = {}
@@ -35,14 +28,14 @@ class UnreadableValues:
         self._lock = Lock()
 
     def add(self, name: str, expected: str, values: int, unreadable: Mapping[str, int]) -> None:
-        """Add some values of a column. Raise ValueError if most of at least `min_values` values are unreadable.
+        """Add some values of a column.
 
         Parameters
         ----------
         name : str
             Name of the column.
-        expected : {"numbers", "dates", "true or false"}
-            What the model expects.
+        expected : {"numbers", "dates", "true or false", "text"}
+            What the column must hold.
         values : int
             Number of values that are not missing.
         unreadable : mapping of str to int
@@ -54,8 +47,6 @@ class UnreadableValues:
             texts = self._texts.setdefault(name, Counter())
             for text, count in unreadable.items():
                 texts[text if text in texts or len(texts) < MAX_TEXTS_PER_SHAPE else "…"] += count
-            if self._values[name] >= self.min_values:
-                self._check(name)
 
     def of(self, name: str) -> tuple[str, list[str]]:
         """Return what is expected of a column, and the values that are something else."""
@@ -94,22 +85,21 @@ class UnreadableValues:
 
     def check(self) -> None:
         """Raise ValueError if more than half of the values of a column are unreadable."""
-        for name in self._texts:
-            self._check(name)
+        for name, texts in self._texts.items():
+            unreadable = texts.total()
+            if unreadable >= MIN_UNREADABLE_TO_REFUSE and 2 * unreadable > self._values[name]:
+                raise ValueError(f"column {name!r}: {self._share(name)}; check that this is the right column")
 
-    def _check(self, name: str) -> None:
-        unreadable, values = self._texts[name].total(), self._values[name]
-        if 2 * unreadable > values:
-            raise ValueError(
-                f"column {name!r}: the model expects {self._expected[name]}, but {self._share(name)}; check whether it "
-                "is the right column"
-            )
+    def report(self) -> None:
+        """Warn of unexpected values; raise ValueError if more than half of the values of a column are unreadable."""
+        self.check()
+        for note in self.notes():
+            warn(note)
 
     def notes(self, names: Container[str] | None = None) -> list[str]:
         """Return a note on each column with unexpected values, or on each of the named columns."""
         unreadable = {
-            name: f"the model expects {self._expected[name]}, but {self._share(name)} and "
-            + ("counts as missing" if texts.total() == 1 else "count as missing")
+            name: f"{self._share(name)} and " + ("counts as missing" if texts.total() == 1 else "count as missing")
             for name, texts in self._texts.items()
             if texts
         }
@@ -130,12 +120,13 @@ class UnreadableValues:
         )
 
     def _share(self, name: str) -> str:
-        """Return how many values of a column are unreadable, with examples."""
+        """Return what is expected of a column and how many values are something else, with examples."""
         texts = self._texts[name]
         unreadable, values = texts.total(), self._values[name]
         be = "is" if unreadable == 1 else "are"
         commonest = sorted(texts, key=lambda text: (-texts[text], text))
-        return f"{unreadable:,} of {values:,} values {be} not ({listed_examples(commonest, len(texts))})"
+        examples = listed_examples(commonest, len(texts))
+        return f"expected {self._expected[name]}, but {unreadable:,} of {values:,} values {be} not ({examples})"
 
 
 def listed_examples(texts: list[str], total: int) -> str:
@@ -170,6 +161,4 @@ def reporting() -> Iterator[UnreadableValues]:
         return
     with collecting(UnreadableValues()) as unreadable:
         yield unreadable
-    unreadable.check()
-    for note in unreadable.notes():
-        warn(note)
+    unreadable.report()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import inf
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -113,17 +112,20 @@ class SeenInput:
         self._open: set[str] = set()
         self._new_parts = False
         self.one = detector.given.get(name) or InputColumn(name)
-        self.unreadable = UnreadableValues(min_values=inf)
+        self.unreadable = UnreadableValues()
         self._is_first_pass = True
         self._has_detected_kind = False
         if name in detector.given:
             self._start()
         elif self.kind == "date":
-            self._start_date(InputColumn(name, "date"))
+            self._start_date(detector.typed_date(name))
         elif detector.coerce and name not in detector.forced and is_text(stored):
             self.texts = SeenTexts(name, detector)
         else:
-            if detector.coerce and name not in detector.forced and not getattr(stored, "ordered", False):
+            is_declared = getattr(stored, "ordered", False)
+            if detector.coerce and name in detector.forced and not is_declared:
+                self.one = InputColumn(name, "category")
+            elif detector.coerce and not is_declared:
                 self._has_detected_kind = True
                 number = InputColumn(name, "number")
                 self.one = number if self._has_missing_numbers(number) else self.one
@@ -172,7 +174,7 @@ class SeenInput:
         if self._is_parsed:
             raw = Texts(values, self.name) if is_text(values.type) else read_column(values, self.name)
             counted = self._is_first_pass and self.name in self.detector.given
-            unreadable = self.unreadable if counted else UnreadableValues(min_values=inf)
+            unreadable = self.unreadable if counted else UnreadableValues()
             return [as_arrow(one) for one in self.detector.rules.read(self.one, raw, None, unreadable)]
         if self.kind in ("duration", "time"):
             return [as_arrow(read_column(values, self.name))]
@@ -203,7 +205,7 @@ class SeenInput:
         other.__dict__.update(self.__dict__)
         other.texts = None if self.texts is None else self.texts.fresh()
         other.surveys = {name: survey.fresh() for name, survey in self.surveys.items()}
-        other.unreadable = UnreadableValues(min_values=inf)
+        other.unreadable = UnreadableValues()
         return other
 
     def settle(self) -> bool:
