@@ -151,3 +151,89 @@ def test_a_number_can_stand_for_missing_values(run, tmp_path):
         run("predict", "t.csv.tanbark", file, "-o", f"{file}-out.csv")
     found = [pd.read_csv(f"{file}-out.csv")["p(a)"] for file in ("t.csv", "t.parquet")]
     np.testing.assert_array_equal(*found)
+
+
+def test_markers_named_for_a_model_are_those_of_a_fit(run, tmp_path):
+    values = np.where(np.arange(60) % 6 == 0, -999.0, np.arange(60) % 7 / 4)
+    known = pd.DataFrame({"x": values, "word": ["red", "blue", "n.k."] * 20, "class": ["a", "b"] * 30})
+    known[known.x != -999].to_csv("train.csv", index=False)
+    run("fit", "train.csv", "-t", "class", "--ignore", "word", "--cv", 0, "-o", "m.tanbark")
+    run("fit", "train.csv", "-t", "class", "--missing", "n.k.", "--cv", 0, "-o", "w.tanbark")
+    known.replace(-999, np.nan).to_csv("empty.csv", index=False)
+    known.to_csv("marked.csv", index=False)
+    known.to_parquet("marked.parquet", index=False)
+    run("predict", "m.tanbark", "empty.csv", "-o", "expected.csv")
+    expected = pd.read_csv("expected.csv")[["p(a)", "p(b)"]]
+    for file in ("marked.csv", "marked.parquet"):
+        run("predict", "m.tanbark", file, "--missing", "-999", "-o", "out.csv")
+        np.testing.assert_array_equal(pd.read_csv("out.csv")[["p(a)", "p(b)"]], expected)
+    unknown = known.assign(word="unknown")
+    unknown.to_csv("upper.csv", index=False)
+    unknown.assign(word="").to_csv("empty.csv", index=False)
+    results = []
+    for file, marker in (("upper.csv", "UNKNOWN"), ("empty.csv", "UNKNOWN")):
+        run("predict", "w.tanbark", file, "--missing", marker, "--missing", "-999", "-o", "out.csv")
+        results.append(pd.read_csv("out.csv")[["p(a)", "p(b)"]])
+    np.testing.assert_array_equal(*results)
+
+
+def test_the_markers_of_a_schema_file_hold_for_fit_and_predict_alike(run, tmp_path):
+    pd.DataFrame({"x": ["?", "NA", "", "red"] * 20, "class": ["a", "b", "b", "a"] * 20}).to_csv("t.csv", index=False)
+    Path("s.json").write_text(json.dumps({"target": "class", "missing": [""]}))
+    run("fit", "t.csv", "--schema", "s.json", "--model", "naive-bayes", "--cv", 0)
+    model = tanbark.load("t.tanbark")
+    assert model.schema_.columns[0].levels == ("?", "NA", "red")
+    run("predict", "t.tanbark", "t.csv", "-o", "out.csv")
+    frame = pd.DataFrame({"x": ["?", "NA", None, "red"]})
+    np.testing.assert_allclose(pd.read_csv("out.csv")[["p(a)", "p(b)"]][:4], model.predict_proba(frame))
+
+
+def test_categories_of_a_schema_file_stay_text(run, tmp_path):
+    pd.DataFrame({"x": ["1.1", "1.10", "1e2", "100"] * 20, "class": ["a", "b"] * 40}).to_csv("t.csv", index=False)
+    run("schema", "t.csv", "--categorical", "x", "-t", "class", "-o", "s.json")
+    run("fit", "t.csv", "--schema", "s.json", "--cv", 0, "-o", "a.tanbark")
+    run("fit", "t.csv", "--categorical", "x", "-t", "class", "--cv", 0, "-o", "b.tanbark")
+    schemas = [tanbark.load(f"{name}.tanbark").schema_ for name in "ab"]
+    assert schemas[0] == schemas[1]
+    assert schemas[0].columns[0].levels == ("1.1", "1.10", "100", "1e2")
+
+
+@pytest.mark.parametrize("command", ["fit", "schema"])
+def test_suggested_commands_read_the_table_in_the_same_way(run, tmp_path, command):
+    rows = pd.DataFrame({"seen": ["01/02/2024", "03/04/2024"] * 30, "x": range(60), "class": ["a", "b"] * 30})
+    rows.to_csv("t.csv", index=False)
+    said = run(command, "t.csv", "--day-first", "--dates", "number", "--keep", "x", "-t", "class").stdout
+    (again,) = [line for line in said.splitlines() if line.startswith(f"  tanbark {command} ")]
+    assert "--day-first --dates number" in " ".join(sorted(again.split("  ")))
+    words = again.split()[1:]
+    run(*words)
+    file = "best.tanbark" if command == "fit" else "schema.json"
+    assert Path(file).exists()
+
+
+def test_a_group_whose_values_cannot_be_read_does_not_stop_cross_validation(run, tmp_path):
+    clinic = np.repeat(np.arange(20), 10)
+    crp = np.where(clinic == 3, "n.k.", (np.arange(200) % 17 / 4).astype(str))
+    pd.DataFrame({"clinic": clinic, "crp": crp, "class": ["a", "b"] * 100}).to_csv("t.csv", index=False)
+    said = run("fit", "t.csv", "-t", "class", "--group", "clinic", "--cv", 20).stdout
+    assert "column 'crp': read as numbers; 10 of 200 values were not ('n.k.') and count as missing" in said
+    assert "in 20-fold cross-validation" in said
+
+
+@pytest.mark.parametrize("kind", ["parquet", "feather"])
+@pytest.mark.parametrize("unit", ["s", "ms", "us"])
+def test_durations_are_days_in_every_command(run, tmp_path, kind, unit):
+    hours = np.random.default_rng(0).integers(-30, 90, 200)
+    frame = pd.DataFrame(
+        {"stay": pd.to_timedelta(hours, unit="h").as_unit(unit), "class": np.where(hours > 30, "a", "b")}
+    )
+    getattr(frame, f"to_{kind}")(f"t.{kind}")
+    run("fit", f"t.{kind}", "-t", "class", "-m", "naive-bayes", "--cv", 0)
+    model = tanbark.load("t.tanbark")
+    assert (model.schema_.columns[0].low, model.schema_.columns[0].high) == (hours.min() / 24, hours.max() / 24)
+    run("predict", "t.tanbark", f"t.{kind}", "-o", "out.csv")
+    expected = model.predict_proba(frame[["stay"]])
+    np.testing.assert_allclose(pd.read_csv("out.csv")[["p(a)", "p(b)"]], expected, rtol=1e-12)
+    before = model.counts_.table
+    run("update", "t.tanbark", f"t.{kind}")
+    assert (tanbark.load("t.tanbark").counts_.table == 2 * before).all()
