@@ -237,3 +237,64 @@ def test_durations_are_days_in_every_command(run, tmp_path, kind, unit):
     before = model.counts_.table
     run("update", "t.tanbark", f"t.{kind}")
     assert (tanbark.load("t.tanbark").counts_.table == 2 * before).all()
+
+
+def test_labels_that_training_did_not_have_are_noted(run, tmp_path):
+    rows = pd.DataFrame({"flag": ["TRUE", "FALSE"] * 40, "k": ["x", "y", "z", "x"] * 20, "class": ["a", "b"] * 40})
+    rows.to_csv("t.csv", index=False)
+    run("fit", "t.csv", "--cv", 0)
+    rows.assign(flag=rows.flag.str.lower()).to_csv("new.csv", index=False)
+    note = "note: column 'flag': 80 of 80 values were not seen in training ('false', 'true')\n"
+    assert note in run("predict", "t.tanbark", "new.csv", "-o", "out.csv").stderr
+    assert note in run("evaluate", "t.tanbark", "new.csv").stdout
+    assert "not seen" not in run("predict", "t.tanbark", "t.csv", "-o", "out.csv").stderr
+
+
+def test_nothing_is_printed_if_most_values_cannot_be_read(run, tmp_path):
+    rows = pd.DataFrame({"x": np.arange(80) / 4, "class": ["a", "b"] * 40})
+    rows.to_csv("t.csv", index=False)
+    run("fit", "t.csv", "--cv", 0)
+    rows.assign(x="high").to_csv("new.csv", index=False)
+    found = run("predict", "t.tanbark", "new.csv", code=1)
+    assert found.stdout == ""
+    assert "column 'x': expected numbers, but 80 of 80 values are not ('high')" in found.stderr
+
+
+@pytest.mark.parametrize("where", ["first", "last"])
+def test_the_order_of_rows_does_not_matter_for_values_that_cannot_be_read(run, tmp_path, monkeypatch, where):
+    monkeypatch.setattr("tanbark.sources.source.BATCH_VALUES", 1)
+    rows = pd.DataFrame({"x": (np.arange(3000) % 40 / 4).astype(str), "class": ["a", "b"] * 1500})
+    rows[rows.index % 50 != 0].to_csv("t.csv", index=False)
+    run("fit", "t.csv", "--cv", 0)
+    rows.loc[rows.index[:1400] if where == "first" else rows.index[-1400:], "x"] = "soon"
+    rows.to_csv("new.csv", index=False)
+    note = "column 'x': expected numbers, but 1,400 of 3,000 values are not ('soon') and count as missing"
+    assert note in run("predict", "t.tanbark", "new.csv", "-o", "out.csv").stderr
+
+
+def test_an_infinite_number_in_a_csv_file_counts_as_missing(run, tmp_path):
+    values = ["inf" if i == 7 else "1e400" if i == 9 else i / 2 for i in range(60)]
+    pd.DataFrame({"x": values, "class": ["a", "b"] * 30}).to_csv("t.csv", index=False)
+    note = "column 'x': read as numbers; 2 of 60 values were not ('1e400', 'inf') and count as missing"
+    assert note in run("fit", "t.csv", "--cv", 0).stdout
+    assert note in run("schema", "t.csv").stdout
+    with pytest.warns(UserWarning, match="2 of 60 values were not"):
+        counts = tanbark.Counts.from_batches(tanbark.sources.files("t.csv"), "class")
+    assert counts.schema.columns[0].high == 29.5
+    codes = pd.DataFrame({"code": ["77E710", "85E843", "85E843"] * 20, "class": ["a", "b"] * 30})
+    codes.to_csv("t.csv", index=False)
+    run("fit", "t.csv", "--cv", 0)
+    assert tanbark.load("t.tanbark").schema_.columns[0].levels == ("77E710", "85E843")
+
+
+def test_a_decimal_comma_that_is_asked_for_holds_for_all_columns(run, tmp_path):
+    rows = [f"1.{i},{'ab'[i % 2]}" for i in range(100, 180)]
+    Path("t.csv").write_text("\n".join(["x,class", *rows]))
+    run("fit", "t.csv", "--decimal", ",", "--cv", 0)
+    (column,) = tanbark.load("t.tanbark").schema_.columns
+    assert (column.low, column.high) == (1100, 1179)
+    encoder = tanbark.Encoder(coerce=tanbark.Recipe(decimal=","))
+    assert (
+        tanbark.Counts.from_batches(tanbark.sources.files("t.csv"), "class", encoder=encoder).schema.columns[0].low
+        == 1100
+    )

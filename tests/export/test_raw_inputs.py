@@ -1,6 +1,7 @@
 """Exports of models that read text or dates: what the columns of a database or an ONNX input must hold."""
 
 import itertools
+import re
 import sqlite3
 import warnings
 
@@ -17,7 +18,7 @@ RNG = np.random.default_rng(2)
 AMOUNT = RNG.integers(100, 9000, ROWS)
 COLOUR = RNG.choice(["red", "blue", "N/A", " n/a ", "", "none"], ROWS)
 Y = np.where(RNG.random(ROWS) < 0.2, "p", np.where((AMOUNT > 4000) | (COLOUR == "red"), "p", "q"))
-TEXT = pd.DataFrame({"amount": [f"${n:,}" for n in AMOUNT], "colour": COLOUR, "member": ["yes", "no"] * 100})
+TEXT = pd.DataFrame({"amount": [f"{n:,}" for n in AMOUNT], "colour": COLOUR, "member": ["yes", "no"] * 100})
 SEEN = pd.Timestamp("2024-01-01") + pd.to_timedelta(AMOUNT, unit="h")
 DAYS = pd.DataFrame({"seen": SEEN, "size": np.arange(ROWS) / 8})
 CLASSIFIERS = (NaiveBayes, TAN, EvidenceBN)
@@ -71,6 +72,20 @@ def test_typed_numbers_and_markers_in_text_give_the_predictions_of_python(classi
     known = [i for i, row in enumerate(result) if row[2] is not None]
     assert len(known) > 20
     np.testing.assert_allclose(np.array([result[i][2:] for i in known]), expected[known], rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("texts", "how"),
+    [
+        ([f"${n:,}" for n in AMOUNT], "with the currency sign '$'"),
+        ([f"{n / 4:.2f}".replace(".", ",") for n in AMOUNT], "with a decimal comma"),
+    ],
+)
+def test_numbers_that_sql_would_read_as_others_are_refused(texts, how):
+    model = fitted(NaiveBayes, pd.DataFrame({"amount": texts}), coerce=True)
+    message = f"column 'amount' holds numbers {how}, which an export to SQL cannot read; fit with a table"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        export.sql(model)
 
 
 def test_a_statement_names_the_columns_that_must_hold_numbers():

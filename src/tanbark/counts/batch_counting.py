@@ -15,7 +15,9 @@ from tanbark.kernels.runtime.threads import feed, resolve_n_jobs
 from tanbark.progress import Progress
 from tanbark.schema import Encoder, Schema, Survey
 from tanbark.schema.read.class_column import codes_among, read_labels, warn_of_dropped
+from tanbark.schema.read.raw_columns import InfiniteValueError
 from tanbark.schema.read.table_reader import read_table
+from tanbark.schema.recipe.recipe import Recipe
 from tanbark.schema.recipe.rows_of_files import typed_rows
 from tanbark.schema.recipe.unreadable import UnreadableValues, collecting
 from tanbark.sources import Source, as_source
@@ -74,6 +76,29 @@ def count_source(
     """Count the rows of a source; implements `Counts.from_batches`."""
     check_schema_arguments(target, schema, encoder, ignore)
     rows = as_source(source)
+    rules = getattr(encoder, "coerce", None) if schema is None else schema.recipe
+    if isinstance(rules, Recipe) and (rules.decimal == "," or any(one.decimal == "," for one in rules.inputs)):
+        rows.read_as_text()
+    while True:
+        try:
+            return _count_rows(rows, target, schema, encoder, ignore, order, n_jobs, progress)
+        except InfiniteValueError as error:
+            # In text, an infinite number counts as missing.
+            if not rows.read_as_text(error.name):
+                raise
+
+
+def _count_rows(
+    rows: Source,
+    target: str,
+    schema: Schema | None,
+    encoder: Encoder | None,
+    ignore: Sequence[str],
+    order: int,
+    n_jobs: int | None,
+    progress: Progress | None,
+) -> Counts:
+    """Learn the schema of a source unless it is given, and count the rows."""
     survey = None
 
     def seen(n_rows: int) -> None:

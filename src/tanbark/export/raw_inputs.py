@@ -27,6 +27,17 @@ def check_no_dates(schema: Schema, language: str) -> None:
         )
 
 
+def check_plain_numbers(schema: Schema) -> None:
+    """Raise ValueError if the model reads numbers from text that a database would take for other numbers."""
+    for one in () if schema.recipe is None else schema.recipe.inputs:
+        if one.kind == "number" and (one.currency or one.decimal == ","):
+            how = f"with the currency sign {one.currency!r}" if one.currency else "with a decimal comma"
+            raise ValueError(
+                f"column {one.name!r} holds numbers {how}, which an export to SQL cannot read; fit with a table "
+                "in which it holds plain numbers"
+            )
+
+
 def required_types(schema: Schema) -> dict[str, str]:
     """Return the columns that Python may read from text, and what they must hold for an exported model.
 

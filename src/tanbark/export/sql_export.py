@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from tanbark.classifiers.base.network_classifier import NetworkClassifier
 from tanbark.classifiers.evidence_bn import EvidenceBN
 from tanbark.export.network_description import PathLike, network_of_model, write_text
-from tanbark.export.raw_inputs import check_no_dates
+from tanbark.export.raw_inputs import check_no_dates, check_plain_numbers
 from tanbark.export.sql_statement import Scores, Statement, probability_name
 from tanbark.messages import first_repeated
 from tanbark.network.tree_inference import Tree
@@ -85,6 +85,7 @@ def sql(
     """
     scores = _scores(model)
     check_no_dates(scores.schema, "SQL")
+    check_plain_numbers(scores.schema)
     names = (table,) if isinstance(table, str) else tuple(table) if isinstance(table, Sequence) else ()
     if not names or not all(isinstance(name, str) for name in names):
         raise ValueError(f"table must be a name or a sequence of names, got {table!r}")

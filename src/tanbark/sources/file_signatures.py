@@ -122,7 +122,9 @@ def check_content(file: StoredFile, kind: str | None, kinds: Mapping[str, str]) 
     """
     is_packed = file.path.suffix.lower() in PACKED
     found = signature_of_bytes(file.first_bytes(SIGNATURE_BYTES)) if is_packed else signature(file.path)
-    if found is None or (found is _TEXT and kind in TEXT_KINDS) or (found is _ZIP and kind == "excel"):
+    if found is None or (found is _ZIP and kind == "excel"):
+        return
+    if found is _TEXT and kind in TEXT_KINDS and not (kind == "json" and _is_no_json(file)):
         return
     suffix = file.suffixes[0]
     if suffix in found.suffixes or (kind in map(kinds.get, found.suffixes) and kind not in (None, "excel")):
@@ -132,6 +134,11 @@ def check_content(file: StoredFile, kind: str | None, kinds: Mapping[str, str]) 
     if found is _OLD_EXCEL and suffix == ".xlsx" and _has_encrypted_workbook(file.path):
         raise SourceError(f"{file} is protected by a password; save it without one")
     raise _error(file, found)
+
+
+def _is_no_json(file: StoredFile) -> bool:
+    """Return whether a text begins like no JSON object and no array."""
+    return re.match(rb"(\xef\xbb\xbf)?\s*[\w\"']", file.first_bytes(SIGNATURE_BYTES)) is not None
 
 
 def signature(path: Path) -> Signature | None:

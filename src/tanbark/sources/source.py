@@ -121,6 +121,13 @@ class Source(ABC):
             Some rows.
         """
 
+    def read_as_text(self, name: str | None = None) -> bool:
+        """Read a column of fractions as text, or all of them if `name` is None; return whether that changes anything.
+
+        Only sources that find the types of text themselves can do this.
+        """
+        return False
+
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         import pyarrow as pa
 

@@ -97,6 +97,18 @@ class CsvFiles(DuckFiles):
         types = ", ".join(f"{quoted(column)}: {quoted(kind)}" for column, kind in zip(columns, kinds, strict=True))
         return self._described([null, f"types={{{types}}}"])[0]
 
+    def read_as_text(self, name: str | None = None) -> bool:
+        """Read a column of fractions as text, or all of them without a name; return whether that changes anything."""
+        rows = self._typed
+        fractions = [one for one, kind in zip(rows.names, rows.types, strict=True) if kind == "DOUBLE"]
+        chosen = fractions if name is None else [one for one in fractions if one == name]
+        if not chosen:
+            return False
+        self.labels += tuple(chosen)
+        for cached in ("_typed", "schema"):
+            self.__dict__.pop(cached, None)
+        return True
+
     def _described(self, options: list[str]) -> tuple[Rows, list[str]]:
         """Return the rows read with the given options, and DuckDB's names of the columns."""
         delimiter = _delimiter(self.stored[0])

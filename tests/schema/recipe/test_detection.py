@@ -104,6 +104,23 @@ def test_a_column_of_money_has_one_currency():
 
 def test_parentheses_are_text_without_a_currency():
     assert kind(["(1)", "(2)", "(3)"]) == "category"
+    assert read(["(120.5)", "678.9", "7.25"])[2] == [
+        "column 'x' stays text because numbers in parentheses, as in '(120.5)', are negative only with a currency sign"
+    ]
+
+
+def test_several_currencies_are_named():
+    assert read(["$5", "€6", "7"])[2] == ["column 'x' stays text because of several currencies, as in '$5'"]
+
+
+def test_the_values_that_keep_a_column_from_being_dates_are_named():
+    days = [f"2024-03-{n:02}" for n in range(1, 30)]
+    reason = (
+        "column 'x' stays text because 1 of 30 values is not a date ('2024-02-30'); name missing values with missing="
+    )
+    assert reason in read([*days, "2024-02-30"])[2]
+    assert not any("stays text" in note for note in read([*days[:5], *(f"w{n}" for n in range(20))])[2])
+    assert kind([*days, "soon"], coerce=Recipe(missing=["soon"])) == "date"
 
 
 def test_percentages_are_numbers():

@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tanbark import Category, Counts
 from tanbark.schema.recipe.number_text import has_leading_zeros, is_currency, number_in, read_numbers
 from tanbark.schema.recipe.text_profile import shape_of
+from tanbark.sources import files
 
 WHOLE = st.integers(-(10**15), 10**15)
 REAL = st.floats(-1e12, 1e12, allow_nan=False)
@@ -59,10 +61,37 @@ def test_bounds_read_as_the_number_with_a_mark(value):
     assert not number_in(f"{value}").bounded
 
 
+@pytest.mark.parametrize(("text", "value"), [("0x1f", 31), (" 0XFF ", 255), ("0b101", 5)])
+def test_hexadecimal_and_binary_integers_are_numbers_as_in_csv_files(text, value, tmp_path):
+    assert number_in(text).value == value
+    (tmp_path / "t.csv").write_text(f"x,y\n{text},a\n")
+    assert Counts.from_batches(files(tmp_path / "t.csv"), "y").schema.columns == (Category("x", (value,)),)
+
+
 @pytest.mark.parametrize(
     "text",
     [
-        *("", " ", "-", "+", ".", ",", "%", "$", "()", "<", "e5", "n/a", "inf", "nan", "Infinity", "1e999", "0x1f"),
+        *(
+            "",
+            " ",
+            "-",
+            "+",
+            ".",
+            ",",
+            "%",
+            "$",
+            "()",
+            "<",
+            "e5",
+            "n/a",
+            "inf",
+            "nan",
+            "Infinity",
+            "1e999",
+            "0x",
+            "0o17",
+            "-0x1f",
+        ),
         *(
             "1,2",
             "12,34",

@@ -72,7 +72,9 @@ def test_a_kind_is_never_detected_anew():
 def test_a_few_unreadable_values_are_missing_with_one_warning():
     schema = learned(MESSY)
     further = MESSY.assign(income=["n.k.", "n.k.", "?"] + ["$950"] * 57)
-    expected = "column 'income': expected numbers, but 2 of 59 values are not ('n.k.') and count as missing"
+    expected = (
+        "column 'income': expected numbers such as $1234.5, but 2 of 59 values are not ('n.k.') and count as missing"
+    )
     with pytest.warns(UserWarning, match="column 'income'") as caught:
         codes = schema.encode(further)
     assert [str(w.message) for w in caught] == [expected]
@@ -82,8 +84,8 @@ def test_a_few_unreadable_values_are_missing_with_one_warning():
 @pytest.mark.parametrize(
     ("column", "expected"),
     [
-        ("income", "expected numbers, but 60 of 60 values are not ('blue', 'red')"),
-        ("seen", "expected dates, but 60 of 60 values are not ('blue', 'red')"),
+        ("income", "expected numbers such as $1234.5, but 60 of 60 values are not ('blue', 'red')"),
+        ("seen", "expected dates such as 2024-12-31, but 60 of 60 values are not ('blue', 'red')"),
         ("smokes", "expected true or false, but 60 of 60 values are not ('blue', 'red')"),
     ],
 )

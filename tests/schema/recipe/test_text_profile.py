@@ -44,7 +44,7 @@ def decisions(profile):
         written,
         [profile.number_format(decimal) for decimal in ".,"],
         [profile.date_format(day_first) for day_first in (True, False)],
-        profile.leading_zeros(),
+        profile.reason_for_text(),
         profile.bound(),
         None if written is None else profile.not_numbers(written),
     )

@@ -215,7 +215,7 @@ def test_levels_declared_in_different_orders_raise():
 def test_infinity_raises_the_same_message(sign):
     table = pa.table({"x": [1.0, sign * np.inf, 2.5], "y": ["a", "b", "a"]})
     expected = whole(Encoder(), table)
-    assert expected[0] is ValueError
+    assert issubclass(expected[0], ValueError)
     assert surveyed(Encoder(), table.to_batches(), table.schema, 0, random.Random(0)) == expected
 
 

@@ -66,7 +66,7 @@ def evaluate(
                 "with the true classes with --target"
             )
         found = EvaluationAccumulator(fitted.classes_)
-        with collecting(UnreadableValues()) as unreadable:
+        with collecting(UnreadableValues(unseen_labels=True)) as unreadable:
             for X, y, _ in rows.batches(bar, "evaluating"):
                 found.add(fitted.predict_log_proba(X), found.codes(y))
             unreadable.check()

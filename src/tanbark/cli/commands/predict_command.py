@@ -95,7 +95,7 @@ def predict(
         tally = Tally()
         from tanbark.schema.recipe.unreadable import UnreadableValues, collecting
 
-        with open_sink(output, file_format) as sink, collecting(UnreadableValues()) as unreadable:
+        with open_sink(output, file_format) as sink, collecting(UnreadableValues(unseen_labels=True)) as unreadable:
             for X, y, columns in rows.batches(bar, "predicting", copied):
                 sink.write(_predicted(fitted, X, y, columns, names, tally))
             unreadable.check()

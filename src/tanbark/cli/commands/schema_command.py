@@ -46,6 +46,7 @@ from tanbark.cli.terminal.console import (
     ProgressLine,
     check_writable,
     print_json,
+    printable,
     progress,
     summary_console,
 )
@@ -195,15 +196,15 @@ def _print(console: Console, name: str, target: str | None, counts: Counts) -> N
         table.add_column(head, justify="right" if head == "missing" else "left", overflow="fold")
     for one in found.recipe.inputs:
         if not one.columns:
-            table.add_row(Text(one.name), "left out", style="dim")
+            table.add_row(Text(printable(one.name)), "left out", style="dim")
             continue
         column, share = _column(one, counts)
         parts = f", also its {_enumerated(one.parts)}" if one.parts else ""
         shown = percent(share) if share else ""
-        table.add_row(Text(one.name), column_kind(column), shown, Text(_values(column) + parts))
+        table.add_row(Text(printable(one.name)), column_kind(column), shown, Text(printable(_values(column) + parts)))
     if target is not None:
         labels = _listed([str(label) for label in found.classes])
-        table.add_row(Text(target, "bold"), "class", "", Text(labels))
+        table.add_row(Text(printable(target), "bold"), "class", "", Text(printable(labels)))
     console.print(table)
 
 

@@ -109,6 +109,24 @@ def _is_large(source: Source) -> bool:
 
 def read_rows(source: Source, max_bytes: int | None, bar: ProgressLine) -> pa.Table | None:
     """Return all rows, or None if they take more than `max_bytes` bytes."""
+    table = _read_once(source, max_bytes, bar)
+    infinite = [] if table is None else _infinite_columns(table)
+    # In text, an infinite number counts as missing.
+    as_text = [name for name in infinite if source.read_as_text(name)]
+    return _read_once(source, max_bytes, bar) if as_text else table
+
+
+def _infinite_columns(table: pa.Table) -> list[str]:
+    """Return the names of the columns with an infinite number."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    floats = [field.name for field in table.schema if pa.types.is_float64(field.type)]
+    return [name for name in floats if pc.any(pc.is_inf(table.column(name))).as_py()]
+
+
+def _read_once(source: Source, max_bytes: int | None, bar: ProgressLine) -> pa.Table | None:
+    """Return all rows, or None if they take more than `max_bytes` bytes."""
     import pyarrow as pa
 
     batches, size = [], 0

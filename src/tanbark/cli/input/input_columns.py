@@ -131,7 +131,26 @@ class TableOptions:
         # Some usual markers are not markers in the class, which is read by the source alone.
         missing = [text for text in rules.missing if text in MISSING or text not in RECIPE_MISSING]
         labels = [*(self.categorical or ()), *(one.name for one in rules.inputs if one.kind == "category")]
-        return open_source(data, database, kind, encoding, sheet, missing, labels)
+        source = open_source(data, database, kind, encoding, sheet, missing, labels)
+        if rules.decimal == "," or any(one.decimal == "," for one in rules.inputs):
+            source.read_as_text()
+        return source
+
+    def check_against_schema_file(self, names: set[str]) -> None:
+        """Raise CommandError if an option has no effect because a schema file determines how all columns are read."""
+        rules, _ = self.rules
+        given = {
+            "decimal": self.decimal is not None,
+            "day-first": self.day_first,
+            "dates": self.dates != "expand",
+            "keep": bool(self.keep),
+        }
+        option = next((name for name, is_given in given.items() if is_given), None)
+        if option is not None and self.schema_file is not None and names <= set(rules.names):
+            raise CommandError(
+                f"--{option} has no effect, because {self.schema_file} determines how every column is read; edit the "
+                "file instead"
+            )
 
     @cached_property
     def rules(self) -> tuple[Recipe, str | None]:
@@ -185,6 +204,7 @@ class Columns:
         unknown = next((one.name for one in rules.inputs if one.name not in names), None)
         if unknown is not None:
             raise CommandError(f"{options.schema_file} names the column {unknown!r}, which is not in {source.name}")
+        options.check_against_schema_file({*names} - {target})
         categorical = tuple(options.categorical or ())
         ignored = (*(options.ignore or ()), *([] if options.group is None else [options.group]))
         given = {one.name: one for one in rules.inputs if one.name != target and one.name not in ignored}
@@ -225,10 +245,16 @@ def _class_column(names: list[str], target: str | None, source: Source, is_neede
         usual = [name for wanted in USUAL_TARGETS for name in names if name.lower() == wanted]
         if usual or not is_needed:
             return str(usual[0]) if usual else None
-        raise CommandError(f"name the class column with --target; {source.name} has {listed(names, MAX_NAMES_LISTED)}")
+        raise CommandError(f"name the class column with --target; {_described(source, names)}")
     if target not in names:
-        raise CommandError(f"{source.name} has no column {target!r}; it has {listed(names, MAX_NAMES_LISTED)}")
+        raise CommandError(f"{source.name} has no column {target!r}; {_described(source, names, 'it')}")
     return target
+
+
+def _described(source: Source, names: list[str], subject: str | None = None) -> str:
+    """Return a clause about the columns of a source."""
+    sheet = "; use --sheet for another sheet" if source.kind == "excel" else ""
+    return f"{subject or source.name} has {listed(names, MAX_NAMES_LISTED)}{sheet}"
 
 
 def _free_name(names: list[str]) -> str:

@@ -11,6 +11,7 @@ from tanbark.cli.terminal.console import CommandError
 if TYPE_CHECKING:
     from tanbark.schema import Recipe
 
+KINDS_WITHOUT_DATES = ("category", "number", "boolean", "ignored")
 KEYS = ("target", "missing", "missing_numbers", "decimal", "day_first", "columns")
 
 
@@ -42,7 +43,8 @@ def read_schema_file(path: Path) -> tuple[Recipe, str | None]:
     except FileNotFoundError:
         raise CommandError(f"there is no file {path}") from None
     except (ValueError, RecursionError) as error:
-        raise CommandError(f"{path} is not valid JSON: {error}") from None
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise CommandError(f"{path} is not valid JSON: {reason}") from None
     if not isinstance(values, dict) or not isinstance(values.get("columns", []), list):
         raise CommandError(f"{path} is not a schema file; write one with tanbark schema DATA -o {path}")
     unknown = next((key for key in values if key not in KEYS), None)
@@ -52,7 +54,14 @@ def read_schema_file(path: Path) -> tuple[Recipe, str | None]:
     if not isinstance(target, str | None):
         raise CommandError(f"{path}: target must be the name of a column, got {target!r}")
     try:
-        columns = values.pop("columns", [])
+        columns = [_without_leftovers(one) for one in values.pop("columns", [])]
         return Recipe.from_dict({**values, "inputs": columns}), target
     except ValueError as error:
         raise CommandError(f"{path}: {error}") from None
+
+
+def _without_leftovers(column: Any) -> Any:
+    """Return a column without the settings of dates, if the user changed its kind to another one."""
+    if not isinstance(column, dict) or column.get("kind") not in KINDS_WITHOUT_DATES:
+        return column
+    return {key: value for key, value in column.items() if key not in ("parts", "date_format")}

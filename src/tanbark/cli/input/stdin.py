@@ -42,5 +42,6 @@ def with_stdin_name(message: str) -> str:
     path = _stdin_copy.get()
     if path is None:
         return message
+    message = re.sub(rf"rename it to {path.stem}\.\w+\.(gz|zst)", r"unpack it, for example with zcat", message)
     message = re.sub(rf"rename it to {path.stem}\.(\w+)", r"use --from \1", message)
     return message.replace(str(path), STDIN_NAME)

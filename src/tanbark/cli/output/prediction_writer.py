@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +18,9 @@ from tanbark.atomic_write import replacing
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyarrow.parquet import ParquetWriter
+
+MAX_BYTES_IN_MEMORY = 2**26
+"""Larger output to stdout goes through a temporary file."""
 
 
 class Sink(Protocol):
@@ -115,11 +120,15 @@ SINKS: dict[str, Callable[[IO[bytes]], Sink]] = {"csv": CsvSink, "parquet": Parq
 
 @contextmanager
 def open_sink(path: Path | None, kind: str) -> Iterator[Sink]:
-    """Yield a writer to a file, or to stdout if `path` is None; the file is replaced only on success."""
+    """Yield a writer to a file, or to stdout if `path` is None. Without success, nothing is written."""
     if path is None:
-        sink = SINKS[kind](sys.stdout.buffer)
-        yield sink
-        sink.close()
+        with tempfile.SpooledTemporaryFile(MAX_BYTES_IN_MEMORY) as file:
+            sink = SINKS[kind](file)
+            yield sink
+            sink.close()
+            file.seek(0)
+            shutil.copyfileobj(file, sys.stdout.buffer)
+            sys.stdout.buffer.flush()
         return
     with replacing(path) as file:
         sink = SINKS[kind](file)

@@ -36,10 +36,16 @@ CONTROL_CHARACTERS = {code: "\ufffd" for code in (*range(32), *range(127, 160)) 
 }
 """Translation table that replaces the characters which a terminal executes instead of showing."""
 
+
 QUIET: ContextVar[bool] = ContextVar("quiet", default=False)
 """Whether to print results and errors only."""
 CLEANUP: ContextVar[ExitStack] = ContextVar("cleanup")
 """What is done when the command ends, however it ends."""
+
+
+def printable(text: str) -> str:
+    """Return a text without characters that a terminal executes, before a table cuts it into lines."""
+    return text.translate(CONTROL_CHARACTERS)
 
 
 # Consoles

@@ -30,7 +30,7 @@ from tanbark.schema.read.frame_alignment import ALIGN_ADVICE, aligned_frame
 from tanbark.schema.read.raw_columns import RawColumn
 from tanbark.schema.read.table_reader import Table, read_table
 from tanbark.schema.recipe.recipe import Recipe
-from tanbark.schema.recipe.unreadable import UnreadableValues, reporting
+from tanbark.schema.recipe.unreadable import UnreadableValues, collects_unseen_labels, reporting
 from tanbark.shared_docs import insert_shared_docs
 
 MAX_CODES = 65_535
@@ -339,6 +339,8 @@ class Schema(Immutable):
     def encode_new_table(self, table: Table, n_jobs: int | None = None) -> Codes:
         """Return the codes of a table to predict, and warn of dates outside the range seen in training.
 
+        Labels that were not seen in training are reported only to callers that collect them.
+
         {read_table_to_codes}
 
         Raises
@@ -346,13 +348,16 @@ class Schema(Immutable):
         ValueError
             If a label is unseen under ``unseen="error"``, or a column has values of the wrong type.
         """
-        if not any(isinstance(column, Number) and column.is_date for column in self.columns):
+        unseen_labels = collects_unseen_labels()
+        if not unseen_labels and not any(isinstance(column, Number) and column.is_date for column in self.columns):
             return self.encode_table(table, n_jobs)
         with reporting() as unexpected:
             prepared = self.prepared(table)
             for column, raw in zip(self.columns, prepared.columns, strict=True):
                 if isinstance(column, Number) and column.is_date:
                     _check_range(column, raw, unexpected)
+                elif unseen_labels and isinstance(column, Category):
+                    _check_labels(column, raw, unexpected)
             return self._encode_prepared(prepared, n_jobs)
 
     def encode_columns(self, table: Table, n_jobs: int | None = None) -> tuple[Codes, list[bool]]:
@@ -550,6 +555,15 @@ def _check_range(column: Number, raw: RawColumn, unexpected: UnreadableValues) -
     known = days[~np.isnan(days)]
     outside = int(((known < column.low) | (known > column.high)).sum())
     unexpected.add_dates(column.name, len(known), outside, " to ".join(column.texts_of([column.low, column.high])))
+
+
+def _check_labels(column: Category, raw: RawColumn, unexpected: UnreadableValues) -> None:
+    """Count the labels that are not levels of a column."""
+    levels = raw.levels()
+    counts = np.bincount(raw.index() + 1, minlength=len(levels) + 1)[1:].tolist()
+    unseen = np.array(column.codes_of(levels)) == UNKNOWN
+    found = {str(level): count for level, count, new in zip(levels, counts, unseen, strict=True) if new and count}
+    unexpected.add_labels(column.name, sum(counts), found)
 
 
 def _first_unseen(column: Column, raw: RawColumn) -> Any:

@@ -227,11 +227,20 @@ class Numbers:
         """Return the column with the selected rows."""
         return type(self)(self.rows[rows, self.at].reshape(-1, 1), 0, self.name)
 
-    def _infinite(self) -> ValueError:
+    def _infinite(self) -> InfiniteValueError:
         """Return the error for infinite values."""
-        return ValueError(
-            f"column {self.name!r}: Input X contains infinity or a value too large; replace it or make it missing"
+        return InfiniteValueError(self.name)
+
+
+class InfiniteValueError(ValueError):
+    """A column of numbers has an infinite value."""
+
+    def __init__(self, name: str) -> None:
+        # scikit-learn's checks look for the words "Input X contains infinity".
+        super().__init__(
+            f"column {name!r}: Input X contains infinity or a value too large; replace it or make it missing"
         )
+        self.name = name
 
 
 class Dates(Numbers):

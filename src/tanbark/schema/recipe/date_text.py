@@ -23,6 +23,16 @@ AMBIGUOUS_FORMATS = ("month/day/year", "day/month/year")
 """Formats that 01/02/2024 has both."""
 DATE_FORMATS = (*UNAMBIGUOUS_FORMATS, *AMBIGUOUS_FORMATS)
 
+DATE_EXAMPLES = {
+    "year-month-day": "dates such as 2024-12-31",
+    "day.month.year": "dates such as 31.12.2024",
+    "month name": "dates such as 31 Dec 2024",
+    "month/day/year": "dates such as 12/31/2024",
+    "day/month/year": "dates such as 31/12/2024",
+    TIME_OF_DAY: "times such as 18:30",
+}
+"""What a column of each format holds, for messages."""
+
 EPOCH = date(1970, 1, 1).toordinal()
 MAX_DATE_LENGTH = 40
 MONTHS = (

@@ -141,9 +141,9 @@ class Detector:
             return InputColumn(name, "date", date_format=date_format)
         written = profile.number_format(self.rules.decimal)
         if written is None:
-            code = profile.leading_zeros()
-            if code is not None:
-                warn(f"column {name!r} stays text because of leading zeros, as in {code!r}")
+            reason = profile.reason_for_text()
+            if reason is not None:
+                warn(f"column {name!r} stays text {reason}")
             return InputColumn(name, "category")
         rows, examples = profile.not_numbers(written)
         if rows:

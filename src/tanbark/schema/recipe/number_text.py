@@ -19,6 +19,10 @@ PLAIN_NUMBER = r"^[+-]?(0|[1-9][0-9]*)(\.[0-9]*)?([eE][+-]?[0-9]+)?$"
 """A number without anything that needs interpretation."""
 
 
+_PREFIXED_INTEGER = r"0[xX][0-9a-fA-F]{1,15}|0[bB][01]{1,62}"
+"""A hexadecimal or binary integer."""
+
+
 @cache
 def _pattern(decimal: str) -> re.Pattern[str]:
     """Return the pattern of a number, with or without a currency sign, a percent sign or a bound."""
@@ -84,9 +88,11 @@ def number_in(text: str, decimal: str = ".") -> NumberInText | None:
     >>> number_in("1,19"), number_in("1,19", decimal=",").value
     (None, 1.19)
     """
-    found = _pattern(decimal).match(text.strip())
+    text = text.strip()
+    found = _pattern(decimal).match(text)
     if found is None:
-        return None
+        # DuckDB reads such integers in CSV files as numbers.
+        return NumberInText(float(int(text, 0))) if re.fullmatch(_PREFIXED_INTEGER, text) else None
     bracketed = found["loss"] is not None
     if bracketed:
         signs, digits, currencies = "-", found["loss"], found["first"] + found["last"]

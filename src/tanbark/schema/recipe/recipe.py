@@ -27,7 +27,7 @@ from tanbark.schema.read.raw_columns import (
 )
 from tanbark.schema.read.table_reader import Table
 from tanbark.schema.recipe.date_parts import DATE_PARTS, part_columns, part_name
-from tanbark.schema.recipe.date_text import DATE_FORMATS, TIME_OF_DAY, read_dates
+from tanbark.schema.recipe.date_text import DATE_EXAMPLES, DATE_FORMATS, TIME_OF_DAY, read_dates
 from tanbark.schema.recipe.number_text import is_currency, read_numbers
 from tanbark.schema.recipe.unreadable import UnreadableValues, reporting
 
@@ -36,8 +36,6 @@ MISSING = ("", "NA", "N/A", "#N/A", "NaN", "null", "?")
 MISSING_NUMBERS = ("None", "nil", "-", "--", ".", "missing", "unknown")
 """Texts that stand for missing values only in columns of numbers or dates; elsewhere they may be levels."""
 KINDS = ("unchanged", "category", "number", "boolean", "date", "ignored")
-EXPECTED_VALUES = {"number": "numbers", "date": "dates", "boolean": "true or false"}
-"""What a column of text must hold, by kind."""
 TRUE_AND_FALSE = (("True", "False"), ("true", "false"), ("TRUE", "FALSE"))
 """The spellings of booleans in text, beginning with that of Python."""
 _BOOLEANS = {"true": 1.0, "yes": 1.0, "y": 1.0, "t": 1.0, "1": 1.0} | {
@@ -119,6 +117,14 @@ class InputColumn(Immutable):
         if self.kind == "ignored":
             return ()
         return (self.name, *(part_name(self.name, part) for part in self.parts))
+
+    @property
+    def expected(self) -> str:
+        """What text in the column must hold, for messages."""
+        if self.kind != "number":
+            return DATE_EXAMPLES[self.date_format] if self.kind == "date" else "true or false"
+        example = "1.234,5" if self.decimal == "," else "1234.5"
+        return f"numbers such as {self.currency}{example}" if self.currency or self.decimal == "," else "numbers"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the parameters that differ from their defaults."""
@@ -287,7 +293,7 @@ class Recipe(Immutable):
         if isinstance(raw, Texts) and is_plain:
             plain = _plain_numbers(raw)
             if plain is not None:
-                unreadable.add(one.name, EXPECTED_VALUES[one.kind], len(raw.values) - raw.values.null_count, {})
+                unreadable.add(one.name, one.expected, len(raw.values) - raw.values.null_count, {})
                 return [plain]
         texts = texts_of(raw)
         if texts is not None:
@@ -345,7 +351,6 @@ class Recipe(Immutable):
         self, one: InputColumn, texts: Labels, unreadable: UnreadableValues, exact: bool = False
     ) -> RawColumn:
         """Return numbers, booleans or dates in text; with `exact`, integers of any size as labels."""
-        expected = EXPECTED_VALUES[one.kind]
         values = _read_values(one, texts.distinct)
         own = {text.strip().lower() for text in one.missing}
         unread = np.flatnonzero(np.isnan(values)).tolist()
@@ -360,7 +365,7 @@ class Recipe(Immutable):
         counts = np.bincount(texts.position + 1, minlength=len(texts.distinct) + 1)[1:]
         known = int(counts[~np.isnan(values)].sum())
         found = {texts.distinct[at]: int(counts[at]) for at in failed if counts[at]}
-        unreadable.add(one.name, expected, known + sum(found.values()), found)
+        unreadable.add(one.name, one.expected, known + sum(found.values()), found)
         if exact:
             numbers = [_exact_number(text, value) for text, value in zip(texts.distinct, values.tolist(), strict=True)]
             return _only(Labels(numbers, texts.position, one.name), (~np.isnan(values)).tolist())

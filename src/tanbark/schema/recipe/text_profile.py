@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from heapq import nsmallest
 from typing import NamedTuple
 
@@ -158,11 +158,46 @@ class TextProfile:
         """Return the number of rows with a number in this format."""
         return sum(rows for shape, rows in self._rows.items() if shape.is_number(*written))
 
-    def leading_zeros(self) -> str | None:
-        """Return a value with leading zeros, if it is the reason that the column is not numeric."""
-        texts = [min(self._texts[shape]) for shape in self._rows if shape.leading_zeros]
-        numbers = sum(rows for shape, rows in self._rows.items() if shape.point)
-        return min(texts) if texts and numbers >= MIN_NUMBER_SHARE * self.rows else None
+    def reason_for_text(self) -> str | None:
+        """Return why a column that holds mostly numbers or dates stays text, or None if it holds mostly other text.
+
+        >>> profile = TextProfile()
+        >>> profile.see(["80331", "01067"], [5, 5])
+        >>> profile.reason_for_text()
+        "because of leading zeros, as in '01067'"
+        """
+        numbers = sum(rows for shape, rows in self._rows.items() if shape.point or shape.comma)
+        if numbers >= MIN_NUMBER_SHARE * self.rows:
+            zeros = self._example(lambda shape: shape.leading_zeros)
+            if zeros is not None:
+                return f"because of leading zeros, as in {zeros!r}"
+            if len({shape.currency for shape in self._rows} - {""}) > 1:
+                return f"because of several currencies, as in {self._example(lambda shape: bool(shape.currency))!r}"
+            bracketed = self._example(lambda shape: shape.bracketed)
+            if bracketed is not None:
+                return f"because numbers in parentheses, as in {bracketed!r}, are negative only with a currency sign"
+        formats = Counter[str]()
+        for shape, rows in self._rows.items():
+            formats.update(dict.fromkeys(shape.dates, rows))
+        dates = max(formats.values(), default=0)
+        if not 0 < dates < self.rows or dates < MIN_NUMBER_SHARE * self.rows:
+            return None
+        best = max(formats, key=lambda one: (formats[one], one))
+        examples = self._commonest(shape for shape in self._rows if best not in shape.dates)
+        be = "is not a date" if self.rows - dates == 1 else "are not dates"
+        return (
+            f"because {self.rows - dates:,.10g} of {self.rows:,.10g} values {be} "
+            f"({', '.join(map(repr, examples))}); name missing values with missing="
+        )
+
+    def _example(self, chosen: Callable[[Shape], bool]) -> str | None:
+        """Return the first text in alphabetical order with a chosen shape."""
+        return min((min(self._texts[shape]) for shape in self._rows if chosen(shape)), default=None)
+
+    def _commonest(self, shapes: Iterable[Shape]) -> list[str]:
+        """Return the commonest texts with some shapes."""
+        texts: Counter[str] = sum((self._texts[shape] for shape in shapes), Counter())
+        return sorted(texts, key=lambda text: (-texts[text], text))[:MAX_EXAMPLES]
 
     def date_format(self, day_first: bool) -> tuple[str, bool] | None:
         """Return the format that all values have as dates, and whether another one is possible; None if there is none.
@@ -182,9 +217,7 @@ class TextProfile:
     def not_numbers(self, written: NumberFormat) -> tuple[float, list[str]]:
         """Return the number of rows without a number in this format, and the commonest such values."""
         failing = [shape for shape in self._rows if not shape.is_number(*written)]
-        texts: Counter[str] = sum((self._texts[shape] for shape in failing if shape in self._texts), Counter())
-        commonest = sorted(texts, key=lambda text: (-texts[text], text))
-        return sum(self._rows[shape] for shape in failing), commonest[:MAX_EXAMPLES]
+        return sum(self._rows[shape] for shape in failing), self._commonest(failing)
 
     def bound(self) -> str | None:
         """Return the commonest value that is only a bound, or None if there is none."""

@@ -17,12 +17,21 @@ MIN_UNREADABLE_TO_REFUSE = 2
 
 
 class UnreadableValues:
-    """The values of each column that could not be read or were not expected, collected over all parts of a table."""
+    """The values of each column that could not be read or were not expected, collected over all parts of a table.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    unseen_labels : bool, default=False
+        Whether labels that training did not have are collected too.
+    """
+
+    def __init__(self, unseen_labels: bool = False) -> None:
+        self.unseen_labels = unseen_labels
         self._texts: dict[str, Counter[str]] = {}
         self._values: Counter[str] = Counter()
         self._expected: dict[str, str] = {}
+        self._unseen: dict[str, Counter[str]] = {}
+        self._labels: Counter[str] = Counter()
         self._dates: dict[str, Counter[str]] = {}
         self._ranges: dict[str, str] = {}
         self._lock = Lock()
@@ -44,9 +53,23 @@ class UnreadableValues:
         with self._lock:
             self._expected[name] = expected
             self._values[name] += values
-            texts = self._texts.setdefault(name, Counter())
-            for text, count in unreadable.items():
-                texts[text if text in texts or len(texts) < MAX_TEXTS_PER_SHAPE else "…"] += count
+            _add_counts(self._texts.setdefault(name, Counter()), unreadable)
+
+    def add_labels(self, name: str, labels: int, unseen: Mapping[str, int]) -> None:
+        """Add some labels of a column.
+
+        Parameters
+        ----------
+        name : str
+            Name of the column.
+        labels : int
+            Number of labels that are not missing.
+        unseen : mapping of str to int
+            The labels that training did not have, and how often each occurs.
+        """
+        with self._lock:
+            self._labels[name] += labels
+            _add_counts(self._unseen.setdefault(name, Counter()), unseen)
 
     def of(self, name: str) -> tuple[str, list[str]]:
         """Return what is expected of a column, and the values that are something else."""
@@ -74,6 +97,8 @@ class UnreadableValues:
         """Add the values of further rows."""
         for name, texts in other._texts.items():
             self.add(name, other._expected[name], other._values[name], texts)
+        for name, labels in other._unseen.items():
+            self.add_labels(name, other._labels[name], labels)
         for name, dates in other._dates.items():
             self.add_dates(name, dates["dates"], dates["outside"], other._ranges[name])
 
@@ -103,13 +128,20 @@ class UnreadableValues:
             for name, texts in self._texts.items()
             if texts
         }
+        unseen = {name: self._not_seen(name) for name, labels in self._unseen.items() if labels}
         outside = {name: self._outside(name) for name, dates in self._dates.items() if dates["outside"]}
         return [
             f"column {name!r}: {note}"
-            for notes in (unreadable, outside)
+            for notes in (unreadable, unseen, outside)
             for name, note in notes.items()
             if names is None or name in names
         ]
+
+    def _not_seen(self, name: str) -> str:
+        """Return how many labels of a column were not seen in training, with examples."""
+        labels = self._unseen[name]
+        were = "was" if labels.total() == 1 else "were"
+        return f"{labels.total():,} of {self._labels[name]:,} values {were} not seen in training ({_examples(labels)})"
 
     def _outside(self, name: str) -> str:
         """Return how many dates of a column lie outside the range seen in training."""
@@ -124,9 +156,18 @@ class UnreadableValues:
         texts = self._texts[name]
         unreadable, values = texts.total(), self._values[name]
         be = "is" if unreadable == 1 else "are"
-        commonest = sorted(texts, key=lambda text: (-texts[text], text))
-        examples = listed_examples(commonest, len(texts))
-        return f"expected {self._expected[name]}, but {unreadable:,} of {values:,} values {be} not ({examples})"
+        return f"expected {self._expected[name]}, but {unreadable:,} of {values:,} values {be} not ({_examples(texts)})"
+
+
+def _add_counts(counts: Counter[str], more: Mapping[str, int]) -> None:
+    """Add counts of texts; of very many texts, only some are named."""
+    for text, count in more.items():
+        counts[text if text in counts or len(counts) < MAX_TEXTS_PER_SHAPE else "…"] += count
+
+
+def _examples(counts: Counter[str]) -> str:
+    """Return the commonest texts."""
+    return listed_examples(sorted(counts, key=lambda text: (-counts[text], text)), len(counts))
 
 
 def listed_examples(texts: list[str], total: int) -> str:
@@ -150,6 +191,12 @@ def collecting(unreadable: UnreadableValues) -> Iterator[UnreadableValues]:
         yield unreadable
     finally:
         _COLLECTOR.reset(before)
+
+
+def collects_unseen_labels() -> bool:
+    """Return whether a caller collects labels that training did not have."""
+    collector = _COLLECTOR.get()
+    return collector is not None and collector.unseen_labels
 
 
 @contextmanager
