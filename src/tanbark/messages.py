@@ -1,18 +1,23 @@
 """Helpers for messages to users, free of heavy imports so that the command line starts quickly."""
 
+import difflib
+import re
 import sys
 import warnings
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from typing import TypeVar
 
 T = TypeVar("T", bound=Hashable)
+
+MIN_SIMILARITY = 0.9
+"""Minimum similarity of two names that may be one name with a typing error."""
 
 
 def warn(message: str | Warning, category: type[Warning] = UserWarning) -> None:
     """Issue a warning that is attributed to the nearest caller outside tanbark."""
     level = 2
     frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("tanbark."):
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("tanbark.", "contextlib")):
         frame = frame.f_back
         level += 1
     warnings.warn(message, category, stacklevel=level)
@@ -52,3 +57,26 @@ def percent(share: float) -> str:
         if share in (0.0, 1.0) or float(shown[:-1]) not in (0.0, 100.0):
             break
     return shown
+
+
+def similar_name(name: str, others: Sequence[str]) -> str | None:
+    """Return the name that is nearly the same, or None.
+
+    Names with other digits are different names.
+
+    >>> similar_name("Blood pressure", ["blood_pressure"]), similar_name("pressure_1", ["pressure_2"])
+    ('blood_pressure', None)
+    """
+    plain = _letters_and_digits(name)
+    for other in others:
+        theirs = _letters_and_digits(other)
+        same_digits = re.sub(r"\D", "", plain) == re.sub(r"\D", "", theirs)
+        similarity = difflib.SequenceMatcher(None, plain, theirs).ratio()
+        if plain == theirs or (same_digits and similarity >= MIN_SIMILARITY):
+            return other
+    return None
+
+
+def _letters_and_digits(name: str) -> str:
+    """Return a name in lower case without blanks and punctuation, unless nothing else is left."""
+    return "".join(c for c in name.casefold() if c.isalnum()) or name

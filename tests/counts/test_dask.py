@@ -95,6 +95,27 @@ def test_text_is_read_as_on_one_machine():
     assert found == Counts.of(expected, expected.encode(table[names]), expected.encode_target(table["y"]))
 
 
+def unreadable_table(share):
+    """Return numbers in text, of which the last ones cannot be read."""
+    rows = 1000
+    words = round(rows * share)
+    bill = [*(str(i / 4) for i in range(rows - words)), *["n.k."] * words]
+    return pd.DataFrame({"bill": bill, "y": ["no", "yes"] * (rows // 2)})
+
+
+@pytest.mark.usefixtures("threads")
+def test_unreadable_values_are_judged_over_all_partitions():
+    table, encoder = unreadable_table(0.06), Encoder(coerce=True)
+    cuts = list(range(0, 1000, 50))
+    with pytest.warns(UserWarning, match="60 of 1,000 values were not") as caught:
+        found = module.count(partitioned(table, cuts), target="y", encoder=encoder)
+    assert len(caught) == 1
+    with pytest.warns(UserWarning, match="expected numbers, but 60 of 1,000 values are not"):
+        assert module.count(partitioned(table, cuts), target="y", schema=found.schema) == found
+    with pytest.raises(ValueError, match="expected numbers, but 600 of 1,000 values are not"):
+        module.count(partitioned(unreadable_table(0.6), cuts), target="y", schema=found.schema)
+
+
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.usefixtures("threads")
 def test_counts_equal_those_of_one_machine_for_any_partitions(table, order):

@@ -140,6 +140,21 @@ def test_text_is_read_as_on_one_machine(session):
     assert found == expected
 
 
+def test_unreadable_values_are_judged_over_all_partitions(session):
+    def rows(words):
+        texts = [*(str(i / 4) for i in range(300 - words)), *["n.k."] * words]
+        return pa.table({"bill": texts, "y": ["no", "yes"] * 150})
+
+    few, most = (session.createDataFrame(rows(words)).repartitionByRange(6, "bill") for words in (24, 200))
+    with pytest.warns(UserWarning, match="24 of 300 values were not") as caught:
+        found = module.count(few, "y", encoder=Encoder(coerce=True))
+    assert len(caught) == 1
+    with pytest.warns(UserWarning, match="expected numbers, but 24 of 300 values are not"):
+        assert module.count(few, "y", schema=found.schema) == found
+    with pytest.raises(ValueError, match="expected numbers, but 200 of 300 values are not"):
+        module.count(most, "y", schema=found.schema)
+
+
 @pytest.mark.parametrize(("order", "parts"), [(1, 3), (2, 1), (2, 7)])
 def test_counts_equal_those_of_one_machine_for_any_partitions(session, table, order, parts):
     df = session.createDataFrame(table).repartition(parts)

@@ -180,6 +180,6 @@ def test_a_part_of_a_date_is_reported_under_the_name_of_the_date():
     assert [column.input_name for column in found] == ["signed up"]
     assert found[0].name != "signed up"
     assert str(found[0]) == (
-        "column 'signed up' alone predicts the class in 100.0% of the rows: check that it is known before the class "
-        "is (leakage), or leave it out with --ignore"
+        "column 'signed up' alone predicts the class in 100.0% of the rows; check for leakage: unless it is known "
+        "before the class, drop it"
     )

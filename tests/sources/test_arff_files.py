@@ -6,6 +6,7 @@ import time
 import pyarrow as pa
 import pytest
 
+from tanbark import Counts
 from tanbark.sources import SourceError, files
 from tanbark.sources import arff_files as arff
 from tanbark.sources.stored_files import TextFile
@@ -43,7 +44,6 @@ def test_a_declared_level_is_not_a_missing_value(tmp_path):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("@relation r\n@attribute a date\n@data\n", "holds dates"),
         ("@relation r\n@attribute a numeric\n@data\n{0 1}\n", "sparse ARFF"),
         ("@relation r\n@attribute a numeric\n@data\n1,2\n", "line 4: expected 1 values, one per attribute, got 2"),
         ("@relation r\n@attribute a {x}\n@data\ny\n", "holds 'y', which is not a declared level"),
@@ -99,3 +99,13 @@ def test_a_broken_line_is_named_when_rows_are_read_as_they_are_written(tmp_path)
     (tmp_path / "t.arff").write_text("@relation r\n@attribute a numeric\n@data\n1\n1,2\n")
     with pytest.raises(SourceError, match=r"t\.arff, line 5: expected 1 values, one per attribute, got 2$"):
         list(files(tmp_path / "t.arff").as_written().select(["c0"]))
+
+
+def test_dates_are_read_as_dates(tmp_path):
+    days = [f"2024-0{1 + n % 9}-{1 + n % 28:02}" for n in range(40)]
+    rows = "\n".join(f'"{day}",{"pq"[n % 2]}' for n, day in enumerate(days))
+    header = '@relation r\n@attribute seen date "yyyy-MM-dd"\n@attribute class {p, q}\n@data\n'
+    (tmp_path / "t.arff").write_text(f"{header}{rows}\n")
+    schema = Counts.from_batches(files(tmp_path / "t.arff"), "class").schema
+    assert schema.names == ("seen", "seen (weekday)", "seen (month)")
+    assert schema.columns[0].texts_of([schema.columns[0].low])[0] == min(days)

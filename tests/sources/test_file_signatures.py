@@ -132,3 +132,9 @@ def test_a_csv_file_with_unusual_names_is_read(tmp_path, text):
 def test_lines_and_arrays_of_json_are_read_whatever_their_name(tmp_path, name, kind):
     (tmp_path / name).write_bytes(content(TABLE, f"t.{kind}"))
     assert pa.table(files(tmp_path / name)).to_pylist() == TABLE.to_pylist()
+
+
+def test_a_csv_file_named_like_json_gets_the_right_advice(tmp_path):
+    (tmp_path / "t.jsonl").write_text("a,b\n1,2\n")
+    with pytest.raises(SourceError, match=r"t\.jsonl: this is a text file; rename it to t\.csv$"):
+        files(tmp_path / "t.jsonl")

@@ -170,3 +170,18 @@ def test_json_keys_that_differ_in_case_between_files_are_refused(tmp_path):
     (tmp_path / "2.jsonl").write_text('{"A":1}\n')
     with pytest.raises(SourceError, match="has the keys 'A' and 'a', which differ only in case; rename one"):
         rows_of(tmp_path / "*.jsonl")
+
+
+def test_a_line_break_at_the_end_of_a_name_is_named(tmp_path):
+    (tmp_path / "t.csv").write_bytes(b'a,"y\r\n"\n1.5,p\n')
+    with pytest.raises(SourceError, match="the name of column 2 contains a line break; rename the column"):
+        files(tmp_path / "t.csv").schema  # noqa: B018
+
+
+def test_files_with_different_delimiters_are_named(tmp_path):
+    (tmp_path / "a.csv").write_text("v,class\n1,p\n")
+    (tmp_path / "b.csv").write_text("v;class\n1;p\n")
+    with pytest.raises(
+        SourceError, match=r"b\.csv separates values by ';', but .*a\.csv by ','; use the same delimiter"
+    ):
+        files(tmp_path / "*.csv").schema  # noqa: B018

@@ -23,6 +23,8 @@ MIN_ROWS_OF_OTHER_CLASSES = 20
 """Tables with fewer rows outside the most frequent class are not judged: a column may predict them by chance."""
 MIN_ROWS_OF_INTERVAL = 3
 """Adjacent intervals of a number are merged until each has this many rows, which can then predict each other."""
+LEAKAGE_BINS = 64
+"""Number of intervals of numbers that shows whether they predict the class."""
 MAX_BOUNDARY_SHARE = 1 / 32
 """The largest share of the rows in an interval that is assumed to contain a boundary between two classes."""
 
@@ -47,8 +49,8 @@ class LeakingColumn:
 
     def __str__(self) -> str:
         return (
-            f"column {self.input_name!r} alone predicts the class in {percent(self.accuracy)} of the rows: check that "
-            "it is known before the class is (leakage), or leave it out with --ignore"
+            f"column {self.input_name!r} alone predicts the class in {percent(self.accuracy)} of the rows; check for "
+            "leakage: unless it is known before the class, drop it"
         )
 
 
@@ -85,7 +87,7 @@ def leaking_columns(counts: Counts) -> tuple[LeakingColumn, ...]:
     >>> schema = Encoder().fit(X, paid).schema_
     >>> for column in leaking_columns(Counts.of(schema, schema.encode(X), paid)):
     ...     print(column)
-    column 'x1' alone predicts the class in 100.0% of the rows: check that it is known before the class is (leakage), or leave it out with --ignore
+    column 'x1' alone predicts the class in 100.0% of the rows; check for leakage: unless it is known before the class, drop it
     """  # noqa: E501 (output)
     class_rows = counts.class_counts.astype(np.float64)
     n_rows = float(class_rows.sum())

@@ -176,12 +176,11 @@ def _attribute(file: TextFile, number: int, text: str) -> Attribute:
     word = kind.split()[0].lower() if kind else ""
     if word in {"numeric", "real", "integer"}:
         return Attribute(name, None, True)
-    if word == "string":
+    if word in {"string", "date"}:
+        # A recipe recognises dates in text, whatever their format is called here.
         return Attribute(name, None, False)
-    if word == "date":
-        raise SourceError(f"column {name!r} of {file} holds dates; convert it to numbers or remove it from the file")
     raise SourceError(
-        f"{file}, line {number}: {name!r} has the unsupported type {word!r}; use numeric, string or nominal"
+        f"{file}, line {number}: {name!r} has the unsupported type {word!r}; use numeric, string, date or nominal"
     )
 
 

@@ -137,8 +137,8 @@ def check_content(file: StoredFile, kind: str | None, kinds: Mapping[str, str]) 
 
 
 def _is_no_json(file: StoredFile) -> bool:
-    """Return whether a text begins like no JSON object and no array."""
-    return re.match(rb"(\xef\xbb\xbf)?\s*[\w\"']", file.first_bytes(SIGNATURE_BYTES)) is not None
+    """Return whether a text begins with a letter or a quote, as the names of columns do, and JSON objects do not."""
+    return re.match(rb"(\xef\xbb\xbf)?\s*[A-Za-z\"']", file.first_bytes(SIGNATURE_BYTES)) is not None
 
 
 def signature(path: Path) -> Signature | None:

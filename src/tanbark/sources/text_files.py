@@ -113,6 +113,12 @@ class CsvFiles(DuckFiles):
         """Return the rows read with the given options, and DuckDB's names of the columns."""
         delimiter = _delimiter(self.stored[0])
         names = _header(self.stored[0], delimiter)
+        for file in self.stored[1:]:
+            if _delimiter(file) != delimiter and len(names) > 1:
+                raise SourceError(
+                    f"{file} separates values by {_delimiter(file)!r}, but {self.stored[0]} by {delimiter!r}; use the "
+                    "same delimiter in all files"
+                )
         headers = [names, *(_header(file, delimiter) for file in self.stored[1:])]
         for file, others in zip(self.stored[1:], headers[1:], strict=True):
             self.check_same_columns(names, file, others)
@@ -174,6 +180,7 @@ def _header(file: TextFile, delimiter: str) -> tuple[str, ...]:
         first = next(lines, "")
         row: list[str] = next(csv.reader(chain([first], lines), delimiter=delimiter), [])
         has_more = bool(row or next(lines, ""))
+    broken = next((at for at, name in enumerate(row, start=1) if "\n" in name or "\r" in name), None)
     names = [name.strip() for name in row]
     if not has_more:
         raise SourceError(f"{file} is empty; its first line must name the columns")
@@ -183,7 +190,6 @@ def _header(file: TextFile, delimiter: str) -> tuple[str, ...]:
         raise SourceError(
             f"{file}: the first line, {first.strip()!r}, must be removed; the first line names the columns"
         )
-    broken = next((at for at, name in enumerate(names, start=1) if "\n" in name or "\r" in name), None)
     if broken is not None:
         raise SourceError(f"{file}: the name of column {broken} contains a line break; rename the column")
     names = [name or f"column{i}" for i, name in enumerate(names)]

@@ -157,3 +157,11 @@ def test_the_table_itself_is_not_overwritten(run, weather):
         said = run(command, "t.csv", "-t", "walk", "-o", "t.csv", code=1)
         assert "t.csv is already an input or output of this command" in said.stderr
     assert weather.read_bytes() == before
+
+
+def test_a_column_that_predicts_the_class_is_noted(run, tmp_path):
+    rows = [f"{n},{n * 37 % 100 / 4},{'ab'[n >= 150]}" for n in range(300)]
+    (tmp_path / "t.csv").write_text("\n".join(["when,x,class", *rows]))
+    said = run("compare", "t.csv", "--keep", "when", "-m", "naive-bayes", "--folds", 2, "--jobs", 1).stdout
+    assert "column 'when' alone predicts the class in 100.0% of the rows; check for leakage" in said
+    assert "before the class, leave it out with --ignore" in said.replace("\n", " ")

@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -173,3 +174,40 @@ def test_a_part_of_a_date_with_the_name_of_another_column_gets_one_sentence(run,
     assert "the column of dates 'when' is expanded into a column 'when (month)', but the table already has one" in said
     assert said.endswith("rename it, or use --dates number\n")
     run("fit", "t.csv", "--dates", "number")
+
+
+@pytest.mark.parametrize("option", [("--day-first",), ("--dates", "number"), ("--decimal", ","), ("--keep", "patient")])
+def test_options_without_effect_beside_a_schema_file_are_refused(run, visits, option):
+    run("schema", "visits.csv", "-t", "outcome", "-o", "s.json")
+    said = run("fit", "visits.csv", "--schema", "s.json", *option, code=1).stderr
+    assert f"{option[0]} has no effect, because s.json determines how every column is read; edit the file" in said
+
+
+@pytest.mark.parametrize("kind", ["category", "ignored"])
+def test_a_date_can_be_made_another_kind(run, tmp_path, kind):
+    rows = [f"2024-{1 + n % 12:02}-{1 + n % 28:02},{n % 7},{'ab'[n % 2]}" for n in range(60)]
+    Path("t.csv").write_text("\n".join(["seen,x,class", *rows]))
+    run("schema", "t.csv", "-o", "s.json")
+    text = Path("s.json").read_text()
+    assert '"parts"' in text
+    Path("s.json").write_text(text.replace('"kind": "date"', f'"kind": "{kind}"'))
+    run("fit", "t.csv", "--schema", "s.json", "--cv", 0)
+    assert tanbark.load("t.tanbark").schema_.names == (("seen", "x") if kind == "category" else ("x",))
+
+
+def test_a_table_without_a_class_is_shown_too(run, tmp_path):
+    rows = [f"{'inf' if n == 3 else n / 4},{'xyz'[n % 3]}" for n in range(60)]
+    Path("t.csv").write_text("\n".join(["a,b", *rows]))
+    found = json.loads(run("schema", "t.csv", "--json").stdout)
+    assert (found["rows"], found["target"]) == (60, None)
+    assert [one["kind"] for one in found["columns"]] == ["number", "category"]
+    assert found["columns"][0]["missing"] == 1 / 60
+
+
+def test_invisible_characters_are_escaped_before_lines_are_cut(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    Path("t.csv").write_text("\n".join(["x,class", *["a\u2028b,p", "foo\u202ebar,q"] * 20]), encoding="utf-8")
+    said = run("schema", "t.csv").stdout
+    assert "\u2028" not in said
+    assert "a\\u2028b" in said.replace("\n", "").replace(" ", "")
+    assert "foo\\u202ebar" in said.replace("\n", "").replace(" ", "")

@@ -3,24 +3,6 @@ import pandas as pd
 import pytest
 
 import tanbark
-from tanbark.cli.input.model_rows import similar_name
-
-
-@pytest.mark.parametrize(
-    ("name", "others", "similar"),
-    [
-        ("Age", ["age"], "age"),
-        ("blood pressure", ["Blood_Pressure", "pulse"], "Blood_Pressure"),
-        ("temperature", ["temprature"], "temprature"),
-        ("x1", ["x2"], None),
-        ("pressure_1", ["pressure_2"], None),
-        ("income 2019", ["income 2020"], None),
-        ("age", ["wage"], None),
-        ("", ["-"], None),
-    ],
-)
-def test_similar_names_differ_in_case_punctuation_or_a_letter(name, others, similar):
-    assert similar_name(name, others) == similar
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import os
 import pty
@@ -139,3 +140,8 @@ def test_a_person_at_a_terminal_is_told_how_to_end(tmp_path):
     started.stderr.close()
     os.close(keyboard)
     os.close(screen)
+
+
+def test_compressed_input_gets_advice_that_can_be_followed(run):
+    said = run("fit", "-", stdin=gzip.compress(b"a,class\n1,p\n"), code=1).stderr
+    assert "standard input: this is a file compressed with gzip; unpack it, for example with zcat" in said

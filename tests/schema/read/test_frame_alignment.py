@@ -9,7 +9,7 @@ import pytest
 
 from tanbark import Category, Encoder, NaiveBayes, Number, Schema
 from tanbark.evaluate import TableVectorizer
-from tanbark.schema.read.frame_alignment import ALIGN_ADVICE
+from tanbark.schema.read.frame_alignment import ALIGN_ADVICE, aligned_frame
 
 SCHEMA = Schema([Category("sex", ("f", "m")), Number("age", (30, 50)), Category("flag", (False, True))], ("no", "yes"))
 MAKE = {
@@ -127,3 +127,10 @@ def test_arrays_with_too_few_columns_raise_without_that_advice():
         with pytest.raises(ValueError, match=r"columns|features") as error:
             call([["p"]])
         assert ALIGN_ADVICE not in str(error.value)
+
+
+def test_a_column_with_nearly_the_same_name_is_reported():
+    frame = pd.DataFrame({"Income": [1.5, 2.5], "age": [30, 40]})
+    with pytest.warns(UserWarning, match="no column 'income', but 'Income'; rename it if it is the same"):
+        aligned = aligned_frame(frame, ("income", "age"))
+    assert aligned["income"].isna().all()

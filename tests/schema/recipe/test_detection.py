@@ -409,3 +409,10 @@ def test_numbers_in_text_give_the_same_column_as_typed_numbers(values):
     assert found == expected
     assert (found.encode(text) == expected.encode(typed)).all()
     assert (found.encode(typed) == expected.encode(text)).all()
+
+
+def test_invalid_unicode_is_text():
+    words = [f"w{n}" for n in range(70)]
+    one, column, _ = read(["\ud800", *words, "1.5"])
+    assert (one.kind, len(column.levels)) == ("category", 72)
+    assert kind(["\ud800", *(str(n / 4) for n in range(70))]) == "number"

@@ -248,11 +248,21 @@ def compare(
 
 
 def _fixed_encoder(columns: Columns, X: pa.Table, y: Any) -> tuple[Encoder, list[str]]:
-    """Return an encoder that reads each part of a table as the whole table, and notes on how its columns are read."""
+    """Return an encoder that reads each part of a table as the whole table, and notes on its columns."""
+    from sklearn.base import clone
+
+    from tanbark.classifiers.naive_bayes import NaiveBayes
+    from tanbark.evaluate.leakage import LEAKAGE_BINS, leaking_columns
+
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         schema = columns.encoder.fit(X, y).schema_
-    return columns.encoder_for(schema), [advice(str(warning.message)) for warning in caught]
+    encoder = columns.encoder_for(schema)
+    fine = clone(encoder).set_params(n_bins=LEAKAGE_BINS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        leaking = leaking_columns(NaiveBayes(encoder=fine).fit(X, y).counts_)
+    return encoder, [*(advice(str(warning.message)) for warning in caught), *(advice(str(one)) for one in leaking)]
 
 
 def _all_names() -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from tanbark.atomic_write import replacing
-from tanbark.cli.input.fit_from_rows import explaining_column_errors, read_rows
+from tanbark.cli.input.fit_from_rows import explaining_column_errors
 from tanbark.cli.input.input_columns import Columns, TableOptions, files_read, source_notes
 from tanbark.cli.input.options import (
     READING_OPTIONS,
@@ -62,8 +62,6 @@ if TYPE_CHECKING:
 import typer
 
 MAX_LEVELS_SHOWN = 6
-LEAKAGE_BINS = 64
-"""Number of intervals that shows whether a number determines the class."""
 
 
 def schema(
@@ -112,7 +110,7 @@ def schema(
 
         leaking = leaking_columns(counts) if columns.has_target else ()
     notes += [advice(str(warning.message)) for warning in caught]
-    notes += [*map(str, leaking), *folder_column_notes(source)]
+    notes += [*(advice(str(column)) for column in leaking), *folder_column_notes(source)]
     notes = list(dict.fromkeys(notes))
     found = counts.schema
     recipe = found.recipe
@@ -146,17 +144,28 @@ def schema(
 def _counts(source: Source, columns: Columns, bar: ProgressLine) -> Counts:
     """Return counts of single values, with the schema; without a target all rows have the same class."""
     import pyarrow as pa
+    from sklearn.base import clone
 
     from tanbark.counts import Counts
+    from tanbark.evaluate.leakage import LEAKAGE_BINS
 
-    encoder = columns.encoder.set_params(n_bins=LEAKAGE_BINS)
-    rows: Any = source
-    if not columns.has_target:
-        table = read_rows(source, None, bar)
-        assert table is not None
-        rows = table.append_column(columns.target, pa.array(["all"] * table.num_rows))
+    def with_class() -> pa.RecordBatchReader:
+        """Return the rows with a class that is the same in all of them."""
+        fields = [*source.schema, pa.field(columns.target, pa.string())]
+        batches = (
+            pa.record_batch([*batch.columns, pa.array(["all"] * batch.num_rows, pa.string())], schema=pa.schema(fields))
+            for batch in source.batches()
+        )
+        return pa.RecordBatchReader.from_batches(pa.schema(fields), batches)
+
     counts = Counts.from_batches(
-        rows, columns.target, encoder=encoder, ignore=columns.ignore, order=1, n_jobs=-1, progress=bar.rows
+        source if columns.has_target else with_class,
+        columns.target,
+        encoder=clone(columns.encoder).set_params(n_bins=LEAKAGE_BINS),
+        ignore=columns.ignore,
+        order=1,
+        n_jobs=-1,
+        progress=bar.rows,
     )
     if not counts.class_counts.sum():
         raise CommandError(f"{source.name} has no rows")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tanbark.cli.terminal.console import CommandError, ProgressLine, err, listed
+from tanbark.messages import similar_name
 from tanbark.sources.duckdb_rows import Rows, present
 
 if TYPE_CHECKING:
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
     from tanbark.schema import Schema
 
 MAX_NAMES_LISTED = 40
-MIN_SIMILARITY = 0.9
-"""Minimum similarity of two names that may be one name with a typing error."""
 
 
 @dataclass(frozen=True)
@@ -183,26 +180,3 @@ class ModelRows:
                 f"{expected}; if that stands for a missing value, name it with --missing"
             )
         return labels
-
-
-def similar_name(name: str, others: Sequence[str]) -> str | None:
-    """Return the name that is nearly the same, or None.
-
-    Names with other digits are different names.
-
-    >>> similar_name("Blood pressure", ["blood_pressure"]), similar_name("pressure_1", ["pressure_2"])
-    ('blood_pressure', None)
-    """
-    plain = _letters_and_digits(name)
-    for other in others:
-        theirs = _letters_and_digits(other)
-        same_digits = re.sub(r"\D", "", plain) == re.sub(r"\D", "", theirs)
-        similarity = difflib.SequenceMatcher(None, plain, theirs).ratio()
-        if plain == theirs or (same_digits and similarity >= MIN_SIMILARITY):
-            return other
-    return None
-
-
-def _letters_and_digits(name: str) -> str:
-    """Return a name in lower case without blanks and punctuation, unless nothing else is left."""
-    return "".join(c for c in name.casefold() if c.isalnum()) or name

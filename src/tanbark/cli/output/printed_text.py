@@ -296,6 +296,7 @@ def advice(message: str) -> str:
     "column 'id' looks like an identifier; leave it out with --ignore"
     """
     message = message.replace("; drop it", "; leave it out with --ignore")
+    message = message.replace("before the class, drop it", "before the class, leave it out with --ignore")
     return with_option_names(message.replace("(max_levels)", "(--max-levels)"))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tanbark.messages import first_repeated
+from tanbark.messages import first_repeated, similar_name, warn
 from tanbark.schema.read.table_reader import as_known_table
 
 ALIGN_ADVICE = "schema_.align(X) adds missing columns and orders them"
@@ -54,6 +54,10 @@ def aligned_frame(frame: Any, names: Sequence[str] | None) -> Any:
     table = nw.from_native(frame, eager_only=True)
     if not set(names) & set(given):
         raise ValueError(f"the table has none of the columns {', '.join(map(repr, names))}; check its column names")
+    for name in names:
+        similar = None if name in given else similar_name(name, [one for one in given if one not in names])
+        if similar is not None:
+            warn(f"the table has no column {name!r}, but {similar!r}; rename it if it is the same")
     missing = nw.lit(None, dtype=nw.Float64)
     columns = [nw.col(name) if name in given else missing.alias(name) for name in names]
     return table.select(*columns).to_native()

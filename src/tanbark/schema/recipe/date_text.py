@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.schema.read.raw_columns import MICROSECONDS_PER_DAY, days_of_microseconds, read_temporal_objects
-from tanbark.schema.recipe.number_text import MIN_TEXTS_FOR_ARROW
+from tanbark.schema.recipe.number_text import as_arrow_strings
 
 TIME_OF_DAY = "time of day"
 """The format of times without a date."""
@@ -167,10 +167,10 @@ def read_dates(texts: Sequence[str], date_format: str) -> NDArray[np.float64]:
     >>> read_dates(["1970-01-02", "?", "1970-02-30"], "year-month-day")
     array([ 1., nan, nan])
     """
-    if date_format == "year-month-day" and len(texts) >= MIN_TEXTS_FOR_ARROW:
-        by_arrow = _read_iso_by_arrow(texts)
-        if by_arrow is not None:
-            return by_arrow
+    strings = as_arrow_strings(texts) if date_format == "year-month-day" else None
+    by_arrow = None if strings is None else _read_iso_by_arrow(strings)
+    if by_arrow is not None:
+        return by_arrow
     found = (date_in(text, date_format) for text in texts)
     return np.array([nan if days is None else days for days in found], np.float64)
 
@@ -209,12 +209,11 @@ def days_of(value: Any, name: str) -> float:
     return days
 
 
-def _read_iso_by_arrow(texts: Sequence[str]) -> NDArray[np.float64] | None:
+def _read_iso_by_arrow(strings: Any) -> NDArray[np.float64] | None:
     """Return the dates in texts, or None if one is not in the ISO format without an offset."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    strings = pa.array(texts, pa.large_string())
     shape = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?$"
     if not pc.all(pc.match_substring_regex(strings, shape)).as_py():
         return None

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import cache
 from math import nan
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,8 +139,9 @@ def read_numbers(texts: Sequence[str], decimal: str = ".", currency: str = "") -
     >>> read_numbers(["1,000", " 2.5 ", "n.k.", "€3"])
     array([1000. ,    2.5,    nan,    nan])
     """
-    if decimal == "." and len(texts) >= MIN_TEXTS_FOR_ARROW:
-        return _read_plain_by_arrow(texts, currency)
+    strings = as_arrow_strings(texts) if decimal == "." else None
+    if strings is not None:
+        return _read_plain_by_arrow(texts, strings, currency)
     return np.array([_value(text, decimal, currency) for text in texts], np.float64)
 
 
@@ -151,12 +152,21 @@ def _value(text: str, decimal: str, currency: str) -> float:
     return number.value
 
 
-def _read_plain_by_arrow(texts: Sequence[str], currency: str) -> NDArray[np.float64]:
+def as_arrow_strings(texts: Sequence[str]) -> Any:
+    """Return texts as an Arrow array; None for few texts, which Python reads faster, and for invalid Unicode."""
+    import pyarrow as pa
+
+    try:
+        return pa.array(texts, pa.large_string()) if len(texts) >= MIN_TEXTS_FOR_ARROW else None
+    except UnicodeEncodeError:
+        return None
+
+
+def _read_plain_by_arrow(texts: Sequence[str], strings: Any, currency: str) -> NDArray[np.float64]:
     """Return the numbers in texts; Arrow reads those that need no interpretation."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    strings = pa.array(texts, pa.large_string())
     plain = pc.match_substring_regex(strings, PLAIN_NUMBER)
     numbers: NDArray[np.float64] = np.array(pc.cast(pc.if_else(plain, strings, None), pa.float64()), np.float64)
     rest = np.flatnonzero(~plain.to_numpy(zero_copy_only=False) | ~np.isfinite(numbers))

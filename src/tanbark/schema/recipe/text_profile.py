@@ -8,7 +8,7 @@ from heapq import nsmallest
 from typing import NamedTuple
 
 from tanbark.schema.recipe.date_text import AMBIGUOUS_FORMATS, UNAMBIGUOUS_FORMATS, date_formats_of
-from tanbark.schema.recipe.number_text import MIN_TEXTS_FOR_ARROW, PLAIN_NUMBER, has_leading_zeros, number_in
+from tanbark.schema.recipe.number_text import PLAIN_NUMBER, as_arrow_strings, has_leading_zeros, number_in
 
 MIN_NUMBER_SHARE = 0.9
 """Minimum share of numbers among the values of a column of numbers."""
@@ -231,12 +231,11 @@ class TextProfile:
 
 def _shapes(texts: Sequence[str]) -> list[Shape]:
     """Return the shape of each text; of many texts, Arrow finds the plain numbers."""
-    if len(texts) < MIN_TEXTS_FOR_ARROW:
+    strings = as_arrow_strings(texts)
+    if strings is None:
         return [shape_of(text) for text in texts]
-    import pyarrow as pa
     import pyarrow.compute as pc
 
-    strings = pa.array(texts, pa.large_string())
     integer = pc.match_substring_regex(strings, r"^[+-]?(0|[1-9][0-9]*)$").to_pylist()
     # Three digits after the point could be thousands.
     plain = pc.match_substring_regex(strings, PLAIN_NUMBER)
