@@ -148,7 +148,7 @@ def test_unreadable_values_are_judged_over_all_partitions(session):
     few, most = (session.createDataFrame(rows(words)).repartitionByRange(6, "bill") for words in (24, 200))
     with pytest.warns(UserWarning, match="24 of 300 values were not") as caught:
         found = module.count(few, "y", encoder=Encoder(coerce=True))
-    assert len(caught) == 1
+    assert len([one for one in caught if "values" in str(one.message)]) == 1
     with pytest.warns(UserWarning, match="expected numbers, but 24 of 300 values are not"):
         assert module.count(few, "y", schema=found.schema) == found
     with pytest.raises(ValueError, match="expected numbers, but 200 of 300 values are not"):

@@ -148,6 +148,7 @@ def _counts(source: Source, columns: Columns, bar: ProgressLine) -> Counts:
 
     from tanbark.counts import Counts
     from tanbark.evaluate.leakage import LEAKAGE_BINS
+    from tanbark.schema.read.raw_columns import InfiniteValueError
 
     def with_class() -> pa.RecordBatchReader:
         """Return the rows with a class that is the same in all of them."""
@@ -158,15 +159,21 @@ def _counts(source: Source, columns: Columns, bar: ProgressLine) -> Counts:
         )
         return pa.RecordBatchReader.from_batches(pa.schema(fields), batches)
 
-    counts = Counts.from_batches(
-        source if columns.has_target else with_class,
-        columns.target,
-        encoder=clone(columns.encoder).set_params(n_bins=LEAKAGE_BINS),
-        ignore=columns.ignore,
-        order=1,
-        n_jobs=-1,
-        progress=bar.rows,
-    )
+    encoder = clone(columns.encoder).set_params(n_bins=LEAKAGE_BINS)
+
+    def counted_rows() -> Counts:
+        rows = source if columns.has_target else with_class
+        return Counts.from_batches(
+            rows, columns.target, encoder=encoder, ignore=columns.ignore, order=1, n_jobs=-1, progress=bar.rows
+        )
+
+    try:
+        counts = counted_rows()
+    except InfiniteValueError:
+        # In text, an infinite number counts as missing.
+        if not source.read_as_text():
+            raise
+        counts = counted_rows()
     if not counts.class_counts.sum():
         raise CommandError(f"{source.name} has no rows")
     return counts
