@@ -58,7 +58,8 @@ class Encoder(BaseEstimator):
         they vary; only the number; nothing; or an error.
     identifiers : {"keep", "drop"}, default="keep"
         Whether `fit` leaves out columns that look like identifiers, with a warning: text with more than 90 % distinct
-        values, whole numbers that are distinct and consecutive, and long free text. The last column is never left out.
+        values, whole numbers that are distinct and consecutive, and long free text. The last remaining column is never
+        left out.
     keep : sequence of str, default=()
         Columns that are never left out as identifiers.
 

@@ -539,7 +539,7 @@ def _days(value: datetime.date) -> float:
 
 
 def days_of_microseconds(microseconds: Any) -> Any:
-    """Return a whole number of microseconds, or an array of such, as days.
+    """Return a whole number of microseconds, or an array of them, as days.
 
     Whole days and the rest are converted one by one, so that whole days are exact and equal dates are equal numbers,
     whether they are read from text, from Python objects or from arrays.

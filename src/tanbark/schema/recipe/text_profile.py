@@ -1,4 +1,4 @@
-"""What the texts of a column look like, from which its kind is decided: numbers, dates or categories."""
+"""Statistics of the texts of a column, from which its kind is decided: number, date or category."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is collected about a streamed column of a table, which a recipe may read as text, a number or a date."""
+"""Statistics of a streamed column of a table, which a recipe may read as text, a number or a date."""
 
 from __future__ import annotations
 
