@@ -230,10 +230,18 @@ def test_a_classifier_with_folds_of_its_own_can_be_evaluated_by_group(declared_f
     [
         (np.arange(59), ValueError, "^X has 60 rows, but groups has 59$"),
         ([], ValueError, "^X has 60 rows, but groups has 0$"),
-        (np.arange(60) % 4, ValueError, "^5 folds need at least as many groups, got 4$"),
-        (np.ones(60), ValueError, "^5 folds need at least as many groups, got 1$"),
-        (np.where(np.arange(60) % 30, np.arange(60.0), np.nan), ValueError, "^groups is missing in 2 rows; give every"),
-        ([None, *map(str, range(59))], ValueError, "^groups is missing in 1 row; give every row with a class a group$"),
+        (np.arange(60) % 4, ValueError, "^5 folds need at least as many groups, got 4; use fewer folds$"),
+        (np.ones(60), ValueError, "^5 folds need at least as many groups, got 1; use fewer folds$"),
+        (
+            np.where(np.arange(60) % 30, np.arange(60.0), np.nan),
+            ValueError,
+            "^groups has missing values in 2 rows; every",
+        ),
+        (
+            [None, *map(str, range(59))],
+            ValueError,
+            "^groups has missing values in 1 row; every row with a class needs a group$",
+        ),
         (
             np.zeros((60, 2)),
             ValueError,

@@ -32,7 +32,7 @@ DROPPED = -1
 UNREADABLE = -2
 """The key of the pickled values that could not be read."""
 CELL_TYPES = "key bigint, count bigint, state binary"
-"""What a task returns to Spark: cells with their counts, and values that could not be read."""
+"""Types of the rows that a task returns to Spark: cells with their counts, and values that could not be read."""
 MERGE_PARTITIONS = 16
 """Number of tasks that merge the surveys of all partitions, and thus of surveys that the driver merges."""
 CELLS_PER_BATCH = 2**18

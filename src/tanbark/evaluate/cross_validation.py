@@ -166,10 +166,12 @@ class Trial:
         """Raise ValueError if a row has no group, or if there are fewer groups than folds."""
         n_missing = int((groups < 0).sum())
         if n_missing:
-            raise ValueError(f"groups is missing in {counted(n_missing, 'row')}; give every row with a class a group")
+            raise ValueError(
+                f"groups has missing values in {counted(n_missing, 'row')}; every row with a class needs a group"
+            )
         n_groups = len(np.unique(groups))
         if n_groups < folds:
-            raise ValueError(f"{folds} folds need at least as many groups, got {n_groups}")
+            raise ValueError(f"{folds} folds need at least as many groups, got {n_groups}; use fewer folds")
 
     def _folds(self, folds: int, seed: tuple[int, ...]) -> Places:
         """Return the fold of each row that has a class."""

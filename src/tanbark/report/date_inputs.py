@@ -1,4 +1,4 @@
-"""What the page needs to set all columns that are computed from a date when the user enters one."""
+"""Data for the date fields of the page: all columns that are computed from a date that the user enters."""
 
 from __future__ import annotations
 

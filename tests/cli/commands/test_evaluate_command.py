@@ -61,7 +61,7 @@ def test_rows_without_a_class_and_of_unknown_classes_are_noted(run, model, tmp_p
     found = json.loads(run("evaluate", "m.tanbark", "test.csv", "-t", "went", "--json").stdout)
     assert (found["rows"], found["unlabelled"], found["unknown"]) == (3, 1, 1)
     assert found["notes"][0].startswith("column 'degrees': expected numbers, but 1 of 4 values is not ('x')")
-    assert found["notes"][1] == "1 row without a went left out"
+    assert found["notes"][1] == "1 row without a value of 'went' was left out"
     assert found["notes"][2].startswith("1 row has a went that the model does not know")
 
 

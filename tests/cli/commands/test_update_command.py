@@ -236,7 +236,7 @@ def test_an_empty_file_changes_nothing(run, model, tmp_path, content):
 
 def test_rows_without_a_class_are_left_out_and_said(run, model, tmp_path):
     (tmp_path / "new.csv").write_text("sky,wind,degrees,walk\nsun,1,12,yes\nsun,1,12,?\nrain,2,,\n")
-    assert "note: 2 rows without a walk left out" in run("update", "m.tanbark", "new.csv").stdout
+    assert "note: 2 rows without a value of 'walk' were left out" in run("update", "m.tanbark", "new.csv").stdout
     assert tanbark.load("m.tanbark").counts_.class_counts.sum() == 26
     (tmp_path / "none.csv").write_text("sky,wind,degrees,walk\nsun,1,12,?\n")
     assert "none.csv has no rows with a walk; m.tanbark is unchanged" in run("update", "m.tanbark", "none.csv").stdout

@@ -25,7 +25,7 @@ def warn_of_tiny_weights(rows: Rows, min_total: float, consequence: str) -> None
     Parameters
     ----------
     rows : Rows
-        The rows; without weights they are as many as they seem.
+        The rows; without weights each row counts once.
     min_total : float
     consequence : str
         What the small sum does to the classifier.

@@ -18,6 +18,7 @@ from tanbark.cli.input.options import (
     Strict,
     TrueClass,
 )
+from tanbark.cli.output.printed_text import left_out_note
 from tanbark.cli.terminal.console import CommandError, print_json, progress, summary_console
 from tanbark.messages import counted, percent
 
@@ -87,7 +88,7 @@ def _notes(found: Evaluation, target: str) -> list[str]:
     """Return notes on rows that could not be evaluated."""
     notes = []
     if found.unlabelled_rows:
-        notes.append(f"{counted(found.unlabelled_rows, 'row')} without a {target} left out")
+        notes.append(left_out_note(found.unlabelled_rows, target))
     if found.unknown_rows:
         have = "has" if found.unknown_rows == 1 else "have"
         notes.append(

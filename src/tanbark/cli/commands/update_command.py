@@ -15,9 +15,9 @@ from tanbark.atomic_write import remove_leftovers, replacing
 from tanbark.cli.input.input_columns import open_source, print_source_notes
 from tanbark.cli.input.model_rows import ModelRows
 from tanbark.cli.input.options import Data, Database, Encoding, From, Json, Missing, Sheet
-from tanbark.cli.output.printed_text import one_network
+from tanbark.cli.output.printed_text import left_out_note, one_network
 from tanbark.cli.terminal.console import CommandError, listed, locked, print_json, progress, summary_console
-from tanbark.messages import percent
+from tanbark.messages import percent, similar_name
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -175,7 +175,11 @@ def _read(read: ReadRows, model: CountsClassifier, written: Rows, missing: list[
 
     schema = model.schema_
     if schema.class_name not in written.names:
-        raise CommandError(f"{written.source.name} lacks the column {schema.class_name!r}, the class of the model")
+        similar = similar_name(schema.class_name, written.names)
+        advice = "" if similar is None else f"; rename {similar!r} if it is the same"
+        raise CommandError(
+            f"{written.source.name} lacks the column {schema.class_name!r}, the class of the model{advice}"
+        )
     rows = ModelRows.of(schema, written, None, missing, strict=True)
     read.ignored = rows.not_used
     with collecting(UnreadableValues()) as unreadable:
@@ -268,8 +272,7 @@ def _notes(read: ReadRows, schema: Schema) -> list[str]:
 
     notes = list(read.notes)
     if read.unlabelled:
-        some = "1 row" if read.unlabelled == 1 else f"{read.unlabelled:,} rows"
-        notes.append(f"{some} without a {schema.class_name} left out")
+        notes.append(left_out_note(read.unlabelled, schema.class_name))
     if read.ignored:
         columns = "the column" if len(read.ignored) == 1 else "the columns"
         notes.append(f"{columns} {listed(read.ignored)} ignored: not in the model")

@@ -13,6 +13,7 @@ import typer
 from tanbark.cli.input.input_columns import files_read
 from tanbark.cli.output.evidence_text import evidence_document, print_evidence
 from tanbark.cli.terminal.console import listed, with_option_names
+from tanbark.messages import counted
 from tanbark.sources import Source
 
 if TYPE_CHECKING:
@@ -298,6 +299,15 @@ def advice(message: str) -> str:
     message = message.replace("; drop it", "; leave it out with --ignore")
     message = message.replace("before the class, drop it", "before the class, leave it out with --ignore")
     return with_option_names(message.replace("(max_levels)", "(--max-levels)"))
+
+
+def left_out_note(rows: int, target: str) -> str:
+    """Return a note on rows without a class.
+
+    >>> left_out_note(2, "walk")
+    "2 rows without a value of 'walk' were left out"
+    """
+    return f"{counted(rows, 'row')} without a value of {target!r} {'was' if rows == 1 else 'were'} left out"
 
 
 def folder_column_notes(source: Source) -> list[str]:

@@ -16,7 +16,7 @@ from tanbark.schema.encode.schema import Schema
 from tanbark.schema.read.class_column import Target, read_target, usable_rows
 from tanbark.schema.read.raw_columns import MAX_AUTO_LEVELS, RawColumn
 from tanbark.schema.read.table_reader import Table, read_new_table
-from tanbark.schema.recipe.detection import Detector, with_sources, without_identifiers
+from tanbark.schema.recipe.detection import Detector, with_sources
 from tanbark.schema.recipe.recipe import Recipe
 from tanbark.schema.recipe.unreadable import UnreadableValues, collecting
 from tanbark.shared_docs import insert_shared_docs
@@ -177,13 +177,11 @@ class Encoder(BaseEstimator):
         class_name = target.name_beside(names)
         detector = self.detector(names)
         inputs = [detector.input_of(name, raw, weights) for name, raw in zip(names, table.columns, strict=True)]
-        recipe, prepared = None, table
-        if detector.coerce or self.identifiers == "drop" or any(one.kind != "unchanged" for one in inputs):
-            recipe = detector.recipe(inputs, class_name)
+        recipe, prepared = detector.recipe(inputs, class_name), table
+        if recipe is not None:
             prepared = self._read(recipe, detector, table)
-        if recipe is not None and self.identifiers == "drop":
             read = dict(zip(prepared.names or (), ((raw, None) for raw in prepared.columns), strict=True))
-            recipe = without_identifiers(recipe, read, {*self.keep, *detector.forced, *detector.given}, table.left_out)
+            recipe = detector.without_identifiers(recipe, read, table.left_out)
             used = {name for one in recipe.inputs for name in one.columns}
             kept = [
                 (name, raw) for name, raw in zip(prepared.names or (), prepared.columns, strict=True) if name in used
@@ -231,7 +229,8 @@ class Encoder(BaseEstimator):
             if name not in names:
                 raise ValueError(f"keep names the column {name!r}, which the table does not have")
         rules = self.coerce if isinstance(self.coerce, Recipe) else Recipe() if self.coerce else None
-        return Detector(rules, self.dates, names, forced, () if isinstance(self.categorical, str) else forced)
+        no_dates = () if isinstance(self.categorical, str) else forced
+        return Detector(rules, self.dates, names, forced, no_dates, self.identifiers == "drop", self.keep)
 
     def column(
         self,

@@ -36,6 +36,10 @@ class Detector:
         Columns that the user declared categorical. Their text is not read as numbers or dates.
     no_dates : collection of str, default=()
         Those of them that must not hold dates.
+    drops_identifiers : bool, default=False
+        Whether columns that only identify rows are left out.
+    keep : collection of str, default=()
+        Columns that are never left out.
 
     Raises
     ------
@@ -50,6 +54,8 @@ class Detector:
         names: Sequence[str],
         forced: Iterable[str],
         no_dates: Collection[str] = (),
+        drops_identifiers: bool = False,
+        keep: Collection[str] = (),
     ) -> None:
         self.rules = rules or Recipe()
         self.coerce = rules is not None
@@ -57,12 +63,22 @@ class Detector:
         self.given = {one.name: one for one in self.rules.inputs}
         self.forced = frozenset(forced) | {name for name, one in self.given.items() if one.kind == "category"}
         self.no_dates = frozenset(no_dates)
+        self.drops_identifiers = drops_identifiers
+        self.keep = frozenset(keep) | self.forced | self.given.keys()
         unknown = next((name for name in self.given if name not in names), None)
         if unknown is not None:
             raise ValueError(f"the recipe has the column {unknown!r}, which the table does not have")
 
-    def recipe(self, inputs: Iterable[InputColumn], class_name: str) -> Recipe:
-        """Return the recipe with these columns; raise ValueError if two columns get one name, or none is left."""
+    def recipe(self, inputs: Sequence[InputColumn], class_name: str) -> Recipe | None:
+        """Return the recipe with these columns, or None if all columns are taken as they are.
+
+        Raises
+        ------
+        ValueError
+            If two columns get the same name, or none is left.
+        """
+        if not self.coerce and not self.drops_identifiers and all(one.kind == "unchanged" for one in inputs):
+            return None
         recipe = replace(self.rules, inputs=tuple(inputs))
         if recipe.inputs and not any(one.columns for one in recipe.inputs):
             raise ValueError("all columns are left out, so that there is nothing to learn from; keep at least one")
@@ -160,6 +176,39 @@ class Detector:
             warn(f"column {name!r}: read with a decimal comma")
         return InputColumn(name, "number", decimal=written.decimal, currency=written.currency)
 
+    def without_identifiers(
+        self, recipe: Recipe, columns: Mapping[str, tuple[RawColumn, NDArray[np.float64] | None]], left_out: int
+    ) -> Recipe:
+        """Return the recipe without the columns that only identify rows, with a warning for each.
+
+        Parameters
+        ----------
+        recipe : Recipe
+            How the columns of the table are read.
+        columns : mapping
+            The values of the columns of numbers and categories, and the number of rows of each value (None is one row).
+        left_out : int
+            Number of rows that are not among the values, because they have no class.
+
+        Returns
+        -------
+        recipe : Recipe
+        """
+        if not self.drops_identifiers:
+            return recipe
+        reasons = {
+            one.name: identifies_rows(*columns[one.name], left_out)
+            for one in recipe.inputs
+            if one.kind in ("unchanged", "category", "number") and one.name not in self.keep
+        }
+        found = {name: reason for name, reason in reasons.items() if reason is not None}
+        if found and len(found) == len([one for one in recipe.inputs if one.kind != "ignored"]):
+            found.popitem()
+        for name, reason in found.items():
+            warn(f"column {name!r} {reason}: left out; keep it with keep=[{name!r}]")
+        inputs = tuple(replace(one, kind="ignored") if one.name in found else one for one in recipe.inputs)
+        return replace(recipe, inputs=inputs)
+
     def typed_date(self, name: str) -> InputColumn:
         """Return how a column of dates with their own type is read; raise TypeError if it must be a category."""
         if name in self.no_dates:
@@ -205,43 +254,6 @@ def _check_new_names(recipe: Recipe, class_name: str) -> None:
                     f"the column of dates {one.name!r} is expanded into a column {name!r}, but the table already has "
                     "one; rename it, or use dates='number'"
                 )
-
-
-def without_identifiers(
-    recipe: Recipe,
-    columns: Mapping[str, tuple[RawColumn, NDArray[np.float64] | None]],
-    keep: Collection[str],
-    left_out: int,
-) -> Recipe:
-    """Return the recipe without the columns that only identify rows, with a warning for each.
-
-    Parameters
-    ----------
-    recipe : Recipe
-        How the columns of the table are read.
-    columns : mapping
-        The values of the columns of numbers and categories, and the number of rows of each value (None is one row).
-    keep : collection of str
-        Columns that stay in any case.
-    left_out : int
-        Number of rows that are not among the values, because they have no class.
-
-    Returns
-    -------
-    recipe : Recipe
-    """
-    reasons = {
-        one.name: identifies_rows(*columns[one.name], left_out)
-        for one in recipe.inputs
-        if one.kind in ("unchanged", "category", "number") and one.name not in keep
-    }
-    found = {name: reason for name, reason in reasons.items() if reason is not None}
-    if found and len(found) == len([one for one in recipe.inputs if one.kind != "ignored"]):
-        found.popitem()
-    for name, reason in found.items():
-        warn(f"column {name!r} {reason}: left out; keep it with keep=[{name!r}]")
-    inputs = tuple(replace(one, kind="ignored") if one.name in found else one for one in recipe.inputs)
-    return replace(recipe, inputs=inputs)
 
 
 def with_sources(columns: Iterable[Column], recipe: Recipe) -> tuple[Column, ...]:

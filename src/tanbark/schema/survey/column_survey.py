@@ -1,4 +1,4 @@
-"""What is collected about a streamed column: labels and their counts, or distinct numbers, quantiles and range."""
+"""Statistics of a streamed column: labels and their counts, or distinct numbers, quantiles and range."""
 
 from __future__ import annotations
 

@@ -235,7 +235,7 @@ class SeenInput:
             self._start()
             return True
         if texts.profile is not None:
-            if self.encoder.identifiers == "keep" or self.name in self.encoder.keep:
+            if not self.detector.drops_identifiers or self.name in self.detector.keep:
                 raise too_many_levels_error(self.name)
             warn(f"column {self.name!r} looks like an identifier: left out; keep it with keep=[{self.name!r}]")
             self.one = replace(self.one, kind="ignored")

@@ -14,7 +14,7 @@ from tanbark.schema.encode.schema import Schema
 from tanbark.schema.read.arrow_columns import kind_of
 from tanbark.schema.read.class_column import as_labels, no_classes_error, read_labels, warn_of_dropped
 from tanbark.schema.read.table_reader import one_array
-from tanbark.schema.recipe.detection import with_sources, without_identifiers
+from tanbark.schema.recipe.detection import with_sources
 from tanbark.schema.survey.column_survey import SeenLabels
 from tanbark.schema.survey.input_survey import SeenInput
 
@@ -188,14 +188,10 @@ class Survey:
                 warn(note)
         found = {name: column for one in self._columns.values() for name, column in one.weighted(labels).items()}
         inputs = [self._columns[name].input_column(found) for name in self._names]
-        recipe = None
-        if self._detector.coerce or self.encoder.identifiers == "drop" or any(o.kind != "unchanged" for o in inputs):
-            recipe = self._detector.recipe(inputs, self.target)
-        if recipe is not None and self.encoder.identifiers == "drop":
-            kept = {*self.encoder.keep, *self._detector.forced, *self._detector.given}
-            recipe = without_identifiers(
-                recipe, {name: c[:2] for name, c in found.items()}, kept, self._classes.missing
-            )
+        recipe = self._detector.recipe(inputs, self.target)
+        if recipe is not None:
+            values = {name: column[:2] for name, column in found.items()}
+            recipe = self._detector.without_identifiers(recipe, values, self._classes.missing)
         forced = self._detector.forced - {one.name for one in inputs if one.kind == "date"}
         names = self._names if recipe is None else [name for one in recipe.inputs for name in one.columns]
         columns: tuple[Column, ...] = ()
