@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tanbark.schema import Number, Schema
 from tanbark.schema.encode.columns import Column
-from tanbark.schema.recipe.recipe import InputColumn, as_number
+from tanbark.schema.recipe.column_reading import as_number, values_of_markers
+from tanbark.schema.recipe.recipe import InputColumn
 
 
 def check_no_dates(schema: Schema, language: str) -> None:
@@ -72,6 +73,6 @@ def missing_numbers(schema: Schema) -> list[tuple[float, ...]]:
 
     def numbers(column: Column) -> tuple[float, ...]:
         one = as_number(by_name[column.source or column.name], column)
-        return recipe.missing_values(one) if one.kind == "number" else ()
+        return values_of_markers(recipe, one) if one.kind == "number" else ()
 
     return [numbers(column) for column in schema.columns]

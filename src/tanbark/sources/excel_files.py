@@ -188,7 +188,7 @@ def _as_text(value: Any) -> str:
     >>> _as_text(3.0), _as_text(datetime.datetime(2024, 2, 29)), _as_text(True)
     ('3', '2024-02-29', 'True')
     """
-    from tanbark.schema.recipe.recipe import number_as_text
+    from tanbark.schema.recipe.column_reading import number_as_text
 
     if isinstance(value, datetime.datetime):
         return value.isoformat(" ").removesuffix(" 00:00:00")

@@ -164,7 +164,7 @@ class ModelRows:
 
     def _classes(self, values: pa.Array, before: int) -> list[Any]:
         """Return the class of each row; raise CommandError if one cannot be read. `before` rows precede the batch."""
-        from tanbark.schema.recipe.recipe import number_as_text
+        from tanbark.schema.recipe.column_reading import number_as_text
         from tanbark.schema.recipe.rows_of_files import class_labels
         from tanbark.schema.recipe.unreadable import UnreadableValues
 

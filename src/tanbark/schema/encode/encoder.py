@@ -16,6 +16,7 @@ from tanbark.schema.encode.schema import Schema
 from tanbark.schema.read.class_column import Target, read_target, usable_rows
 from tanbark.schema.read.raw_columns import MAX_AUTO_LEVELS, RawColumn
 from tanbark.schema.read.table_reader import Table, read_new_table
+from tanbark.schema.recipe.column_reading import read_table_by_recipe
 from tanbark.schema.recipe.detection import Detector, with_sources
 from tanbark.schema.recipe.recipe import Recipe
 from tanbark.schema.recipe.unreadable import UnreadableValues, collecting
@@ -201,7 +202,7 @@ class Encoder(BaseEstimator):
     def _read(recipe: Recipe, detector: Detector, table: Table) -> Table:
         """Return the table as the recipe reads it, with warnings of unreadable values in columns of a given kind."""
         with collecting(UnreadableValues()) as unreadable:
-            prepared = recipe.prepare(table)
+            prepared = read_table_by_recipe(recipe, table)
         unreadable.check()
         for note in unreadable.notes(detector.given):
             warn(note)

@@ -29,6 +29,7 @@ from tanbark.schema.read.class_column import read_target
 from tanbark.schema.read.frame_alignment import ALIGN_ADVICE, aligned_frame
 from tanbark.schema.read.raw_columns import RawColumn
 from tanbark.schema.read.table_reader import Table, read_table
+from tanbark.schema.recipe.column_reading import read_table_by_recipe
 from tanbark.schema.recipe.recipe import Recipe
 from tanbark.schema.recipe.unreadable import UnreadableValues, collects_unseen_labels, reporting
 from tanbark.shared_docs import insert_shared_docs
@@ -299,7 +300,7 @@ class Schema(Immutable):
         table : Table
             With one column per column of the schema.
         """
-        return table if self.recipe is None else self.recipe.prepare(table, self.columns)
+        return table if self.recipe is None else read_table_by_recipe(self.recipe, table, self.columns)
 
     def check_codes(self, codes: Any) -> None:
         """Raise ValueError if an array does not have the shape and type of codes of this schema.

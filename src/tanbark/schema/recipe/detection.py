@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from tanbark.messages import warn
 from tanbark.schema.encode.columns import Column, Number
 from tanbark.schema.read.raw_columns import Dates, Objects, RawColumn, dates_as_categories_error, dates_error
+from tanbark.schema.recipe.column_reading import texts_of
 from tanbark.schema.recipe.date_parts import varying_parts
 from tanbark.schema.recipe.date_text import TIME_OF_DAY, read_dates
 from tanbark.schema.recipe.identifiers import identifies_rows
 from tanbark.schema.recipe.number_text import read_numbers
-from tanbark.schema.recipe.recipe import InputColumn, Recipe, texts_of
+from tanbark.schema.recipe.recipe import InputColumn, Recipe
 from tanbark.schema.recipe.text_profile import TextProfile
 from tanbark.schema.recipe.unreadable import listed_examples
 

@@ -13,6 +13,7 @@ from tanbark.schema.encode.schema import Schema
 from tanbark.schema.read.arrow_columns import as_arrow, is_text
 from tanbark.schema.read.raw_columns import Texts
 from tanbark.schema.read.table_reader import one_array, read_column
+from tanbark.schema.recipe.column_reading import read_input, values_of_markers
 from tanbark.schema.recipe.number_text import read_numbers
 from tanbark.schema.recipe.recipe import InputColumn, Recipe
 from tanbark.schema.recipe.unreadable import UnreadableValues, reporting
@@ -49,7 +50,7 @@ def typed_rows(schema: Schema, rows: pa.Table) -> pa.Table:
             values = one_array(rows.column(at))
             raw = Texts(values, name) if is_text(values.type) else read_column(values, name)
             kind = "number" if isinstance(column, Number) else "category"
-            (read,) = rules.read(InputColumn(name, kind), raw, column, unreadable)
+            (read,) = read_input(rules, InputColumn(name, kind), raw, column, unreadable)
             rows = rows.set_column(at, name, read.values if isinstance(read, Texts) else as_arrow(read))
     return rows
 
@@ -78,7 +79,7 @@ def without_markers(schema: Schema, values: pa.Array, name: str, missing: Sequen
     inputs = () if schema.recipe is None else schema.recipe.inputs
     one = next((one for one in inputs if one.name == name), InputColumn(name))
     rules, number = Recipe(missing=tuple(missing), missing_numbers=()), replace(one, kind="number", parts=())
-    numbers = rules.missing_values(number)
+    numbers = values_of_markers(rules, number)
     if is_text(values.type):
         labels = Texts(values, name).parsed
         is_marker = np.array([*map(rules.is_missing, labels.distinct), False], bool)
@@ -120,7 +121,7 @@ def class_labels(schema: Schema, values: Any, missing: Sequence[str], unreadable
     name = schema.class_name
     rules = Recipe(missing=tuple(missing), missing_numbers=())
     raw = Texts(values, name) if is_text(values.type) else read_column(values, name)
-    (read,) = rules.read(InputColumn(name, "category"), raw, Category(name, schema.classes), unreadable)
+    (read,) = read_input(rules, InputColumn(name, "category"), raw, Category(name, schema.classes), unreadable)
     labels = [*read.levels(), None]
     return [labels[at] for at in read.index().tolist()]
 

@@ -13,6 +13,7 @@ from tanbark.messages import warn
 from tanbark.schema.read.arrow_columns import as_arrow, is_text, kind_of
 from tanbark.schema.read.raw_columns import Dates, RawColumn, Texts
 from tanbark.schema.read.table_reader import read_column
+from tanbark.schema.recipe.column_reading import read_input, values_of_markers
 from tanbark.schema.recipe.date_parts import DATE_PARTS, part_name
 from tanbark.schema.recipe.detection import Detector, kind_of_values
 from tanbark.schema.recipe.recipe import InputColumn
@@ -175,7 +176,7 @@ class SeenInput:
             raw = Texts(values, self.name) if is_text(values.type) else read_column(values, self.name)
             counted = self._is_first_pass and self.name in self.detector.given
             unreadable = self.unreadable if counted else UnreadableValues()
-            return [as_arrow(one) for one in self.detector.rules.read(self.one, raw, None, unreadable)]
+            return [as_arrow(one) for one in read_input(self.detector.rules, self.one, raw, None, unreadable)]
         if self.kind in ("duration", "time"):
             return [as_arrow(read_column(values, self.name))]
         return [values]
@@ -189,7 +190,7 @@ class SeenInput:
 
     def _has_missing_numbers(self, one: InputColumn) -> bool:
         """Return whether the column holds numbers, some of which may stand for missing values."""
-        return one.kind == "number" and self.kind != "labels" and bool(self.detector.rules.missing_values(one))
+        return one.kind == "number" and self.kind != "labels" and bool(values_of_markers(self.detector.rules, one))
 
     def merge(self, other: SeenInput) -> None:
         """Add the results of another survey of the same pass."""
