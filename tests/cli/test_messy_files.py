@@ -2,8 +2,10 @@
 
 import json
 import warnings
+from decimal import Decimal
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pytest
@@ -298,3 +300,64 @@ def test_a_decimal_comma_that_is_asked_for_holds_for_all_columns(run, tmp_path):
         tanbark.Counts.from_batches(tanbark.sources.files("t.csv"), "class", encoder=encoder).schema.columns[0].low
         == 1100
     )
+
+
+def test_a_decimal_comma_does_not_change_the_class(run, tmp_path):
+    rows = [f"3,{i};{i % 2}.0" for i in range(10, 70)]
+    Path("t.csv").write_text("\n".join(["x;class", *rows]))
+    run("fit", "t.csv", "--decimal", ",", "--cv", 0)
+    assert tanbark.load("t.tanbark").classes_.tolist() == [0, 1]
+    source = tanbark.sources.files("t.csv")
+    encoder = tanbark.Encoder(coerce=tanbark.Recipe(decimal=","))
+    before = source.schema
+    counts = tanbark.Counts.from_batches(source, "class", encoder=encoder)
+    assert (counts.schema.classes, counts.schema.columns[0].high) == ((0, 1), 3.69)
+    assert source.schema == before
+
+
+def test_numbers_with_a_point_stay_text_with_a_reason_if_the_decimal_separator_is_a_comma(run, tmp_path):
+    Path("t.csv").write_text("\n".join(["x;class", *[f"{1 + i % 3}.25;{'ab'[i % 2]}" for i in range(60)]]))
+    said = run("schema", "t.csv", "--decimal", ",").stdout
+    assert "column 'x' stays text because of another decimal separator than ',', as in '1.25'" in said
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "xlsx", "json", "duckdb"])
+def test_markers_hold_for_dates_decimals_and_codes_in_every_format(run, tmp_path, kind):
+    i = np.arange(120)
+    day = pd.Timestamp("2024-01-01") + pd.to_timedelta(i % 90, unit="D")
+    frame = pd.DataFrame({"day": day, "size": (i % 36) / 4, "code": i % 3, "class": np.where(i % 7 < 3, "a", "b")})
+    marked = frame.copy()
+    marked.loc[i % 5 == 0, "day"] = pd.Timestamp("1900-01-01")
+    marked.loc[i % 6 == 0, "size"] = -999.0
+    marked.loc[i % 4 == 0, "code"] = 9
+
+    def write(table, name):
+        if kind == "csv":
+            table.assign(day=table.day.dt.strftime("%Y-%m-%d")).to_csv(f"{name}.csv", index=False)
+        elif kind == "json":
+            table.assign(day=table.day.dt.strftime("%Y-%m-%d")).to_json(f"{name}.json", orient="records")
+        elif kind == "xlsx":
+            table.to_excel(f"{name}.xlsx", index=False)
+        elif kind == "parquet":
+            table.assign(size=table["size"].map(lambda v: Decimal(str(v)))).to_parquet(f"{name}.parquet", index=False)
+        else:
+            with duckdb.connect(f"{name}.duckdb") as database:
+                database.register("frame", table)
+                database.execute("CREATE TABLE t AS SELECT * REPLACE (CAST(size AS DECIMAL(9, 2)) AS size) FROM frame")
+        return ["SELECT * FROM t", "--database", f"{name}.duckdb"] if kind == "duckdb" else [f"{name}.{kind}"]
+
+    markers = [word for marker in ("1900-01-01", "-999", "9") for word in ("--missing", marker)]
+    fitted = write(marked, "marked")
+    bayes = ["-t", "class", "-m", "naive-bayes", "--cv", 0]
+    run("fit", *fitted, *bayes, "--categorical", "code", *markers, "-o", "m.tanbark")
+    schema = tanbark.load("m.tanbark").schema_
+    assert schema.columns[0].texts_of([schema.columns[0].low]) == [f"{day[i % 5 != 0].min():%Y-%m-%d}"]
+    low, levels = schema.columns[schema.index("size")].low, schema.columns[schema.index("code")].levels
+    assert (low, [str(level) for level in levels]) == (frame["size"][i % 6 != 0].min(), ["0", "1", "2"])
+    # A model that does not know the markers.
+    run("fit", *write(frame, "plain"), *bayes, "-o", "p.tanbark")
+    run("predict", "p.tanbark", *fitted, *markers, "-o", "out.csv")
+    model = tanbark.load("p.tanbark")
+    gaps = frame.drop(columns="class").astype({"size": float, "code": float})
+    gaps.loc[i % 5 == 0, "day"], gaps.loc[i % 6 == 0, "size"], gaps.loc[i % 4 == 0, "code"] = pd.NaT, np.nan, np.nan
+    np.testing.assert_allclose(pd.read_csv("out.csv")[["p(a)", "p(b)"]], model.predict_proba(gaps), rtol=1e-9)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -77,14 +78,18 @@ def count_source(
     check_schema_arguments(target, schema, encoder, ignore)
     rows = as_source(source)
     rules = getattr(encoder, "coerce", None) if schema is None else schema.recipe
-    if isinstance(rules, Recipe) and (rules.decimal == "," or any(one.decimal == "," for one in rules.inputs)):
-        rows.read_as_text()
+    with_comma = () if not isinstance(rules, Recipe) else rules.names_with_decimal_comma(rows.schema.names)
+    if with_comma:
+        # The caller's source stays as it is.
+        rows = copy(rows)
+        rows.read_as_text({*with_comma} - {target})
     while True:
         try:
             return _count_rows(rows, target, schema, encoder, ignore, order, n_jobs, progress)
         except InfiniteValueError as error:
             # In text, an infinite number counts as missing.
-            if not rows.read_as_text(error.name):
+            rows = copy(rows)
+            if not rows.read_as_text([error.name]):
                 raise
 
 

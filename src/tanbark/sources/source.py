@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -121,8 +121,8 @@ class Source(ABC):
             Some rows.
         """
 
-    def read_as_text(self, name: str | None = None) -> bool:
-        """Read a column of fractions as text, or all of them if `name` is None; return whether that changes anything.
+    def read_as_text(self, names: Collection[str]) -> bool:
+        """Read those of the named columns that hold fractions as text; return whether that changes anything.
 
         Only sources that find the types of text themselves can do this.
         """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain, islice
 from typing import IO, Any
@@ -97,11 +97,10 @@ class CsvFiles(DuckFiles):
         types = ", ".join(f"{quoted(column)}: {quoted(kind)}" for column, kind in zip(columns, kinds, strict=True))
         return self._described([null, f"types={{{types}}}"])[0]
 
-    def read_as_text(self, name: str | None = None) -> bool:
-        """Read a column of fractions as text, or all of them without a name; return whether that changes anything."""
+    def read_as_text(self, names: Collection[str]) -> bool:
+        """Read those of the named columns that hold fractions as text; return whether that changes anything."""
         rows = self._typed
-        fractions = [one for one, kind in zip(rows.names, rows.types, strict=True) if kind == "DOUBLE"]
-        chosen = fractions if name is None else [one for one in fractions if one == name]
+        chosen = [name for name, kind in zip(rows.names, rows.types, strict=True) if kind == "DOUBLE" and name in names]
         if not chosen:
             return False
         self.labels += tuple(chosen)

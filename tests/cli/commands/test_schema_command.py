@@ -211,3 +211,12 @@ def test_invisible_characters_are_escaped_before_lines_are_cut(run, tmp_path, mo
     assert "\u2028" not in said
     assert "a\\u2028b" in said.replace("\n", "").replace(" ", "")
     assert "foo\\u202ebar" in said.replace("\n", "").replace(" ", "")
+
+
+def test_markers_of_a_schema_file_hold_beside_the_option_categorical(run, tmp_path):
+    Path("t.csv").write_text("\n".join(["code,x,class", *[f"{n % 4},{n / 8},{'ab'[n % 3 == 0]}" for n in range(80)]]))
+    columns = [{"name": "code", "kind": "category", "missing": ["3"]}]
+    Path("s.json").write_text(json.dumps({"target": "class", "columns": columns}))
+    for options in ((), ("--categorical", "code")):
+        found = json.loads(run("schema", "t.csv", "--schema", "s.json", *options, "--json").stdout)
+        assert found["columns"][0] == {"name": "code", "kind": "category", "missing": 0.25, "levels": [0, 1, 2]}

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tanbark.schema import Encoder, Survey
 from tanbark.schema.read.class_column import read_target, usable_rows
+from tanbark.schema.read.raw_columns import InfiniteValueError
 from tanbark.schema.read.table_reader import read_table
 from tanbark.schema.survey import column_survey as seen_labels
 from tanbark.schema.survey import column_survey as seen_numbers
@@ -328,3 +329,8 @@ def test_labels_that_other_rows_do_not_declare_raise():
         ValueError, match=r"^column 'a' declares its levels in some rows, but other rows hold the undeclared level 'z'"
     ):
         survey.settle()
+
+
+def test_the_error_of_infinite_values_can_be_pickled():
+    error = InfiniteValueError("x")
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)

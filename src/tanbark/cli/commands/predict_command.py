@@ -27,7 +27,7 @@ from tanbark.cli.input.options import (
 )
 from tanbark.cli.output.prediction_writer import SINKS, open_sink
 from tanbark.cli.terminal.console import CommandError, check_writable, err, print_json, progress
-from tanbark.messages import percent
+from tanbark.messages import counted, percent
 from tanbark.sources import Source
 from tanbark.sources.duckdb_rows import Rows, present
 from tanbark.sources.text_files import MISSING
@@ -109,7 +109,7 @@ def predict(
         return
     console = err()
     if share is not None:
-        console.print(f"accuracy {percent(share)} on {tally.labelled:,} rows with a known {rows.target}")
+        console.print(f"accuracy {percent(share)} on {counted(tally.labelled, 'row')} with a known {rows.target}")
     for note in notes:
         console.print(f"note: {note}", style="yellow", soft_wrap=True)
     if output is not None:

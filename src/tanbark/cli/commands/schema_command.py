@@ -171,7 +171,7 @@ def _counts(source: Source, columns: Columns, bar: ProgressLine) -> Counts:
         counts = counted_rows()
     except InfiniteValueError:
         # In text, an infinite number counts as missing.
-        if not source.read_as_text():
+        if not source.read_as_text([name for name in source.schema.names if name != columns.target]):
             raise
         counts = counted_rows()
     if not counts.class_counts.sum():

@@ -175,7 +175,7 @@ def _read(read: ReadRows, model: CountsClassifier, written: Rows, missing: list[
 
     schema = model.schema_
     if schema.class_name not in written.names:
-        similar = similar_name(schema.class_name, written.names)
+        similar = similar_name(schema.class_name, [name for name in written.names if name not in schema.input_names])
         advice = "" if similar is None else f"; rename {similar!r} if it is the same"
         raise CommandError(
             f"{written.source.name} lacks the column {schema.class_name!r}, the class of the model{advice}"

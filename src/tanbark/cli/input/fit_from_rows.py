@@ -112,8 +112,7 @@ def read_rows(source: Source, max_bytes: int | None, bar: ProgressLine) -> pa.Ta
     table = _read_once(source, max_bytes, bar)
     infinite = [] if table is None else _infinite_columns(table)
     # In text, an infinite number counts as missing.
-    as_text = [name for name in infinite if source.read_as_text(name)]
-    return _read_once(source, max_bytes, bar) if as_text else table
+    return _read_once(source, max_bytes, bar) if infinite and source.read_as_text(infinite) else table
 
 
 def _infinite_columns(table: pa.Table) -> list[str]:

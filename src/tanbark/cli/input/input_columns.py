@@ -131,10 +131,7 @@ class TableOptions:
         # Some usual markers are not markers in the class, which is read by the source alone.
         missing = [text for text in rules.missing if text in MISSING or text not in RECIPE_MISSING]
         labels = [*(self.categorical or ()), *(one.name for one in rules.inputs if one.kind == "category")]
-        source = open_source(data, database, kind, encoding, sheet, missing, labels)
-        if rules.decimal == "," or any(one.decimal == "," for one in rules.inputs):
-            source.read_as_text()
-        return source
+        return open_source(data, database, kind, encoding, sheet, missing, labels)
 
     def check_against_schema_file(self, names: set[str]) -> None:
         """Raise CommandError if an option has no effect because a schema file determines how all columns are read."""
@@ -200,6 +197,9 @@ class Columns:
         rules, usual_target = options.rules
         found = _class_column(names, options.target or usual_target, source, needs_target)
         target = _free_name(names) if found is None else found
+        with_comma = {*rules.names_with_decimal_comma(names)} - {target}
+        if with_comma:
+            source.read_as_text(with_comma)
         _check(names, target, options, source)
         unknown = next((one.name for one in rules.inputs if one.name not in names), None)
         if unknown is not None:
@@ -208,7 +208,8 @@ class Columns:
         categorical = tuple(options.categorical or ())
         ignored = (*(options.ignore or ()), *([] if options.group is None else [options.group]))
         given = {one.name: one for one in rules.inputs if one.name != target and one.name not in ignored}
-        given |= {name: InputColumn(name, "category") for name in categorical}
+        for name in categorical:
+            given[name] = InputColumn(name, "category", given[name].missing if name in given else ())
         encoder = Encoder(
             bins=options.bins,
             n_bins="auto" if options.n_bins is None else options.n_bins,

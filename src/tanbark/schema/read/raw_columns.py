@@ -242,6 +242,9 @@ class InfiniteValueError(ValueError):
         )
         self.name = name
 
+    def __reduce__(self) -> tuple[type[InfiniteValueError], tuple[str]]:
+        return type(self), (self.name,)
+
 
 class Dates(Numbers):
     """Dates and times as days since 1970-01-01 UTC, NaN if missing."""

@@ -116,10 +116,9 @@ def read_input(
     elif one.kind == "boolean":
         raw = _only_levels(one, raw, (False, True), unreadable)
     raw = raw.parsed if isinstance(raw, Objects) else raw
-    if one.kind == "number" and texts is None and raw.is_numeric and values_of_markers(recipe, one):
-        numbers = raw.floats()
-        marked = np.where(np.isin(numbers, values_of_markers(recipe, one)), np.nan, numbers)
-        raw = Numbers(marked.reshape(-1, 1), 0, one.name)
+    is_typed = texts is None and one.kind in ("number", "date") and raw.is_numeric
+    if is_typed and isinstance(raw, Dates) == one.is_date:
+        raw = _without_values(raw, one.name, values_of_markers(recipe, one))
     if one.kind in ("number", "date") and isinstance(raw, Labels) and not raw.distinct:
         nothing = np.full((len(raw.position), 1), np.nan)
         raw = Dates(nothing, 0, one.name) if one.is_date else Numbers(nothing, 0, one.name)
@@ -158,6 +157,8 @@ def _category(
         if not (position == UNKNOWN).all():
             raise dates_as_categories_error(one.name)
         return Labels([], position, one.name)
+    if not levels and raw.is_numeric:
+        return _without_values(raw, one.name, values_of_markers(recipe, replace(one, kind="number")))
     if not levels:
         return raw
     yes, no = next((pair for pair in TRUE_AND_FALSE if set(pair) & set(levels)), TRUE_AND_FALSE[0])
@@ -192,6 +193,15 @@ def _read_texts(
         position = np.where(np.isnan(column[:, 0]), UNKNOWN, column[:, 0]).astype(np.int64)
         return Labels([False, True], position, one.name)
     return Dates(column, 0, one.name) if one.is_date else Numbers(column, 0, one.name)
+
+
+def _without_values(raw: RawColumn, name: str, values: Sequence[float]) -> RawColumn:
+    """Return a column of numbers or dates in which some values are missing."""
+    if not values:
+        return raw
+    numbers = raw.floats()
+    marked = np.where(np.isin(numbers, values), np.nan, numbers).reshape(-1, 1)
+    return (Dates if isinstance(raw, Dates) else Numbers)(marked, 0, name)
 
 
 def _only_levels(one: InputColumn, raw: RawColumn, levels: Sequence[Any], unreadable: UnreadableValues) -> RawColumn:

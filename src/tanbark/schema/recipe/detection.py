@@ -158,7 +158,7 @@ class Detector:
             return InputColumn(name, "date", date_format=date_format)
         written = profile.number_format(self.rules.decimal)
         if written is None:
-            reason = profile.reason_for_text()
+            reason = profile.reason_for_text(self.rules.decimal)
             if reason is not None:
                 warn(f"column {name!r} stays text {reason}")
             return InputColumn(name, "category")

@@ -187,6 +187,11 @@ class Recipe(Immutable):
     def _missing_numbers(self) -> frozenset[str]:
         return frozenset(text.strip().lower() for text in self.missing_numbers)
 
+    def names_with_decimal_comma(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return those of the columns of a table that are known to have a decimal comma."""
+        given = {one.name for one in self.inputs if one.decimal == ","}
+        return tuple(name for name in names if self.decimal == "," or name in given)
+
     def is_missing(self, text: str) -> bool:
         """Return whether a text stands for a missing value in every column.
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from tanbark.schema.encode.columns import Category, Column, Number, value_kind
 from tanbark.schema.encode.schema import Schema
-from tanbark.schema.read.arrow_columns import as_arrow, is_text
+from tanbark.schema.read.arrow_columns import as_arrow, is_text, kind_of
 from tanbark.schema.read.raw_columns import Texts
 from tanbark.schema.read.table_reader import one_array, read_column
 from tanbark.schema.recipe.column_reading import read_input, values_of_markers
@@ -78,17 +78,20 @@ def without_markers(schema: Schema, values: pa.Array, name: str, missing: Sequen
 
     inputs = () if schema.recipe is None else schema.recipe.inputs
     one = next((one for one in inputs if one.name == name), InputColumn(name))
-    rules, number = Recipe(missing=tuple(missing), missing_numbers=()), replace(one, kind="number", parts=())
-    numbers = values_of_markers(rules, number)
+    rules = Recipe(missing=tuple(missing), missing_numbers=())
+    numbers = values_of_markers(rules, replace(one, kind="number", parts=()))
     if is_text(values.type):
         labels = Texts(values, name).parsed
         is_marker = np.array([*map(rules.is_missing, labels.distinct), False], bool)
         if numbers and _holds_numbers(schema, one):
             is_marker[:-1] |= np.isin(read_numbers(labels.distinct, one.decimal, one.currency), numbers)
         return pc.if_else(pa.array(is_marker[labels.position]), None, values)
-    if numbers and (pa.types.is_integer(values.type) or pa.types.is_floating(values.type)):
-        is_marker = pc.is_in(values.cast(pa.float64(), safe=False), pa.array(numbers, pa.float64()))
-        return pc.if_else(is_marker, None, values)
+    kind = kind_of(values.type)
+    if kind == "date":
+        numbers = values_of_markers(rules, replace(one, kind="date", parts=()))
+    if numbers and kind in ("signed", "unsigned", "float", "decimal", "date"):
+        is_marker = np.isin(read_column(values, name).floats(), numbers)
+        return pc.if_else(pa.array(is_marker), None, values)
     return values
 
 

@@ -158,8 +158,13 @@ class TextProfile:
         """Return the number of rows with a number in this format."""
         return sum(rows for shape, rows in self._rows.items() if shape.is_number(*written))
 
-    def reason_for_text(self) -> str | None:
+    def reason_for_text(self, decimal: str = "auto") -> str | None:
         """Return why a column that holds mostly numbers or dates stays text, or None if it holds mostly other text.
+
+        Parameters
+        ----------
+        decimal : {"auto", ".", ","}, default="auto"
+            The decimal separator.
 
         >>> profile = TextProfile()
         >>> profile.see(["80331", "01067"], [5, 5])
@@ -171,6 +176,13 @@ class TextProfile:
             zeros = self._example(lambda shape: shape.leading_zeros)
             if zeros is not None:
                 return f"because of leading zeros, as in {zeros!r}"
+            wrong = None
+            if decimal == ",":
+                wrong = self._example(lambda shape: not shape.comma)
+            elif decimal == ".":
+                wrong = self._example(lambda shape: shape.comma and not shape.point)
+            if wrong is not None:
+                return f"because of another decimal separator than {decimal!r}, as in {wrong!r}"
             if len({shape.currency for shape in self._rows} - {""}) > 1:
                 return f"because of several currencies, as in {self._example(lambda shape: bool(shape.currency))!r}"
             bracketed = self._example(lambda shape: shape.bracketed)

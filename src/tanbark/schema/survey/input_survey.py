@@ -190,7 +190,9 @@ class SeenInput:
 
     def _has_missing_numbers(self, one: InputColumn) -> bool:
         """Return whether the column holds numbers, some of which may stand for missing values."""
-        return one.kind == "number" and self.kind != "labels" and bool(values_of_markers(self.detector.rules, one))
+        if one.kind not in ("number", "category") or self.kind == "labels":
+            return False
+        return bool(values_of_markers(self.detector.rules, replace(one, kind="number")))
 
     def merge(self, other: SeenInput) -> None:
         """Add the results of another survey of the same pass."""
