@@ -100,7 +100,7 @@ def test_a_class_column_may_have_been_renamed(write, run, table, model, tmp_path
 
 def test_rows_without_a_class_do_not_count_towards_accuracy(run, model, tmp_path):
     (tmp_path / "new.csv").write_text("sky,wind,degrees,walk\nsun,1,12,yes\nsun,1,12,?\nsun,1,12,\n")
-    assert "on 1 rows" in run("predict", "m.tanbark", "new.csv").stderr
+    assert "on 1 row with" in run("predict", "m.tanbark", "new.csv").stderr
 
 
 def test_classes_that_the_model_does_not_know_are_noted(write, run, table, model, tmp_path):
