@@ -185,7 +185,7 @@ def arrow_rows(source: FileSource) -> Rows:
 
 
 def _duck_type(stored: pa.DataType) -> pa.DataType:
-    """Return the type of a column for DuckDB, which has no durations without months and no small floats."""
+    """Return the type in which DuckDB reads a column: it has no plain durations and no 16-bit floats."""
     import pyarrow as pa
 
     if pa.types.is_duration(stored):

@@ -124,7 +124,7 @@ class Source(ABC):
     def read_as_text(self, names: Collection[str]) -> bool:
         """Read those of the named columns that hold fractions as text; return whether that changes anything.
 
-        Only sources that find the types of text themselves can do this.
+        Only sources that infer the types of text can do this.
         """
         return False
 

@@ -61,7 +61,7 @@ def read_schema_file(path: Path) -> tuple[Recipe, str | None]:
 
 
 def _without_leftovers(column: Any) -> Any:
-    """Return a column without the settings of dates, if the user changed its kind to another one."""
+    """Return a column without the settings of dates if it has another kind, to which the user changed it."""
     if not isinstance(column, dict) or column.get("kind") not in KINDS_WITHOUT_DATES:
         return column
     return {key: value for key, value in column.items() if key not in ("parts", "date_format")}

@@ -131,7 +131,7 @@ def read_input(
 
 
 def values_of_markers(recipe: Recipe, one: InputColumn) -> tuple[float, ...]:
-    """Return the numbers that stand for missing values in a column, such as -999; usually there are none."""
+    """Return the numbers that stand for missing values in a column, such as -999."""
     return _values_of_marks(replace(one, name="", parts=()), (*recipe.missing, *recipe.missing_numbers, *one.missing))
 
 

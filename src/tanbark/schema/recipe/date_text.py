@@ -31,7 +31,7 @@ DATE_EXAMPLES = {
     "day/month/year": "dates such as 31/12/2024",
     TIME_OF_DAY: "times such as 18:30",
 }
-"""What a column of each format holds, for messages."""
+"""Expected values of each format, for messages."""
 
 EPOCH = date(1970, 1, 1).toordinal()
 MAX_DATE_LENGTH = 40

@@ -93,7 +93,7 @@ class InputColumn(Immutable):
 
     @property
     def expected(self) -> str:
-        """What text in the column must hold, for messages."""
+        """Expected values in text, for messages."""
         if self.kind != "number":
             return DATE_EXAMPLES[self.date_format] if self.kind == "date" else "true or false"
         example = "1.234,5" if self.decimal == "," else "1234.5"

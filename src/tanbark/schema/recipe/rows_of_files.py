@@ -56,7 +56,7 @@ def typed_rows(schema: Schema, rows: pa.Table) -> pa.Table:
 
 
 def without_markers(schema: Schema, values: pa.Array, name: str, missing: Sequence[str]) -> pa.Array:
-    """Return a column without the values that stand for missing values, whatever the schema says about them.
+    """Return a column in which further values are missing, in addition to those that the schema knows as missing.
 
     Parameters
     ----------
