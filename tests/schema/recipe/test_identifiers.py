@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from tanbark import TAN, Encoder, NaiveBayes, Recipe, Stream
+from tanbark.schema.read.raw_columns import Labels, Numbers
 from tanbark.schema.recipe.identifiers import identifies_rows
 from tanbark.schema.recipe.recipe import InputColumn
 
@@ -171,11 +172,21 @@ def test_keep_must_be_a_list_of_names(keep):
 
 
 def test_weights_are_the_rows_that_a_value_stands_for():
-    from tanbark.schema.read.raw_columns import Labels, Numbers
-
+    # The smallest number has no weight of its own, as in a survey.
     quantiles = Numbers(np.array([[0.0], [49.0], [99.0]]), 0, "x")
-    assert identifies_rows(quantiles, np.array([1.0, 49.0, 50.0])) == "numbers the rows"
-    assert identifies_rows(quantiles, np.array([1.0, 60.0, 39.0])) is None
+    assert identifies_rows(quantiles, np.array([0.0, 50.0, 50.0])) == "numbers the rows"
+    assert identifies_rows(quantiles, np.array([0.0, 60.0, 40.0])) is None
     labels = Labels([f"p{n}" for n in range(100)], np.arange(100), "x")
     assert identifies_rows(labels, np.ones(100)) == "looks like an identifier"
     assert identifies_rows(labels, np.full(100, 2.0)) is None
+
+
+@pytest.mark.parametrize("repeated", [0, 5, 29])
+def test_repeated_numbers_that_span_as_many_values_as_rows_are_not_row_numbers(repeated):
+    distinct = np.array([n for n in range(31) if n != (1 if repeated != 0 else 30)], float)
+    distinct = distinct if repeated else np.append(distinct[distinct != 3], 30.0)
+    counts = np.where(distinct == repeated, 2.0, 1.0)
+    assert counts.sum() == distinct.max() - distinct.min() + 1
+    rows = np.repeat(distinct, counts.astype(int))
+    assert identifies_rows(Numbers(rows.reshape(-1, 1), 0, "x"), None) is None
+    assert identifies_rows(Numbers(distinct.reshape(-1, 1), 0, "x"), counts) is None

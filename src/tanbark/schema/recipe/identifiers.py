@@ -55,7 +55,8 @@ def identifies_rows(raw: RawColumn, weights: NDArray[np.float64] | None, left_ou
 def _is_consecutive(numbers: NDArray[np.float64], weights: NDArray[np.float64] | None, left_out: int) -> bool:
     """Return whether numbers are distinct and consecutive integers, except for at most `left_out` gaps.
 
-    Numbers with weights may be quantiles of a column: the weights up to a number then are the rows up to it.
+    Numbers with weights are distinct values with their counts, or quantiles of a column. Quantiles begin with the
+    smallest number, with a weight of 0, and the weights up to each number are the rows up to it.
     """
     known = ~np.isnan(numbers)
     values, rows = numbers[known], np.ones(len(numbers))[known] if weights is None else weights[known]
@@ -67,6 +68,9 @@ def _is_consecutive(numbers: NDArray[np.float64], weights: NDArray[np.float64] |
     if not total <= extent <= total + left_out or (values != np.floor(values)).any():
         return False
     order = np.argsort(values, kind="stable")
-    values, up_to = values[order], np.cumsum(rows[order])
+    values, rows = values[order], rows[order]
+    if rows[0] > 0 and (rows != 1).any():
+        return False
+    up_to = np.cumsum(rows)
     gaps = (values - values[0] + 1 - up_to)[1:]
     return bool((gaps >= 0).all() and (np.diff(gaps) >= 0).all() and gaps[-1] <= left_out)
