@@ -284,8 +284,10 @@ def _plain_parameter(name: str, value: Any) -> Any:
         value = {
             (row, column): value.loc[row, column] for row in value.index for column in value.columns if row != column
         }
-    if isinstance(value, Mapping):
+    if isinstance(value, Mapping) and all(isinstance(key, tuple) for key in value):
         return {"pairs": [[*pair, _plain_parameter(name, factor)] for pair, factor in value.items()]}
+    if isinstance(value, Mapping):
+        return {"labels": [[_plain_parameter(name, key), _plain_parameter(name, one)] for key, one in value.items()]}
     if isinstance(value, tuple):
         return {"tuple": [_plain_parameter(name, v) for v in value]}
     if isinstance(value, set | frozenset):
@@ -324,6 +326,8 @@ def _parameter(name: str, value: Any, arrays: Arrays, state: dict[str, Any]) -> 
         return _counts(Schema.from_dict(value["counts"]), arrays[f"{name}_class_counts"], arrays[f"{name}_table"])
     if "pairs" in value:
         return {(one, other): factor for one, other, factor in value["pairs"]}
+    if "labels" in value:
+        return {label: _parameter(name, one, arrays, state) for label, one in value["labels"]}
     return Recipe.from_dict(value["recipe"]) if "recipe" in value else Schema.from_dict(value["schema"])
 
 

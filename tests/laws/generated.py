@@ -154,7 +154,7 @@ def encoders(draw):
     """Draw how a table becomes codes."""
     return Encoder(
         categorical=draw(st.sampled_from(["auto", "all"])),
-        bins=draw(st.sampled_from(["quantile", "width", "mdlp"])),
+        bins=draw(st.sampled_from(["auto", "modl", "quantile", "width", "mdlp"])),
         n_bins=draw(st.sampled_from([1, 2, 5])),
         max_levels=draw(st.sampled_from([3, 255])),
         missing=draw(st.sampled_from(["marginalize", "state"])),

@@ -90,7 +90,7 @@ def run(data: Dataset, cell: Cell) -> list[Record]:
     train = table.take(shuffled[:cut])
     y = labels[shuffled]
     # Include the classes of all rows: a given schema cannot be extended with new classes later.
-    learned = Encoder().fit(train, y[:cut]).schema_
+    learned = Encoder(bins="quantile").fit(train, y[:cut]).schema_
     schema = Schema(learned.columns, tuple(sorted(set(labels.tolist()))), learned.class_name)
     sequence = _sequence(schema.encode(train), schema.encode_target(y[:cut]), order)
     X = np.stack([np.array(column.to_pylist(), object) for column in table.columns], axis=1)[shuffled]

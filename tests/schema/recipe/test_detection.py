@@ -21,7 +21,9 @@ def read(values, **parameters):
     table = pd.DataFrame({"x": pd.Series(values, dtype=object)})
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        schema = Encoder(**{"coerce": True} | parameters).fit(table, np.arange(len(table)) % 2).schema_
+        schema = (
+            Encoder(**{"coerce": True, "bins": "quantile"} | parameters).fit(table, np.arange(len(table)) % 2).schema_
+        )
     return schema.recipe.inputs[0], schema.columns[0], [str(w.message) for w in caught]
 
 

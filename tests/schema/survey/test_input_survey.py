@@ -105,7 +105,7 @@ def encoders(draw, names):
         identifiers=draw(st.sampled_from(["drop", "keep"])),
         keep=draw(st.sampled_from([(), (names[0],)])),
         missing=draw(st.sampled_from(["marginalize", "state"])),
-        bins=draw(st.sampled_from(["quantile", "width", "mdlp"])),
+        bins=draw(st.sampled_from(["auto", "modl", "quantile", "width", "mdlp"])),
     )
 
 

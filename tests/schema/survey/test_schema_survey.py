@@ -69,8 +69,8 @@ def tables(draw):
 def encoders(draw, names):
     return Encoder(
         categorical=draw(st.one_of(st.sampled_from(["auto", "all"]), st.lists(st.sampled_from(names), unique=True))),
-        bins=draw(st.sampled_from(["quantile", "width", "mdlp"])),
-        n_bins=draw(st.integers(1, 9)),
+        bins=draw(st.sampled_from(["auto", "modl", "quantile", "width", "mdlp"])),
+        n_bins=draw(st.just("auto") | st.integers(1, 9)),
         max_levels=draw(st.sampled_from([2, 3, 7, 255])),
         missing=draw(st.sampled_from(["marginalize", "state"])),
         unseen=draw(st.sampled_from(["marginalize", "error"])),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numba  # noqa: F401 (below many nested imports, its own import can take 0.1 s longer in Python 3.11)
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tanbark.classifiers.base.validation import (
@@ -346,7 +346,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             schema.check_table(table)
             target.name_beside(schema.input_names)
         else:
-            encoder = clone(encoder).set_params(identifiers="keep") if growing else encoder
+            encoder = encoder.for_first_chunk() if growing else encoder
             schema = encoder.learn(table, target, weights)
         self._given_log_prior(len(schema.classes))
         self._check_schema(schema)

@@ -19,6 +19,7 @@ from tanbark.cli.input.options import (
     TABLE_OPTIONS,
     Bins,
     Categorical,
+    Cut,
     Data,
     Database,
     Dates,
@@ -119,8 +120,9 @@ def compare(
     dates: Dates = "expand",
     schema_file: SchemaFile = None,
     group: Group = None,
-    bins: Bins = "quantile",
+    bins: Bins = "auto",
     n_bins: NBins = None,
+    cut: Cut = None,
     max_levels: MaxLevels = 255,
     as_json: Json = False,
 ) -> None:
@@ -159,6 +161,7 @@ def compare(
         group,
         bins,
         n_bins,
+        cut,
         max_levels,
     )
     source = options.open(data, database, kind, encoding, sheet)

@@ -17,6 +17,7 @@ from tanbark.cli.input.options import (
     TABLE_OPTIONS,
     Bins,
     Categorical,
+    Cut,
     Data,
     Database,
     Dates,
@@ -132,8 +133,9 @@ def fit(
     dates: Dates = "expand",
     schema_file: SchemaFile = None,
     group: Group = None,
-    bins: Bins = "quantile",
+    bins: Bins = "auto",
     n_bins: NBins = None,
+    cut: Cut = None,
     max_levels: MaxLevels = 255,
     ess: Annotated[
         float | None, typer.Option(help="Equivalent sample size of the prior, in rows.", show_default="the model's")
@@ -178,6 +180,7 @@ def fit(
         group,
         bins,
         n_bins,
+        cut,
         max_levels,
     )
     source = options.open(data, database, kind, encoding, sheet)

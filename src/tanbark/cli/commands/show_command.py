@@ -93,7 +93,7 @@ def _show_settings(console: Console, path: Path, model: CountsClassifier) -> Non
     given = model.get_params(deep=False)
     encoder = model.usable_encoder()
     if model.encoder is not None and isinstance(encoder, Encoder):
-        given |= {"bins": encoder.bins, "n_bins": encoder.max_bins}
+        given |= {"bins": encoder.bins, "n_bins": encoder.n_bins}
     settings = [f"{k}={_short(v)}" for k, v in given.items() if k not in ("encoder", "n_jobs") and _is_set(v)]
     console.print(Text.assemble((str(path), "bold"), f": {entry.name}, {entry.summary}"), soft_wrap=True)
     grid = Table.grid(padding=(0, 3, 0, 0))

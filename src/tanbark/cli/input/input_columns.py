@@ -117,8 +117,9 @@ class TableOptions:
     dates: str = "expand"
     schema_file: Path | None = None
     group: str | None = None
-    bins: str = "quantile"
+    bins: str = "auto"
     n_bins: int | None = None
+    cut: Sequence[str] | None = None
     max_levels: int = 255
 
     def open(
@@ -148,6 +149,24 @@ class TableOptions:
                 f"--{option} has no effect, because {self.schema_file} determines how every column is read; edit the "
                 "file instead"
             )
+
+    def cut_points(self, names: set[str]) -> dict[str, list[float | str]]:
+        """Return the cut points given by --cut, for each of these columns. Raise CommandError if they are invalid."""
+        given: dict[str, list[float | str]] = {}
+        for text in self.cut or ():
+            name, separator, values = text.rpartition("=")
+            if not separator:
+                raise CommandError(f"--cut must have the form COL=A,B,... as in age=18,40,65, got {text!r}")
+            if name not in names:
+                raise CommandError(f"--cut names {name!r}, which is not a column to learn from")
+            if name in given:
+                raise CommandError(f"--cut names the column {name!r} twice; give all of its cut points at once")
+            given[name] = [_number_or_text(value.strip()) for value in values.split(",")]
+        if given and self.bins != "auto":
+            raise CommandError(
+                f"--cut sets the bins of single columns and needs --bins auto for the others, got --bins {self.bins}"
+            )
+        return given
 
     @cached_property
     def rules(self) -> tuple[Recipe, str | None]:
@@ -211,7 +230,7 @@ class Columns:
         for name in categorical:
             given[name] = InputColumn(name, "category", given[name].missing if name in given else ())
         encoder = Encoder(
-            bins=options.bins,
+            bins=options.cut_points({*names} - {target, *ignored}) or options.bins,
             n_bins="auto" if options.n_bins is None else options.n_bins,
             max_levels=options.max_levels,
             coerce=replace(rules, inputs=tuple(given.values())),
@@ -239,6 +258,14 @@ class Columns:
 
         fixed: Encoder = clone(self.encoder).set_params(coerce=schema.recipe, identifiers="keep", keep=())
         return fixed
+
+
+def _number_or_text(value: str) -> float | str:
+    """Return a cut point: a number, or the text of a date."""
+    try:
+        return float(value)
+    except ValueError:
+        return value
 
 
 def _class_column(names: list[str], target: str | None, source: Source, is_needed: bool) -> str | None:

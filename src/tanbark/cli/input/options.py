@@ -140,16 +140,28 @@ Group = Annotated[
     ),
 ]
 Strict = Annotated[bool, typer.Option("--strict", help="Refuse rows that lack a column of the model.")]
+BINS = ("auto", "modl", "mdlp", "quantile", "width")
 Bins = Annotated[
     str,
     typer.Option(
-        help="How to discretise numbers: quantile, width or mdlp.",
-        autocompletion=completer(lambda: ("quantile", "width", "mdlp")),
+        help="How to bin numbers: modl or mdlp (by the class), quantile, width, or auto (the model chooses).",
+        autocompletion=completer(lambda: BINS),
     ),
 ]
 NBins = Annotated[
     int | None,
-    typer.Option(help="Number of intervals per numeric column (mdlp chooses its own).", show_default="the model's"),
+    typer.Option(
+        help="Maximum number of intervals per numeric column. With --bins auto they are quantiles.",
+        show_default="the model's",
+    ),
+]
+Cut = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--cut",
+        metavar="COL=A,B,...",
+        help="Cut points of a column, such as age=18,40,65, or its number of quantile bins, such as age=8. Repeatable.",
+    ),
 ]
 MaxLevels = Annotated[int, typer.Option(help="Maximum levels per column; beyond it the rarest are merged.")]
 
@@ -167,5 +179,5 @@ READING_OPTIONS = (
     "dates",
     "schema_file",
 )
-TABLE_OPTIONS = (*READING_OPTIONS, "group", "bins", "n_bins", "max_levels")
+TABLE_OPTIONS = (*READING_OPTIONS, "group", "bins", "n_bins", "cut", "max_levels")
 """Options about the columns of a table, which suggested commands repeat."""

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from tanbark.messages import warn
+from tanbark.schema.encode.binning import Binning
 from tanbark.schema.encode.columns import UNKNOWN, Category, Column, Number
-from tanbark.schema.encode.mdlp import mdlp_cuts
+from tanbark.schema.encode.modl import MAX_INTERVALS, RowClasses
 from tanbark.schema.encode.schema import Schema
 from tanbark.schema.read.class_column import Target, read_target, usable_rows
-from tanbark.schema.read.raw_columns import MAX_AUTO_LEVELS, RawColumn
+from tanbark.schema.read.raw_columns import MAX_AUTO_LEVELS, Dates, RawColumn
 from tanbark.schema.read.table_reader import Table, read_new_table
 from tanbark.schema.recipe.column_reading import read_table_by_recipe
+from tanbark.schema.recipe.date_parts import DATE_PARTS, part_name
+from tanbark.schema.recipe.date_text import days_of
 from tanbark.schema.recipe.detection import Detector, with_sources
 from tanbark.schema.recipe.recipe import Recipe
 from tanbark.schema.recipe.unreadable import UnreadableValues, collecting
 from tanbark.shared_docs import insert_shared_docs
 
 DEFAULT_N_BINS = 5
+MAX_GIVEN_BINS = 65_000
 
 
 @insert_shared_docs
@@ -37,12 +43,22 @@ class Encoder(BaseEstimator):
         - "auto": integers, or floats with integer values only, with at most ten distinct values.
         - "all": all columns.
         - list: the columns with these names or positions.
-    bins : {"quantile", "width", "mdlp"}, default="quantile"
-        How to bin numbers: with equal frequency, with equal width, or by the supervised MDLP criterion [1]_.
+    bins : {"auto", "modl", "mdlp", "quantile", "width"} or dict, default="auto"
+        How to bin numbers.
+
+        - "modl": supervised, the most probable intervals given the classes [1]_, but at least three.
+        - "mdlp": supervised, recursively divided by the MDLP criterion [2]_, perhaps into a single interval.
+        - "quantile": intervals of equal frequency.
+        - "width": intervals of equal width.
+        - "auto": "quantile" if `n_bins` is given or chosen by the classifier, as by `EvidenceBN`, `BoostedTables` and
+          `EnsembleBN`, and for the first chunk of `partial_fit`; otherwise "modl".
+        - dict: for the columns with these names, a list of cut points or the number of quantile bins, such as
+          ``{"age": [18, 40, 65], "income": 8}``; "auto" for all others. A value equal to a cut point belongs to the
+          interval below it. The cut points of dates are dates. Columns named here are never categories.
     n_bins : int or "auto", default="auto"
         Maximum number of intervals per column. "auto" lets the classifier choose: 64 for `EvidenceBN`, `BoostedTables`
-        and `EnsembleBN`, which learn how finely to distinguish numbers, and 5 for all others and without a classifier.
-        Ignored by "mdlp", which determines the number itself.
+        and `EnsembleBN`, which learn how finely to distinguish numbers. For all others and without a classifier it is 5
+        for "quantile" and "width", and 16 for "modl". Ignored by "mdlp", which determines the number itself.
     max_levels : int, default=255
         Maximum number of levels of a category. If there are more, the rarest are merged into one, with a warning.
     missing : {"auto", "marginalize", "state"}, default="auto"
@@ -76,7 +92,9 @@ class Encoder(BaseEstimator):
 
     References
     ----------
-    .. [1] Fayyad, U. and Irani, K. (1993). Multi-interval discretization of continuous-valued attributes for
+    .. [1] Boullé, M. (2006). MODL: a Bayes optimal discretization method for continuous attributes. Machine Learning
+       65, 131-165.
+    .. [2] Fayyad, U. and Irani, K. (1993). Multi-interval discretization of continuous-valued attributes for
        classification learning. IJCAI, 1022-1027.
 
     Examples
@@ -91,7 +109,7 @@ class Encoder(BaseEstimator):
         self,
         *,
         categorical: str | Collection[str | int] = "auto",
-        bins: str = "quantile",
+        bins: str | Mapping[str, int | Sequence[Any]] = "auto",
         n_bins: int | str = "auto",
         max_levels: int = 255,
         missing: str = "auto",
@@ -112,10 +130,50 @@ class Encoder(BaseEstimator):
         self.identifiers = identifiers
         self.keep = keep
 
+    def binning(self, name: str, is_date: bool = False) -> Binning:
+        """Return how a column of numbers is divided into intervals.
+
+        Parameters
+        ----------
+        name : str
+            Name of the column.
+        is_date : bool, default=False
+            Whether the column holds dates.
+
+        Returns
+        -------
+        binning : Binning
+
+        Raises
+        ------
+        ValueError
+            If the given cut points are not ascending numbers, or dates for a column of dates.
+        """
+        given = self._given_bins.get(name)
+        if isinstance(given, int | np.integer):
+            return Binning("quantile", int(given))
+        if given is not None:
+            return Binning("given", len(given) + 1, _given_cuts(name, given, is_date))
+        method = self.bins if isinstance(self.bins, str) else "auto"
+        if method == "auto":
+            method = "modl" if isinstance(self.n_bins, str) else "quantile"
+        default = MAX_INTERVALS if method == "modl" else DEFAULT_N_BINS
+        return Binning(method, default if isinstance(self.n_bins, str) else self.n_bins)
+
     @property
-    def max_bins(self) -> int:
-        """Maximum number of intervals per column."""
-        return DEFAULT_N_BINS if isinstance(self.n_bins, str) else self.n_bins
+    def _given_bins(self) -> Mapping[str, int | Sequence[Any]]:
+        """Cut points, or the number of bins, of the columns for which they are given."""
+        return self.bins if isinstance(self.bins, Mapping) else {}
+
+    def for_first_chunk(self) -> Encoder:
+        """Return an encoder for the first of several chunks of rows.
+
+        Nothing that further rows may refute is decided: no column is left out, and unless a method was chosen, cut
+        points do not depend on the classes of the first rows.
+        """
+        encoder: Encoder = clone(self).set_params(identifiers="keep")
+        is_automatic = not isinstance(self.bins, str) or self.bins == "auto"
+        return encoder.with_defaults(n_bins=DEFAULT_N_BINS) if is_automatic else encoder
 
     def has_fixed_recipe(self, names: Collection[str]) -> bool:
         """Return whether every table with these columns is read in the same way, whatever its values."""
@@ -189,8 +247,9 @@ class Encoder(BaseEstimator):
             ]
             prepared = Table(tuple(raw for _, raw in kept), tuple(name for name, _ in kept), table.rows)
         forced = detector.forced - {one.name for one in inputs if one.kind == "date"}
+        classes = RowClasses(target.codes, len(target.labels))
         columns = tuple(
-            self.column(name, raw, name in forced, table.rows, weights, target.codes, len(target.labels))
+            self.column(name, raw, name in forced, table.rows, weights, classes)
             for name, raw in zip(prepared.names or names, prepared.columns, strict=True)
         )
         if recipe is not None:
@@ -230,8 +289,15 @@ class Encoder(BaseEstimator):
             if name not in names:
                 raise ValueError(f"keep names the column {name!r}, which the table does not have")
         rules = self.coerce if isinstance(self.coerce, Recipe) else Recipe() if self.coerce else None
+        given = self._given_bins
+        for name in given:
+            if name not in names and not any(name == part_name(date, part) for date in names for part in DATE_PARTS):
+                raise ValueError(f"bins names the column {name!r}, which the table does not have")
+            if name in forced:
+                raise ValueError(f"column {name!r} is declared categorical, so that it cannot be cut into intervals")
         no_dates = () if isinstance(self.categorical, str) else forced
-        return Detector(rules, self.dates, names, forced, no_dates, self.identifiers == "drop", self.keep)
+        keep = (*self.keep, *given)
+        return Detector(rules, self.dates, names, forced, no_dates, self.identifiers == "drop", keep)
 
     def column(
         self,
@@ -240,8 +306,7 @@ class Encoder(BaseEstimator):
         forced: bool,
         rows: int,
         weights: NDArray[np.float64] | None,
-        y: NDArray[np.int64],
-        classes: int,
+        classes: RowClasses,
     ) -> Column:
         """Return the schema of one column.
 
@@ -257,25 +322,25 @@ class Encoder(BaseEstimator):
             Number of rows of the table.
         weights : ndarray or None
             Weight of each value.
-        y : ndarray of int
-            Class code of each value.
-        classes : int
-            Number of classes.
+        classes : RowClasses
+            The class of each value.
 
         Returns
         -------
         column : Category or Number
             The schema of the column.
         """
-        automatic = isinstance(self.categorical, str) and raw.few_whole
+        is_given = name in self._given_bins
+        if is_given and not raw.is_numeric:
+            raise ValueError(f"column {name!r} does not hold numbers, so that it cannot be cut into intervals")
+        automatic = isinstance(self.categorical, str) and raw.few_whole and not is_given
         if forced or automatic or not raw.is_numeric:
             return self._category(name, raw, rows, weights)
-        return self._number(name, raw, y, classes, weights)
+        return self._number(name, raw, classes, weights)
 
     def check(self) -> None:
         """Raise ValueError if a parameter has an invalid value."""
         choices = {
-            "bins": ("quantile", "width", "mdlp"),
             "missing": ("auto", "marginalize", "state"),
             "unseen": ("marginalize", "error"),
             "dates": ("expand", "number", "ignore", "error"),
@@ -284,7 +349,8 @@ class Encoder(BaseEstimator):
         for name, allowed in choices.items():
             if not isinstance(getattr(self, name), str) or getattr(self, name) not in allowed:
                 raise ValueError(f"{name} must be {' or '.join(map(repr, allowed))}, got {getattr(self, name)!r}")
-        for name, low, high in (("n_bins", 1, 65_000), ("max_levels", 2, 65_000)):
+        self._check_bins()
+        for name, low, high in (("n_bins", 1, MAX_GIVEN_BINS), ("max_levels", 2, 65_000)):
             value = getattr(self, name)
             if name == "n_bins" and isinstance(value, str) and value == "auto":
                 continue
@@ -311,6 +377,25 @@ class Encoder(BaseEstimator):
             or not all(isinstance(name, str) for name in self.keep)
         ):
             raise ValueError(f"keep must be a list of column names, got {self.keep!r}")
+
+    def _check_bins(self) -> None:
+        """Raise ValueError if `bins` is invalid."""
+        methods = ("auto", "modl", "mdlp", "quantile", "width")
+        if isinstance(self.bins, str):
+            if self.bins not in methods:
+                raise ValueError(f"bins must be {' or '.join(map(repr, methods))}, got {self.bins!r}")
+            return
+        if not isinstance(self.bins, Mapping) or not all(isinstance(name, str) for name in self.bins):
+            raise ValueError(
+                f"bins must be {', '.join(map(repr, methods))}, or a dict from names of columns to cut points or "
+                f"numbers of bins, got {self.bins!r}"
+            )
+        for name, given in self.bins.items():
+            if isinstance(given, int | np.integer) and not isinstance(given, bool):
+                if not 1 <= given <= MAX_GIVEN_BINS:
+                    raise ValueError(f"bins[{name!r}] must be from 1 to {MAX_GIVEN_BINS:,} bins, got {given}")
+            elif not isinstance(given, list | tuple | np.ndarray) or not len(given):
+                raise ValueError(f"bins[{name!r}] must be a list of cut points or a number of bins, got {given!r}")
 
     def forced_categories(self, names: tuple[str, ...]) -> set[str]:
         """Return the names of the columns that the user declared categorical.
@@ -357,20 +442,13 @@ class Encoder(BaseEstimator):
         frequent = np.sort(np.argsort(-counts, kind="stable")[: room - 1])
         return Category(name, tuple(levels[i] for i in frequent), other=True, missing=state)
 
-    def _number(
-        self, name: str, raw: RawColumn, y: NDArray[np.int64], classes: int, weights: NDArray[np.float64] | None
-    ) -> Column:
+    def _number(self, name: str, raw: RawColumn, classes: RowClasses, weights: NDArray[np.float64] | None) -> Column:
         numbers = raw.floats()
         known = ~np.isnan(numbers)
         if not known.all():
-            numbers, y = numbers[known], y[known]
+            numbers, classes = numbers[known], classes.keep(known)
             weights = None if weights is None else weights[known]
-        if self.bins == "quantile":
-            cuts = quantile_cuts(numbers, weights, self.max_bins)
-        elif self.bins == "width":
-            cuts = width_cuts(numbers, self.max_bins)
-        else:
-            cuts = mdlp_cuts(numbers, y, weights, classes)
+        cuts = self.binning(name, isinstance(raw, Dates)).cuts(numbers, classes, weights)
         low, high = (float(numbers.min()), float(numbers.max())) if len(numbers) else (0.0, 1.0)
         return Number(name, tuple(cuts), low, high, missing=self.missing == "state" and not known.all())
 
@@ -381,47 +459,18 @@ class Encoder(BaseEstimator):
         return tags
 
 
-def quantile_cuts(values: NDArray[np.float64], weights: NDArray[np.float64] | None, n_bins: int) -> list[float]:
-    """Return the distinct inverted-CDF quantiles at 1/n, 2/n, ... that are below the largest value.
+def _given_cuts(name: str, given: Sequence[Any], is_date: bool) -> tuple[float, ...]:
+    """Return given cut points as numbers.
 
-    The j-th quantile is the smallest value v such that the values up to v have at least j/n of the total weight. The
-    code compares ``n * cumulative weight`` with ``j * total weight``, so a weight of three equals three rows exactly.
-
-    >>> quantile_cuts(np.array([5.0, 1, 2, 3, 4]), None, 2)
-    [3.0]
-    >>> quantile_cuts(np.array([1.0, 2, 3]), np.array([4.0, 1, 1]), 2)
-    [1.0]
+    >>> _given_cuts("seen", ["1970-01-02", "1970-01-03"], True)
+    (1.0, 2.0)
     """
-    if not len(values):
-        return []
-    if weights is None:
-        at = [(j * len(values) + n_bins - 1) // n_bins - 1 for j in range(1, n_bins)]
-        ordered = np.partition(values, sorted({*at, len(values) - 1}))
-        quantiles = ordered[at]
-        largest = ordered[-1]
+    if is_date:
+        cuts = tuple(days_of(cut, name) for cut in given)
+    elif all(isinstance(cut, Real) and not isinstance(cut, bool) for cut in given):
+        cuts = tuple(map(float, given))
     else:
-        order = np.argsort(values, kind="stable")
-        ordered, cumulative = values[order], np.cumsum(weights[order])
-        targets = np.arange(1, n_bins) * cumulative[-1]
-        if (weights != np.floor(weights)).any():
-            # Sums of fractions are rounded: tolerate an error in the last bits.
-            targets = targets * (1 - 1e-9)
-        quantiles = ordered[np.searchsorted(cumulative * n_bins, targets, side="left")]
-        largest = ordered[-1]
-    return [float(c) for c in np.unique(quantiles) if c < largest]
-
-
-def width_cuts(values: NDArray[np.float64], n_bins: int) -> list[float]:
-    """Return the cut points that divide the range of the values into `n_bins` intervals of equal width.
-
-    >>> width_cuts(np.array([0.0, 8, 1]), 4)
-    [2.0, 4.0, 6.0]
-    """
-    if not len(values):
-        return []
-    low, high = float(values.min()), float(values.max())
-    share = np.arange(1, n_bins) / n_bins
-    with np.errstate(over="ignore"):
-        overflows = not np.isfinite(high - low)
-    cuts = np.unique(low * (1 - share) + high * share if overflows else low + (high - low) * share)
-    return [float(c) for c in cuts if low <= c < high]
+        raise ValueError(f"the cut points of column {name!r} must be numbers, got {list(given)}")
+    if not np.isfinite(cuts).all() or any(low >= high for low, high in pairwise(cuts)):
+        raise ValueError(f"the cut points of column {name!r} must be finite and ascending, got {list(given)}")
+    return cuts

@@ -55,8 +55,8 @@ def identifies_rows(raw: RawColumn, weights: NDArray[np.float64] | None, left_ou
 def _is_consecutive(numbers: NDArray[np.float64], weights: NDArray[np.float64] | None, left_out: int) -> bool:
     """Return whether numbers are distinct and consecutive integers, except for at most `left_out` gaps.
 
-    Numbers with weights are distinct values with their counts, or quantiles of a column. Quantiles begin with the
-    smallest number, with a weight of 0, and the weights up to each number are the rows up to it.
+    Numbers with weights are values with their counts, perhaps per class, or quantiles of a column. Quantiles begin with
+    the smallest number, with a weight of 0, and the weights up to each number are the rows up to it.
     """
     known = ~np.isnan(numbers)
     values, rows = numbers[known], np.ones(len(numbers))[known] if weights is None else weights[known]
@@ -67,8 +67,8 @@ def _is_consecutive(numbers: NDArray[np.float64], weights: NDArray[np.float64] |
     extent = values.max() - values.min() + 1
     if not total <= extent <= total + left_out or (values != np.floor(values)).any():
         return False
-    order = np.argsort(values, kind="stable")
-    values, rows = values[order], rows[order]
+    values, at = np.unique(values, return_inverse=True)
+    rows = np.bincount(at, rows).astype(np.float64)
     if rows[0] > 0 and (rows != 1).any():
         return False
     up_to = np.cumsum(rows)

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.kernels.encode.number_columns import SIGN_BIT, float_keys
+from tanbark.schema.encode.binning import Binning
 from tanbark.schema.encode.columns import UNKNOWN
+from tanbark.schema.encode.modl import MAX_CELLS
 from tanbark.schema.read.arrow_columns import is_text, kind_of
 from tanbark.schema.read.raw_columns import Labels, Numbers, RawColumn, is_missing
 from tanbark.schema.read.table_reader import read_column, read_wide_integers
@@ -152,9 +154,10 @@ class ManyNumbers(Numbers):
 class SeenNumbers:
     """The distinct numbers of a column with their counts, or its range and quantiles if there are too many.
 
-    Up to 2**16 distinct numbers are stored (4 MB). Beyond that, only the data needed for quantiles is stored (8 MB).
-    Columns that the user declared categorical, and supervised binning (MDLP), need all distinct numbers: up to 2**20
-    (64 MB, for MDLP per class). More raise an error.
+    Up to 2**16 distinct numbers are stored (4 MB), for supervised binning per class. Beyond that, only the data needed
+    for quantiles is stored (8 MB). MODL then takes one more pass, which counts the classes between quantiles. Columns
+    that the user declared categorical, and MDLP, need all distinct numbers: up to 2**20 (64 MB, for MDLP per class).
+    More raise an error.
 
     Parameters
     ----------
@@ -164,26 +167,26 @@ class SeenNumbers:
         Arrow type of the column.
     category : bool
         Whether the user declared the column categorical.
-    bins : {"quantile", "width", "mdlp"}
-        How to bin the numbers.
-    n_bins : int
-        Number of intervals.
+    binning : Binning
+        How the numbers are divided into intervals.
     """
 
-    def __init__(self, name: str, stored: pa.DataType, category: bool, bins: str, n_bins: int) -> None:
+    def __init__(self, name: str, stored: pa.DataType, category: bool, binning: Binning) -> None:
         self.name = name
         self.stored = stored
         self.kind = kind_of(stored)
         self.category = category
-        self.bins = bins
-        self.n_bins = n_bins
-        self._by_class = bins == "mdlp" and not category
-        self._max_values = MAX_DISTINCT_LABELS if category or self._by_class else MAX_DISTINCT_NUMBERS
+        self.binning = binning
+        self._by_class = binning.is_supervised and not category
+        self._needs_all = category or binning.method == "mdlp"
+        self._max_values = MAX_DISTINCT_LABELS if self._needs_all else MAX_DISTINCT_NUMBERS
         # Decimals that are all missing, and an empty dictionary, are read as a column without numbers.
         self._numeric = self.kind != "decimal" and not hasattr(stored, "value_type")
         self._has_missing = False
         self._tables: dict[Any, ValueTable] = {}
         self._search: OrderStatistics | None = None
+        # How many values of each class are between the quantiles, counted in the last pass of MODL.
+        self._cells: dict[Any, NDArray[np.int64]] | None = None
         self._low, self._high = 2**64 - 1, 0
 
     @property
@@ -198,17 +201,26 @@ class SeenNumbers:
         if types.is_dictionary(values.type):
             self._numeric = self._numeric or len(values.dictionary) > values.dictionary.null_count
             values = values.dictionary_decode()
-        if not self._by_class:
+        is_searching = self._search is not None and self._cells is None
+        if is_searching or not self._by_class:
             self._count(None, self._keys(values, rows))
             return
         labels, codes = classes
         for code, label in enumerate(labels):
-            self._count(label, self._keys(values, codes == code))
+            keys = self._keys(values, codes == code)
+            if self._cells is None:
+                self._count(label, keys)
+            else:
+                self._count_cells(label, keys)
 
     def merge(self, other: SeenNumbers) -> None:
         """Add the counts of another survey of the same pass."""
         self._numeric = self._numeric or other._numeric
         self._has_missing = self._has_missing or other._has_missing
+        if self._cells is not None and other._cells is not None:
+            for label, counts in other._cells.items():
+                self._cells[label] = self._cells.get(label, 0) + counts
+            return
         if other._search is not None:
             self._quantile_search().merge(other._search)
             self._low, self._high = min(self._low, other._low), max(self._high, other._high)
@@ -217,18 +229,30 @@ class SeenNumbers:
 
     def fresh(self) -> SeenNumbers:
         """Return an empty survey of the same column for the same pass."""
-        other = SeenNumbers(self.name, self.stored, self.category, self.bins, self.n_bins)
+        other = SeenNumbers(self.name, self.stored, self.category, self.binning)
         if self._search is not None:
             other._search = self._search.fresh()
+            other._cells = None if self._cells is None else {}
         return other
 
     def settle(self) -> bool:
         """End a pass, and return whether another is needed."""
         if self._search is not None:
-            return self._search.settle()
-        if self._by_class and len(self._values()[0]) > MAX_DISTINCT_LABELS:
+            return self._settle_search(self._search)
+        if self._needs_all and len(self._values()[0]) > MAX_DISTINCT_LABELS:
             raise self._too_many()
         return False
+
+    def _settle_search(self, search: OrderStatistics) -> bool:
+        """End a pass of the search for quantiles, or the pass that counts the classes between them."""
+        if self._cells is not None:
+            search.check_rows(int(sum(counts.sum() for counts in self._cells.values())))
+            return False
+        again = search.settle()
+        if not again and self._by_class:
+            self._cells = {}
+            return True
+        return again
 
     def weighted(self, classes: Sequence[Any]) -> tuple[RawColumn, Floats, NDArray[np.int64]]:
         """Return a short column from which an encoder learns the same schema as from the whole column.
@@ -240,7 +264,9 @@ class SeenNumbers:
             missing = np.full(int(self._has_missing), UNKNOWN)
             return Labels([], missing, self.name), np.ones(len(missing)), np.zeros(len(missing), np.int64)
         raw: Numbers | Labels
-        if self._search is not None:
+        if self._search is not None and self._cells is not None:
+            raw, weights, codes = self._classes_of_cells(self._cells, self._search, list(classes))
+        elif self._search is not None:
             raw, weights = self._quantiles(self._search)
             codes = np.zeros(len(weights), np.int64)
         else:
@@ -261,6 +287,26 @@ class SeenNumbers:
         values = _floats_of(np.concatenate([ends[:1], quantiles, ends[1:]]))
         weights = np.diff(np.concatenate([[0, 0], search.ranks(), [search.total]])).astype(np.float64)
         return ManyNumbers(values.reshape(-1, 1), 0, self.name), weights
+
+    def _count_cells(self, label: Any, keys: Keys) -> None:
+        """Count the keys of a class between the quantiles."""
+        assert self._search is not None
+        assert self._cells is not None
+        bounds = self._search.distinct_quantiles
+        cells = np.searchsorted(bounds, self._as_floats(keys), side="left")
+        counts = np.bincount(cells, minlength=len(bounds) + 1)
+        self._cells[label] = self._cells.get(label, 0) + counts
+
+    def _classes_of_cells(
+        self, cells: dict[Any, NDArray[np.int64]], search: OrderStatistics, classes: list[Any]
+    ) -> tuple[Numbers, Floats, NDArray[np.int64]]:
+        """Return the smallest number without weight, and for each class the last number of each cell with its count."""
+        ends = np.append(search.distinct_quantiles, np.uint64(self._high))
+        low = np.array([self._low], np.uint64)
+        values = _floats_of(np.concatenate([low, *(ends for _ in cells)]))
+        weights = np.concatenate([[0], *cells.values()]).astype(np.float64)
+        codes = np.concatenate([[0], *(np.full(len(ends), classes.index(label)) for label in cells)]).astype(np.int64)
+        return ManyNumbers(values.reshape(-1, 1), 0, self.name), weights, codes
 
     def _values(self) -> tuple[Keys, Keys, NDArray[np.int64], list[Any]]:
         """Return the distinct keys, and the keys of each class with their counts and classes."""
@@ -325,13 +371,20 @@ class SeenNumbers:
     def _quantile_search(self) -> OrderStatistics:
         """Return the quantile search, and start it with the values counted so far if there is none yet."""
         if self._search is None:
-            if self._max_values == MAX_DISTINCT_LABELS:
+            if self._needs_all:
                 raise self._too_many()
             tables, self._tables = self._tables, {}
-            self._search = OrderStatistics(self.n_bins if self.bins == "quantile" else 1)
+            self._search = OrderStatistics(self._n_quantiles + 1)
             for label, table in tables.items():
                 self._count(label, *table.items())
         return self._search
+
+    @property
+    def _n_quantiles(self) -> int:
+        """Number of quantiles that the cut points of a column with many numbers depend on."""
+        if self.binning.method == "modl":
+            return MAX_CELLS - 1
+        return self.binning.max_bins - 1 if self.binning.method == "quantile" else 0
 
     def _as_floats(self, keys: Keys) -> Keys:
         """Convert keys of integers to the keys of the nearest floats."""
@@ -343,7 +396,7 @@ class SeenNumbers:
 
     def _too_many(self) -> ValueError:
         """Return the error for a column with too many distinct values."""
-        if not self._by_class:
+        if self.category:
             return too_many_levels_error(self.name)
         return ValueError(
             f"column {self.name!r} has more than {MAX_DISTINCT_LABELS:,} distinct values, too many for bins='mdlp'; "

@@ -146,14 +146,16 @@ class SeenInput:
         number = pa.float64() if parsed or self.kind in ("date", "duration", "time") else self.stored
         labels = self.kind == "labels" and not (parsed and self.one.kind in ("number", "date"))
         forced = self.name in self.detector.forced and self.one.kind != "date"
-        bins, n_bins = self.encoder.bins, self.encoder.max_bins
+        is_date = self.one.kind == "date"
         self.surveys = {
-            name: SeenLabels(name) if labels else SeenNumbers(name, number, forced, bins, n_bins)
+            name: SeenLabels(name) if labels else SeenNumbers(name, number, forced, self.encoder.binning(name, is_date))
             for name in self.one.columns[:1]
         }
         for part in self.one.parts:
             name = part_name(self.name, part)
-            self.surveys[name] = SeenNumbers(name, number, False, bins, n_bins) if part == "hour" else SeenLabels(name)
+            self.surveys[name] = (
+                SeenNumbers(name, number, False, self.encoder.binning(name)) if part == "hour" else SeenLabels(name)
+            )
         self._open = set(self.surveys)
 
     def see(self, values: Any, rows: NDArray[np.bool_], classes: Any) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from tanbark.messages import first_repeated, warn
 from tanbark.schema.encode.columns import Column
 from tanbark.schema.encode.encoder import Encoder
+from tanbark.schema.encode.modl import RowClasses
 from tanbark.schema.encode.schema import Schema
 from tanbark.schema.read.arrow_columns import kind_of
 from tanbark.schema.read.class_column import as_labels, no_classes_error, read_labels, warn_of_dropped
@@ -197,7 +198,7 @@ class Survey:
         columns: tuple[Column, ...] = ()
         for name in names:
             raw, weights, codes = found[name]
-            columns += (self.encoder.column(name, raw, name in forced, rows, weights, codes, len(labels)),)
+            columns += (self.encoder.column(name, raw, name in forced, rows, weights, RowClasses(codes, len(labels))),)
         if recipe is not None:
             columns = with_sources(columns, recipe)
         classes = as_labels(labels)

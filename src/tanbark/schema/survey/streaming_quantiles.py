@@ -84,7 +84,7 @@ class OrderStatistics:
         # The rank of each quantile, from 1, among the keys with its prefix, and the index of that prefix.
         self._ranks: Integers = np.empty(0, np.int64)
         self._places: Integers = np.empty(0, np.int64)
-        self._expected = 0
+        self._expected: Integers = np.zeros(1, np.int64)
         self.total = 0
         self.quantiles: Keys | None = None
 
@@ -125,22 +125,37 @@ class OrderStatistics:
 
     def settle(self) -> bool:
         """End a pass, and return whether another is needed."""
-        seen = sum(map(len, self._gathered)) if self._gathered is not None else int(self._counts.sum())
         if self._shift == 64:
-            self.total = self._expected = seen
+            self._expected = self._counts.sum(axis=1)
+            self.total = int(self._expected[0])
             self._ranks = self.ranks()
             self._places = np.zeros_like(self._ranks)
-        if seen != self._expected:
-            raise ValueError("the rows differ between passes; provide schema=, or write the rows to a file")
-        if self._gathered is not None:
-            self._pick(np.sort(np.concatenate(self._gathered)))
-        else:
+        if self._gathered is None:
+            self._check(self._counts.sum(axis=1))
             self._descend()
+        else:
+            self._pick(np.sort(np.concatenate(self._gathered)))
         return self.quantiles is None
 
+    def _check(self, seen: Integers) -> None:
+        """Raise ValueError unless the number of keys with each prefix is the same as in the pass before."""
+        if not np.array_equal(seen, self._expected):
+            raise _rows_differ_error()
+
+    @property
+    def distinct_quantiles(self) -> Keys:
+        """The distinct quantiles, in ascending order, after the last pass."""
+        return np.empty(0, np.uint64) if self.quantiles is None else np.unique(self.quantiles)
+
+    def check_rows(self, seen: int) -> None:
+        """Raise ValueError unless a later pass saw as many values as the first."""
+        if seen != self.total:
+            raise _rows_differ_error()
+
     def _pick(self, keys: Keys) -> None:
-        """Take the quantiles from the sorted merge_small_batches keys."""
+        """Take the quantiles from the sorted keys."""
         first = np.searchsorted(keys, self._prefixes << np.uint64(self._shift))
+        self._check(np.diff(first, append=len(keys)))
         self.quantiles = keys[first[self._places] + self._ranks - 1]
         self._gathered = []
 
@@ -154,13 +169,18 @@ class OrderStatistics:
         digits = (at - self._places * cells).astype(np.uint64)
         self._shift -= self._bits
         self._prefixes, first, self._places = np.unique(prefixes | digits, return_index=True, return_inverse=True)
-        self._expected = int(self._counts.ravel()[at[first]].sum())
+        self._expected = self._counts.ravel()[at[first]]
         self._counts = np.zeros((0, 0), np.int64)
         if self._shift == 0 or not len(self._prefixes):
             self.quantiles = self._prefixes[self._places]
-        elif self._expected <= MAX_GATHERED_VALUES:
+        elif self._expected.sum() <= MAX_GATHERED_VALUES:
             self._gathered = []
         else:
             affordable = (MAX_COUNTERS // len(self._prefixes)).bit_length() - 1
             self._bits = min(PREFIX_BITS, self._shift, affordable)
             self._counts = np.zeros((len(self._prefixes), 1 << self._bits), np.int64)
+
+
+def _rows_differ_error() -> ValueError:
+    """Return the error for passes that do not see the same values."""
+    return ValueError("the rows differ between passes; provide schema=, or write the rows to a file")

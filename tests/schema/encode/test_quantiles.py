@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tanbark.schema.encode.encoder import quantile_cuts, width_cuts
+from tanbark.schema.encode.quantiles import quantile_cuts, width_cuts
 
 QUICK = settings(deadline=None, database=None, max_examples=150)
 values = st.lists(st.integers(-6, 6).map(lambda v: v / 2), min_size=1, max_size=40)
