@@ -12,6 +12,7 @@ from tanbark.classifiers.base.validation import check_choice, check_flag, check_
 from tanbark.classifiers.base.weight_warnings import warn_of_tiny_weights_for_search
 from tanbark.counts import Counts, Rows
 from tanbark.counts.family_counts import MAX_CELL_KEYS
+from tanbark.messages import counted, warn
 from tanbark.models import Findings
 from tanbark.network import Network, Structure
 from tanbark.parameters import estimated_networks
@@ -77,7 +78,24 @@ def search_network(classifier: Any, counts: Counts, rows: Rows, class_above_all:
             n_jobs=classifier.n_jobs,
             progress=progress,
         )
+    _warn_of_large_tables(classifier, counts.schema, structure, float(rows.each.sum()))
     return scored_network(classifier, counts, rows, structure, score.total(cases, structure), search)
+
+
+def _warn_of_large_tables(classifier: Any, schema: Schema, structure: Structure, rows: float) -> None:
+    """Warn if a node has a table with more cells than there are rows."""
+    arity = [*schema.arity.tolist(), len(schema.classes)]
+    cells = [math.prod(arity[v] for v in (node, *above)) for node, above in enumerate(structure.parents)]
+    node = int(np.argmax(cells))
+    if cells[node] <= rows or len(structure.parents[node]) < 2:
+        return
+    names = (*schema.names, schema.class_name)
+    cures = ["criterion='bic'"] if classifier.criterion != "bic" else []
+    cures += [f"max_parents={len(structure.parents[node]) - 1} or fewer"]
+    warn(
+        f"{names[node]!r} has {len(structure.parents[node])} parents and a table of {cells[node]:,} cells, more than the "
+        f"{counted(rows, 'row')}, so that most of its probabilities are guesses; set {' or '.join(cures)}"
+    )
 
 
 def scored_network(

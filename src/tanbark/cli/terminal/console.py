@@ -229,6 +229,8 @@ def with_option_names(message: str) -> str:
     message = message.replace("groups has missing values", "--group: the column has missing values")
     message = re.sub(r"\b(encoding|sheet)=", r"--\1", message)
     message = re.sub(r"\bmissing=(?!\w|['\"(\[])", "--missing", message)
+    message = re.sub(r"; set criterion='(\w+)'", r"; use --set criterion=\1", message)
+    message = re.sub(r"(; set| or) max_parents=(\d+) or fewer", r"\1 --set max_parents=\2 or fewer", message)
     return re.sub(r"\bsearch='(\w+)'", r"--set search=\1", message)
 
 
