@@ -290,3 +290,14 @@ def test_a_row_must_be_a_dict_and_a_weight_a_number():
         model.learn_one([1, 2], 1)
     with pytest.raises(ValueError, match="w must be a finite number of at least 0, got 'a'"):
         model.learn_one({"a": 1}, 1, w="a")
+
+
+@pytest.mark.filterwarnings("ignore:column .* became a category")
+def test_class_weights_count_each_row_as_often_before_and_after_the_warm_up():
+    by_class = RiverClassifier(TAN(class_weight={"c": 3}), warm_up=WARM_UP)
+    weighed = RiverClassifier(TAN(), warm_up=WARM_UP)
+    for x, label in stream():
+        by_class.learn_one(x, label)
+        weighed.learn_one(x, label, w=3.0 if label == "c" else 1.0)
+    assert by_class.model_.counts_ == weighed.model_.counts_
+    assert by_class.model_.class_weight == {"c": 3}

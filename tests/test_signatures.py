@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 import tanbark
 
 PARAMETERS = {"parameters": "dirichlet", "ess": 10.0}
-EVERY = {"class_prior": None, "encoder": None, "n_jobs": None}
+EVERY = {"class_prior": None, "class_weight": None, "encoder": None, "n_jobs": None}
 NETWORK = {
     "search": "auto",
     "criterion": "bdeu",
@@ -59,7 +59,7 @@ OTHER_VALUES = {"ess": 2.0, "k": 1, "n_estimators": 5, "min_frequency": 3, "max_
 
 SELECTORS = {
     "MarkovBlanketSelector": {"search": "auto", "criterion": "bdeu", "ess": 1.0, "max_memory": None, "verbose": False}
-    | {"encoder": None, "n_jobs": None}
+    | {"class_weight": None, "encoder": None, "n_jobs": None}
     | RANDOM
 }
 

@@ -46,6 +46,15 @@ def counted(number: float, noun: str) -> str:
     return f"{number:,.10g} {noun}" + ("" if number == 1 else "s")
 
 
+def first_values(values: Sequence[object], most: int = 10) -> str:
+    """Return the first values of a sequence as text.
+
+    >>> first_values(["a", "b", "c"], most=2)
+    "'a', 'b', ..."
+    """
+    return ", ".join(map(repr, values[:most])) + (", ..." if len(values) > most else "")
+
+
 def percent(share: float) -> str:
     """Return a share in percent, with enough digits to distinguish it from 0% and 100%.
 

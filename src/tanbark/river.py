@@ -235,4 +235,7 @@ def _named(model: Any, features: tuple[Hashable, ...]) -> Any:
         class_name += "_"
     columns = tuple(replace(column, name=name) for column, name in zip(counts.schema.columns, names, strict=True))
     schema = replace(counts.schema, columns=columns, class_name=class_name)
-    return model.fit_counts(Counts(schema, counts.class_counts, counts.table))
+    # The counts already include the class weights.
+    class_weight = model.class_weight
+    renamed = model.set_params(class_weight=None).fit_counts(Counts(schema, counts.class_counts, counts.table))
+    return renamed.set_params(class_weight=class_weight)

@@ -69,10 +69,23 @@ _SHARED = {
             attribute, which are estimated as in `TAN`.
         """,
     "prior_encoder_n_jobs": """
-        class_prior : array of shape (classes,), default=None
-            Class probabilities to use instead of the learned ones.
+        class_prior : array of shape (classes,), dict, "uniform" or None, default=None
+            Class probabilities to use instead of the learned ones: in the order of `classes_`, or by class. "uniform"
+            gives all classes the same.
+        {class_weight}
         {encoder}
         {n_jobs}
+        """,
+    "class_prior_ratio": """
+        class_prior : array of shape (classes,), dict, "uniform" or None, default=None
+            Class probabilities to use instead of the learned ones, by whose ratio posteriors are multiplied: in the
+            order of `classes_`, or by class. "uniform" gives all classes the same.
+        """,
+    "class_weight": """
+        class_weight : dict, "balanced" or None, default=None
+            The factor by which the weight of each row is multiplied, by class; classes that a dict does not name have
+            the factor 1. "balanced" gives all classes the same total weight, ``n_rows / n_classes``; it needs all rows
+            at once, so that it is not available for `partial_fit`. Probabilities are those of the reweighted data.
         """,
     "prior_encoder_n_jobs_seed": """
         {prior_encoder_n_jobs}
@@ -214,6 +227,8 @@ _SHARED = {
         truth : array of shape (rows,)
             The true class of each row, as an index into the columns of `log_probabilities`.
         log_probabilities : array of shape (rows, classes)
+        weights : array of shape (rows,), default=None
+            The weights of the rows; None gives each row weight 1.
         """,
     "metric_parameter": """
         Parameters
@@ -242,6 +257,11 @@ _SHARED = {
             The group of each row, for example the patient it is about. The rows of a group are always in the same fold,
             so that a classifier is tested on groups it has not seen. The folds are stratified and of equal size as far
             as the groups allow. None means that every row is a group of its own.
+        """,
+    "evaluation_weights": """
+        sample_weight : array of shape (rows,), default=None
+            The weights of the rows, by which both learning and metrics are weighted; rows of weight zero are dropped.
+            The folds have equally many rows, not equal weights.
         """,
     "results_to_svg": """
         Parameters

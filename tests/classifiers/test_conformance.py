@@ -12,6 +12,7 @@ import pytest
 from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import make_blobs
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -62,6 +63,15 @@ def test_every_check_of_scikit_learn_passes_and_none_is_skipped(classifier):
     outcome = check_estimator(classifier(), on_skip=None, on_fail=None)
     assert len(outcome) > 50
     assert [(c["check_name"], repr(c["exception"])) for c in outcome if c["status"] != "passed"] == []
+
+
+@every
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_accuracy_on_blobs_is_what_scikit_learn_asks_of_a_good_classifier(classifier, classes):
+    # The tag `poor_score` takes this out of the checks above.
+    X, y = make_blobs(n_samples=300, random_state=0)
+    X, y = X[y < classes], y[y < classes]
+    assert classifier().fit(X, y).score(X, y) > 0.83
 
 
 @every

@@ -74,7 +74,7 @@ CHOICES = {
 """Settings of which each changes how a classifier learns; one that is not here is tried with what all have."""
 
 NOT_DRAWN = {
-    "class_prior edge_prior prior forbidden required order structure": "these name columns or classes",
+    "class_prior class_weight edge_prior prior forbidden required order structure": "these name columns or classes",
     "max_members": "some members cannot be chosen among",
     "edge_penalty": "drawn by the test that needs no folds",
     "restructure": "its heuristic is not what learning all at once is",
@@ -147,6 +147,14 @@ def settings_of(draw, classifier):
         chosen["parameters"] = draw(st.sampled_from(PARAMETERS))
     chosen["ess"] = draw(st.sampled_from([takes["ess"].default, 1e-3, 1.0, 100.0]))
     return chosen
+
+
+@st.composite
+def class_weights(draw, table):
+    """Draw whole weights of some classes that have rows of positive weight."""
+    rows = ... if table.weights is None else table.weights > 0
+    labels = np.unique(table.y[rows]).tolist()
+    return draw(st.dictionaries(st.sampled_from(labels), st.integers(1, 5)))
 
 
 @st.composite

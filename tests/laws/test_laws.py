@@ -1,6 +1,7 @@
 """Laws that every classifier of the registry keeps, whatever the table: one that is new keeps them too."""
 
 import itertools
+import re
 import tempfile
 import warnings
 from inspect import signature
@@ -13,7 +14,17 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp, softmax
 
 import tanbark
-from laws.generated import CHOICES, NOT_DRAWN, encoders, law, settings_of, tables, tables_without_ties, tried
+from laws.generated import (
+    CHOICES,
+    NOT_DRAWN,
+    class_weights,
+    encoders,
+    law,
+    settings_of,
+    tables,
+    tables_without_ties,
+    tried,
+)
 from tanbark import Counts, Encoder, Number
 from tanbark.classifiers import REGISTRY
 
@@ -119,6 +130,108 @@ def test_weights_times_a_whole_number_are_rows_that_often(classifier, data):
     np.testing.assert_allclose(scaled.counts_.table, repeated.counts_.table, rtol=1e-12)
     if table.weights.tolist() == table.weights.round().tolist():
         assert_same(everything(scaled, asked(table.X)), everything(repeated, asked(table.X)))
+
+
+@every
+@law
+def test_a_whole_class_weight_is_a_repetition_of_the_rows_of_the_class(classifier, data):
+    table = data.draw(tables(least_rows=1, most_rows=200, weights=("none", "whole")))
+    settings = data.draw(settings_of(classifier)) | {"encoder": data.draw(encoders())}
+    class_weight = data.draw(class_weights(table))
+    times = np.array([class_weight.get(label, 1) for label in table.y.tolist()])
+    repeated = fitted(classifier, settings, table.take(np.repeat(np.arange(len(table.y)), times)))
+    weighed = classifier(**settings).fit(table.X, table.y, times * (1 if table.weights is None else table.weights))
+    by_class = fitted(classifier, settings, table, class_weight=class_weight)
+    for other in repeated, weighed:
+        assert by_class.schema_ == other.schema_
+        assert by_class.counts_ == other.counts_
+        assert_same(everything(by_class, asked(table.X)), everything(other, asked(table.X)))
+
+
+@every
+@law
+def test_balanced_class_weights_give_each_class_the_same_share_of_the_weight(classifier, data):
+    table = data.draw(tables(least_rows=1, most_rows=200, weights=("none", "whole", "real")))
+    settings = data.draw(settings_of(classifier)) | {"encoder": data.draw(encoders())}
+    weights = np.ones(len(table.y)) if table.weights is None else table.weights
+    labels, place = np.unique(table.y, return_inverse=True)
+    with np.errstate(divide="ignore"):
+        factors = weights.sum() / (len(np.unique(table.y[weights > 0])) * np.bincount(place, weights))
+    balanced = fitted(classifier, settings, table, class_weight="balanced")
+    np.testing.assert_allclose(balanced.counts_.class_counts, weights.sum() / len(balanced.classes_), rtol=1e-12)
+    given = {label: factor for label, factor in zip(labels.tolist(), factors, strict=True) if np.isfinite(factor)}
+    by_dict = fitted(classifier, settings, table, class_weight=given)
+    assert balanced.schema_ == by_dict.schema_
+    np.testing.assert_allclose(
+        balanced.predict_proba(asked(table.X)), by_dict.predict_proba(asked(table.X)), **rounding(classifier)
+    )
+
+
+@offering("partial_fit")
+@law
+def test_class_weights_multiply_parts_and_counts_as_they_multiply_all_rows(classifier, data):
+    table = data.draw(tables(least_rows=1, most_rows=200, weights=("none", "whole")))
+    settings = data.draw(settings_of(classifier))
+    assume(hasattr(classifier(**settings), "partial_fit"))
+    settings["class_weight"] = data.draw(class_weights(table))
+    whole = fitted(classifier, settings, table, encoder=data.draw(encoders()))
+    settings["encoder"] = whole.schema_
+    unweighted = fitted(classifier, settings | {"class_weight": None}, table).counts_
+    cut = data.draw(st.integers(0, len(table.y)))
+    first, last = (
+        fitted(classifier, settings | {"class_weight": None}, part).counts_ if usable(part) else unweighted * 0
+        for part in (table.take(slice(cut)), table.take(slice(cut, None)))
+    )
+    parts = classifier(**settings)
+    for part in table.take(slice(cut)), table.take(slice(cut, None)):
+        if usable(part):
+            parts.partial_fit(part.X, part.y, sample_weight=part.weights)
+    models = [parts, classifier(**settings).fit_counts(unweighted)]
+    if first.class_counts.any():
+        models.append(classifier(**settings).fit_counts(first).add_counts(last))
+    for other in models:
+        assert other.counts_ == whole.counts_
+        assert_same(everything(whole, asked(table.X)), everything(other, asked(table.X)))
+
+
+def usable(table):
+    return len(table.y) > 0 and (table.weights is None or table.weights.any())
+
+
+@every
+def test_an_unknown_class_or_an_invalid_class_weight_is_refused_and_changes_nothing(classifier):
+    X, y = tanbark.datasets.lenses()
+    model = classifier().fit(X, y)
+    before = everything(model, X)
+    for class_weight, message in (
+        ({"hard": 2, "harder": 3}, "class_weight names 'harder', which is not a class; the classes are 'hard', 'none'"),
+        ({"hard": 0}, "class_weight of 'hard' must be a positive number"),
+        ({"hard": np.nan}, "class_weight of 'hard' must be a positive number"),
+        ({"hard": "2"}, "class_weight of 'hard' must be a positive number"),
+        ("balance", "class_weight must be 'balanced', None or a dict"),
+        ([1, 2, 3], "class_weight must be 'balanced', None or a dict"),
+    ):
+        with pytest.raises(ValueError, match=rf"^{re.escape(message)}[^\n]*$"):
+            model.set_params(class_weight=class_weight).fit(X, y)
+        assert_same(before, everything(model, X))
+
+
+@offering("partial_fit")
+def test_balanced_class_weights_are_refused_for_further_rows(classifier):
+    X, y = tanbark.datasets.lenses()
+    settings = next(
+        way
+        for way in [{}, *({name: v} for name, of in CHOICES.get(classifier.__name__, {}).items() for v in of)]
+        if hasattr(classifier(**way), "partial_fit")
+    )
+    X = pd.DataFrame(X, columns=["a0", "a1", "a2", "a3"])
+    model = classifier(class_weight="balanced", **settings)
+    counts = model.fit(X, y).counts_
+    before = everything(model, X)
+    for learn in (lambda: model.partial_fit(X, y), lambda: model.add_counts(counts)):
+        with pytest.raises(ValueError, match=r"^class_weight='balanced' depends on all rows[^\n]*$"):
+            learn()
+        assert_same(before, everything(model, X))
 
 
 @offering("partial_fit")

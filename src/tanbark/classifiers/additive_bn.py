@@ -79,8 +79,8 @@ class AdditiveBN(CountsClassifier):
         subtracting it from the counts; others leave out a tenth of the rows. False is the method of the paper, which
         evaluates the rows by networks that were learned from them.
     {verbose}
-    class_prior : array of shape (classes,), default=None
-        Class probabilities to use instead of the learned ones: posteriors are multiplied by their ratio.
+    {class_prior_ratio}
+    {class_weight}
     {encoder}
     {n_jobs}
     {random_state}
@@ -137,6 +137,7 @@ class AdditiveBN(CountsClassifier):
         held_out: bool = True,
         verbose: bool = False,
         class_prior: Any = None,
+        class_weight: Any = None,
         encoder: Encoder | Schema | None = None,
         n_jobs: int | None = None,
         random_state: Any = 0,
@@ -149,6 +150,7 @@ class AdditiveBN(CountsClassifier):
         self.held_out = held_out
         self.verbose = verbose
         self.class_prior = class_prior
+        self.class_weight = class_weight
         self.encoder = encoder
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -209,7 +211,7 @@ class AdditiveBN(CountsClassifier):
         assert rows is not None
         rows, seed = rows.distinct, seed_of(self.random_state)
         learned = class_table(counts, self.parameters, float(self.ess))
-        log_prior, ratio = prior_and_ratio(self._given_log_prior(len(learned)), learned)
+        log_prior, ratio = prior_and_ratio(self._given_log_prior(counts.schema), learned)
         with progress_bar(self.verbose) as progress:
             members, scores, prior = self._evaluated_members(counts, rows, learned, seed, progress)
             normalise_joints(scores, prior, self.n_jobs)

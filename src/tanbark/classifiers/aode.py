@@ -72,6 +72,7 @@ class AODE(CountsClassifier):
         parameters: str = "dirichlet",
         ess: float = 10.0,
         class_prior: Any = None,
+        class_weight: Any = None,
         encoder: Encoder | Schema | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -79,6 +80,7 @@ class AODE(CountsClassifier):
         self.parameters = parameters
         self.ess = ess
         self.class_prior = class_prior
+        self.class_weight = class_weight
         self.encoder = encoder
         self.n_jobs = n_jobs
 
@@ -91,7 +93,7 @@ class AODE(CountsClassifier):
     def _learn(self, counts: Counts, rows: Rows | None, former: Any) -> SuperParentAverage:
         parameters, ess = self.parameters, float(self.ess)
         learned, alone = value_tables(counts, parameters, ess)
-        given = self._given_log_prior(len(counts.class_counts))
+        given = self._given_log_prior(counts.schema)
         votes = counts.values.sum(axis=0) >= float(self.min_frequency)
         if counts.values.any() and not votes.any():
             warn(

@@ -108,6 +108,7 @@ class AveragedTAN(CountsClassifier):
         edge_prior: Any = None,
         prior: Counts | None = None,
         class_prior: Any = None,
+        class_weight: Any = None,
         encoder: Encoder | Schema | None = None,
         n_jobs: int | None = None,
         random_state: Any = 0,
@@ -118,6 +119,7 @@ class AveragedTAN(CountsClassifier):
         self.edge_prior = edge_prior
         self.prior = prior
         self.class_prior = class_prior
+        self.class_weight = class_weight
         self.encoder = encoder
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -159,7 +161,7 @@ class AveragedTAN(CountsClassifier):
         if self.stubbornness is not None:
             squeezed = _squeezed(gains, factors > 0, float(self.stubbornness))
             posteriors = tuple(TreePosterior(log_factors + gain) for gain in squeezed)
-        log_prior = self._given_log_prior(len(counts.class_counts))
+        log_prior = self._given_log_prior(counts.schema)
         if log_prior is None:
             smoothed = known.class_counts + ess / len(known.class_counts)
             log_prior = np.log(smoothed / smoothed.sum())

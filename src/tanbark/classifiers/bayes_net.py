@@ -70,6 +70,7 @@ class BayesNet(NetworkClassifier):
         restarts: int = 0,
         verbose: bool = False,
         class_prior: Any = None,
+        class_weight: Any = None,
         encoder: Encoder | Schema | None = None,
         n_jobs: int | None = None,
         random_state: Any = 0,
@@ -86,6 +87,7 @@ class BayesNet(NetworkClassifier):
         self.restarts = restarts
         self.verbose = verbose
         self.class_prior = class_prior
+        self.class_weight = class_weight
         self.encoder = encoder
         self.n_jobs = n_jobs
         self.random_state = random_state

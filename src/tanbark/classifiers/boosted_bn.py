@@ -67,8 +67,8 @@ class BoostedBN(CountsClassifier):
         with "grown"), or if there are fewer than 30 distinct rows, no rows are held out, boosting runs to the last
         round, and no edge is tried.
     {verbose}
-    class_prior : array of shape (classes,), default=None
-        Class probabilities to use instead of the learned ones: posteriors are multiplied by their ratio.
+    {class_prior_ratio}
+    {class_weight}
     {encoder}
     {n_jobs}
     random_state : int, RandomState or None, default=0
@@ -123,6 +123,7 @@ class BoostedBN(CountsClassifier):
         patience: int | None = 10,
         verbose: bool = False,
         class_prior: Any = None,
+        class_weight: Any = None,
         encoder: Encoder | Schema | None = None,
         n_jobs: int | None = None,
         random_state: Any = 0,
@@ -134,6 +135,7 @@ class BoostedBN(CountsClassifier):
         self.patience = patience
         self.verbose = verbose
         self.class_prior = class_prior
+        self.class_weight = class_weight
         self.encoder = encoder
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -204,7 +206,7 @@ class BoostedBN(CountsClassifier):
         # All rows may be learned without an error in fewer rounds than a part of them.
         temperatures = trial.temperatures or [default_temperature(len(counts.class_counts))] * len(rounds)
         learned = class_table(counts, self.parameters, float(self.ess))
-        log_prior, ratio = prior_and_ratio(self._given_log_prior(len(learned)), learned)
+        log_prior, ratio = prior_and_ratio(self._given_log_prior(counts.schema), learned)
         return Votes(
             counts,
             tuple(found.network for found in rounds),

@@ -10,7 +10,7 @@ import numpy as np
 
 from tanbark.classifiers.base.counts_classifier import CountsClassifier
 from tanbark.classifiers.base.validation import check_flag, check_number, check_positive, check_seed, seed_of
-from tanbark.classifiers.base.weight_warnings import MIN_CROSS_VALIDATED_WEIGHT, warn_of_unusual_weights
+from tanbark.classifiers.base.weight_warnings import MIN_CROSS_VALIDATED_WEIGHT, warn_of_copies, warn_of_few_rows
 from tanbark.classifiers.evidence_bn import log_class_prior
 from tanbark.counts import Counts, Rows
 from tanbark.evidence.boosted_folds import ClassTables, boost_folds, boosting_folds, default_settings
@@ -47,8 +47,8 @@ class BoostedTables(CountsClassifier):
         How strongly the scores of a cell are shrunk towards zero: the information that is added to that of its rows. It
         is tripled if the rows have a total weight of less than 1,000.
     {verbose}
-    class_prior : array of shape (classes,), default=None
-        Class probabilities to use instead of the learned ones: posteriors are multiplied by their ratio.
+    {class_prior_ratio}
+    {class_weight}
     encoder : Encoder, Schema or None, default=None
         Converts the table to codes. None means ``Encoder(n_bins=64, missing="state")``; a Schema is used as it is.
     {n_jobs}
@@ -117,6 +117,7 @@ class BoostedTables(CountsClassifier):
         ess: float = 1.0,
         verbose: bool = False,
         class_prior: Any = None,
+        class_weight: Any = None,
         encoder: Encoder | Schema | None = None,
         n_jobs: int | None = None,
         random_state: Any = 0,
@@ -129,6 +130,7 @@ class BoostedTables(CountsClassifier):
         self.ess = ess
         self.verbose = verbose
         self.class_prior = class_prior
+        self.class_weight = class_weight
         self.encoder = encoder
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -156,11 +158,14 @@ class BoostedTables(CountsClassifier):
         """The number of tables of each of the models that are averaged."""
         return [len(tables.attributes) for tables in self.model_.folds]
 
+    def _check_rows(self, rows: Rows) -> None:
+        warn_of_copies(rows.distinct)
+
     def _learn(self, counts: Counts, rows: Rows | None, former: Any) -> BoostedClassTables:
         assert rows is not None
-        warn_of_unusual_weights(rows.distinct)
+        warn_of_few_rows(rows.distinct)
         learned = log_class_prior(rows.distinct.class_weights)
-        log_prior, ratio = prior_and_ratio(self._given_log_prior(len(learned)), learned)
+        log_prior, ratio = prior_and_ratio(self._given_log_prior(counts.schema), learned)
         return BoostedClassTables(counts, learned, log_prior, ratio, self._boosted(rows.distinct, learned))
 
     def _boosted(self, rows: Rows, log_prior: np.ndarray[Any, np.dtype[np.float64]]) -> tuple[ClassTables, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from tanbark.classifiers.base.counts_classifier import Array, CountsClassifier
 from tanbark.classifiers.base.validation import check_flag, check_seed, report_unfitted, seed_of
-from tanbark.classifiers.base.weight_warnings import warn_of_unusual_weights
+from tanbark.classifiers.base.weight_warnings import warn_of_copies, warn_of_few_rows
 from tanbark.classifiers.evidence_bn import EvidenceBN, log_class_prior
 from tanbark.counts import Counts, Rows
 from tanbark.evidence.boosted_folds import boost_folds, boosting_folds, default_settings
@@ -47,8 +47,8 @@ class EnsembleBN(CountsClassifier):
         As in `EvidenceBN`: the number of rows by which the distribution of an attribute over all classes is pulled
         towards a uniform one.
     {verbose}
-    class_prior : array of shape (classes,), default=None
-        Class probabilities to use instead of the learned ones: posteriors are multiplied by their ratio.
+    {class_prior_ratio}
+    {class_weight}
     encoder : Encoder, Schema or None, default=None
         Converts the table to codes. None means ``Encoder(n_bins=64, missing="state")``; a Schema is used as it is.
     {n_jobs}
@@ -103,6 +103,7 @@ class EnsembleBN(CountsClassifier):
         ess: float = 2.0,
         verbose: bool = False,
         class_prior: Any = None,
+        class_weight: Any = None,
         encoder: Encoder | Schema | None = None,
         n_jobs: int | None = None,
         random_state: Any = 0,
@@ -110,6 +111,7 @@ class EnsembleBN(CountsClassifier):
         self.ess = ess
         self.verbose = verbose
         self.class_prior = class_prior
+        self.class_weight = class_weight
         self.encoder = encoder
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -145,6 +147,7 @@ class EnsembleBN(CountsClassifier):
         inside = EvidenceBN(
             ess=self.ess,
             class_prior=self.class_prior,
+            class_weight=self.class_weight,
             encoder=self.encoder,
             n_jobs=self.n_jobs,
             random_state=self.random_state,
@@ -152,12 +155,15 @@ class EnsembleBN(CountsClassifier):
         prior, ratio = model.class_log_prior, model.prior_ratio
         return inside.set_model(replace(model.evidence_model, class_log_prior=prior, prior_ratio=ratio))
 
+    def _check_rows(self, rows: Rows) -> None:
+        warn_of_copies(rows.distinct)
+
     def _learn(self, counts: Counts, rows: Rows | None, former: Any) -> Ensemble:
         assert rows is not None
         rows = rows.distinct
         learned = log_class_prior(rows.class_weights)
-        warn_of_unusual_weights(rows)
-        log_prior, ratio = prior_and_ratio(self._given_log_prior(len(learned)), learned)
+        warn_of_few_rows(rows)
+        log_prior, ratio = prior_and_ratio(self._given_log_prior(counts.schema), learned)
         seed = seed_of(self.random_state)
         inside = EvidenceBN(ess=self.ess, n_jobs=self.n_jobs, random_state=seed)
         with progress_bar(self.verbose) as progress:

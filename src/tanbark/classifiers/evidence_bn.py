@@ -23,7 +23,7 @@ from tanbark.classifiers.base.validation import (
     report_unfitted,
     seed_of,
 )
-from tanbark.classifiers.base.weight_warnings import MIN_CROSS_VALIDATED_WEIGHT, warn_of_unusual_weights
+from tanbark.classifiers.base.weight_warnings import MIN_CROSS_VALIDATED_WEIGHT, warn_of_copies, warn_of_few_rows
 from tanbark.counts import Counts, Rows
 from tanbark.evidence.design import LearnedDesign, learn_design
 from tanbark.evidence.parent_selection import (
@@ -88,8 +88,8 @@ class EvidenceBN(CountsClassifier):
     ess : float, default=2.0
         The number of rows by which the distribution of an attribute over all classes is pulled towards a uniform one.
     {verbose}
-    class_prior : array of shape (classes,), default=None
-        Class probabilities to use instead of the learned ones: posteriors are multiplied by their ratio.
+    {class_prior_ratio}
+    {class_weight}
     encoder : Encoder, Schema or None, default=None
         Converts the table to codes. None means ``Encoder(n_bins=64, missing="state")``; a Schema is used as it is.
     {n_jobs}
@@ -171,6 +171,7 @@ class EvidenceBN(CountsClassifier):
         ess: float = 2.0,
         verbose: bool = False,
         class_prior: Any = None,
+        class_weight: Any = None,
         encoder: Encoder | Schema | None = None,
         n_jobs: int | None = None,
         random_state: Any = 0,
@@ -183,6 +184,7 @@ class EvidenceBN(CountsClassifier):
         self.ess = ess
         self.verbose = verbose
         self.class_prior = class_prior
+        self.class_weight = class_weight
         self.encoder = encoder
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -234,16 +236,19 @@ class EvidenceBN(CountsClassifier):
 
     # Learning
 
+    def _check_rows(self, rows: Rows) -> None:
+        warn_of_copies(rows.distinct)
+
     def _learn(self, counts: Counts, rows: Rows | None, former: Any) -> EvidenceModel:
         assert rows is not None
-        warn_of_unusual_weights(rows.distinct)
+        warn_of_few_rows(rows.distinct)
         with progress_bar(self.verbose) as progress:
             return self._learned(counts, rows.distinct, progress)[0]
 
     def _learned(self, counts: Counts, rows: Rows, progress: Progress) -> tuple[EvidenceModel, Selected]:
         """Return the model of distinct rows, and how its parameters were found."""
         learned_prior = log_class_prior(rows.class_weights)
-        log_prior, ratio = prior_and_ratio(self._given_log_prior(len(learned_prior)), learned_prior)
+        log_prior, ratio = prior_and_ratio(self._given_log_prior(counts.schema), learned_prior)
         progress("leaving each row out", 0, None)
         learned = self._designed(rows, learned_prior, self.n_jobs)
         selected = self._selected(learned, rows, progress)
@@ -329,6 +334,7 @@ class EvidenceBN(CountsClassifier):
         """
         with raising_interrupts():
             self.validate_parameters()
+            self._check_incremental()
             model = self._fitted_model()
             if has_no_rows(X) and has_no_rows(y):
                 return self
@@ -349,10 +355,12 @@ class EvidenceBN(CountsClassifier):
         -------
         self
         """
+        self._check_incremental()
         model = self.model_
+        rows = self._reweighted(rows)
         counts = model.counts + self._count(rows)
         learned = log_class_prior(counts.class_counts)
-        log_prior, ratio = prior_and_ratio(self._given_log_prior(len(learned)), learned)
+        log_prior, ratio = prior_and_ratio(self._given_log_prior(counts.schema), learned)
         self._set_learned(model.with_rows(rows, counts, learned, log_prior, ratio))
         return self
 

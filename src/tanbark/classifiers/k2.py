@@ -72,6 +72,7 @@ class K2(NetworkClassifier):
         parameters: str = "dirichlet",
         ess: float = 1.0,
         class_prior: Any = None,
+        class_weight: Any = None,
         encoder: Encoder | Schema | None = None,
         n_jobs: int | None = None,
         random_state: Any = 0,
@@ -81,6 +82,7 @@ class K2(NetworkClassifier):
         self.parameters = parameters
         self.ess = ess
         self.class_prior = class_prior
+        self.class_weight = class_weight
         self.encoder = encoder
         self.n_jobs = n_jobs
         self.random_state = random_state

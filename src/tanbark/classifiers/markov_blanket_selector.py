@@ -39,6 +39,7 @@ class MarkovBlanketSelector(TransformerMixin, BaseEstimator):
     max_memory : float, default=None
         The maximum number of bytes that an exact search may use; None means most of the free memory.
     {verbose}
+    {class_weight}
     encoder : Encoder, Schema or None, default=None
         Converts the table to codes for the search; None means ``Encoder()``. The columns themselves are passed on
         unchanged.
@@ -84,6 +85,7 @@ class MarkovBlanketSelector(TransformerMixin, BaseEstimator):
         ess: float = 1.0,
         max_memory: float | None = None,
         verbose: bool = False,
+        class_weight: Any = None,
         encoder: Encoder | Schema | None = None,
         n_jobs: int | None = None,
         random_state: Any = 0,
@@ -93,6 +95,7 @@ class MarkovBlanketSelector(TransformerMixin, BaseEstimator):
         self.ess = ess
         self.max_memory = max_memory
         self.verbose = verbose
+        self.class_weight = class_weight
         self.encoder = encoder
         self.n_jobs = n_jobs
         self.random_state = random_state

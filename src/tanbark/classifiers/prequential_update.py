@@ -80,6 +80,7 @@ def pending_update(classifier: CountsClassifier, half_life: float | None = None)
     ValueError
         If the classifier cannot be updated, or not with a half-life.
     """
+    classifier._check_incremental()
     if isinstance(classifier, EvidenceBN):
         if half_life is not None:
             raise ValueError(

@@ -205,6 +205,7 @@ class Stream(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         reason = self.model.why_rows_needed()
         if reason is not None:
             raise TypeError(reason)
+        self.model._check_incremental()
         if self.window is not None:
             check_number("window", self.window, 1)
         life = self.half_life
@@ -249,7 +250,7 @@ class Stream(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _learn(self, counts: Counts, rows: Rows, former: Model | None) -> None:
         """Learn from the counts so far and further rows."""
         classifier = self.model_
-        classifier.model_ = classifier._learn(self._remembered(counts, rows), None, former)
+        classifier.model_ = classifier._learn(self._remembered(counts, classifier._reweighted(rows)), None, former)
         self.rows_ += len(rows.classes)
         self.classes_ = classifier.classes_
         self.n_features_in_ = classifier.n_features_in_

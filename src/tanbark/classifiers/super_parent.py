@@ -72,6 +72,7 @@ class SuperParent(NetworkClassifier):
         parameters: str = "dirichlet",
         ess: float = 10.0,
         class_prior: Any = None,
+        class_weight: Any = None,
         encoder: Encoder | Schema | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -79,6 +80,7 @@ class SuperParent(NetworkClassifier):
         self.parameters = parameters
         self.ess = ess
         self.class_prior = class_prior
+        self.class_weight = class_weight
         self.encoder = encoder
         self.n_jobs = n_jobs
 

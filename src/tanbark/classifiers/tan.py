@@ -95,6 +95,7 @@ class TAN(NetworkClassifier):
         ess: float = 10.0,
         restructure: str = "always",
         class_prior: Any = None,
+        class_weight: Any = None,
         encoder: Encoder | Schema | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -103,6 +104,7 @@ class TAN(NetworkClassifier):
         self.ess = ess
         self.restructure = restructure
         self.class_prior = class_prior
+        self.class_weight = class_weight
         self.encoder = encoder
         self.n_jobs = n_jobs
 

@@ -322,6 +322,21 @@ class Counts(Immutable):
         add_rows(codes, labels, self.schema.offset, self.table, table)
         return Counts(self.schema, self.class_counts + np.bincount(labels, minlength=len(self.class_counts)), table)
 
+    def reweighted(self, class_factors: NDArray[np.float64]) -> Counts:
+        """Return the counts of each class multiplied by a factor.
+
+        Parameters
+        ----------
+        class_factors : ndarray of shape (n_classes,)
+
+        Returns
+        -------
+        counts : Counts
+        """
+        with np.errstate(over="ignore"):
+            table = self.table * class_factors.reshape(-1, *[1] * self.order)
+            return Counts(self.schema, self.class_counts * class_factors, table)
+
     def under(self, schema: Schema) -> Counts:
         """Return the same counts under an extended schema.
 

@@ -108,6 +108,19 @@ class Rows:
         weights = None if self.weights is None else self.weights[chosen]
         return Rows(self.schema, np.ascontiguousarray(self.codes[:, chosen]), self.classes[chosen], weights)
 
+    def reweighted(self, class_factors: NDArray[np.float64]) -> Rows:
+        """Return the rows with their weights multiplied by a factor of their class.
+
+        Parameters
+        ----------
+        class_factors : ndarray of shape (n_classes,)
+
+        Returns
+        -------
+        rows : Rows
+        """
+        return Rows(self.schema, self.codes, self.classes, self.each * class_factors[self.classes])
+
     def _sort_keys(self) -> list[NDArray[np.int64]]:
         """Return keys that identify each row, with as many columns packed into one integer as fit."""
         key = self.classes.astype(np.int64)

@@ -57,7 +57,7 @@ class NetworkClassifier(CountsClassifier):
     def _learn(self, counts: Counts, rows: Rows | None, former: Any) -> NetworkModel:
         network, findings = self._learn_network(counts, rows, former)
         seed = seed_of(self.random_state) if hasattr(self, "random_state") else None
-        given = self._given_log_prior(len(counts.schema.classes))
+        given = self._given_log_prior(counts.schema)
         return NetworkModel.with_prior(counts, network, given, seed, findings)
 
     def _check_common_parameters(self) -> None:

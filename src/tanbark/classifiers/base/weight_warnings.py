@@ -48,17 +48,18 @@ def warn_of_tiny_weights_for_search(rows: Rows) -> None:
     warn_of_tiny_weights(rows, MIN_SEARCHED_WEIGHT, "the search for a structure finds few edges or none")
 
 
-def warn_of_unusual_weights(rows: Rows) -> None:
-    """Warn if the weights of distinct rows do not look like numbers of rows.
+def warn_of_few_rows(rows: Rows) -> None:
+    """Warn if the weights of distinct rows sum to less than two rows, so that there is no cross-validation."""
+    warn_of_tiny_weights(rows, MIN_CROSS_VALIDATED_WEIGHT, "probabilities stay close to the class frequencies")
 
-    If each is 2 or more, the table was perhaps appended to itself. Rows of a few categories may occur often, but then
-    their numbers have no common divisor. If they sum to less than two rows, there is no cross-validation.
+
+def warn_of_copies(rows: Rows) -> None:
+    """Warn if the weight of each distinct row is 2 or more: the table was perhaps appended to itself.
+
+    Rows of a few categories may occur often, but then their numbers have no common divisor.
     """
     weights = rows.each
-    if len(weights) < MIN_NOTICED_ROWS:
-        return
-    warn_of_tiny_weights(rows, MIN_CROSS_VALIDATED_WEIGHT, "probabilities stay close to the class frequencies")
-    if weights.min() < 2:
+    if len(weights) < MIN_NOTICED_ROWS or weights.min() < 2:
         return
     whole = weights.max() < MAX_EXACT_WEIGHT and (weights == np.floor(weights)).all()
     if not whole or np.gcd.reduce(weights.astype(np.int64)) > 1:

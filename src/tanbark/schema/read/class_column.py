@@ -12,7 +12,7 @@ from scipy.sparse import issparse
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import column_or_1d
 
-from tanbark.messages import warn
+from tanbark.messages import first_values, warn
 from tanbark.schema.encode.columns import UNKNOWN
 from tanbark.schema.read.raw_columns import Dates, Labels, Numbers, is_missing
 from tanbark.schema.read.table_reader import Table, read_column, unmasked
@@ -119,8 +119,7 @@ def codes_among(labels: Sequence[Any], codes: NDArray[np.int64], classes: Sequen
     at = {label: i for i, label in enumerate(classes)}
     unknown = next((label for label in labels if label not in at), None)
     if unknown is not None:
-        known = ", ".join(map(repr, classes[:10])) + (", ..." if len(classes) > 10 else "")
-        raise ValueError(f"unknown class {unknown!r}; the known classes are {known}")
+        raise ValueError(f"unknown class {unknown!r}; the known classes are {first_values(classes)}")
     places = np.array([at[label] for label in labels], np.int64)
     return codes if np.array_equal(places, np.arange(len(places))) else np.append(places, UNKNOWN)[codes]
 
@@ -190,7 +189,7 @@ def usable_rows(
         raise ValueError(
             f"Found input variables with inconsistent numbers of samples: X has {table.rows}, y has {len(target.codes)}"
         )
-    weights = None if sample_weight is None else _checked_weights(sample_weight, table.rows)
+    weights = None if sample_weight is None else checked_weights(sample_weight, table.rows)
     keep = target.codes >= 0
     if not keep.all():
         warn_of_dropped(int((~keep).sum()))
@@ -212,7 +211,7 @@ def warn_of_dropped(rows: int) -> None:
         warn(f"{subject} dropped")
 
 
-def _checked_weights(sample_weight: Any, rows: int) -> Weights:
+def checked_weights(sample_weight: Any, rows: int) -> Weights:
     """Return the weights as floats, and raise ValueError if they are invalid."""
     if np.ma.is_masked(sample_weight):
         raise ValueError("sample_weight has masked values; give every row a weight")
