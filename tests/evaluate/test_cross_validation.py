@@ -7,15 +7,15 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from tanbark import TAN, Encoder, NaiveBayes
-from tanbark.datasets import lenses
+from tanbark import TAN, Encoder, EvidenceBN, NaiveBayes
+from tanbark.datasets import lenses, tic_tac_toe
 from tanbark.evaluate import cross_validate
 from tanbark.evaluate.folds import Split, stratified_folds
 
@@ -279,3 +279,61 @@ def test_invalid_settings_of_the_model_are_refused(declared_frame):
         cross_validate(TAN(ess=-1.0), *declared_frame(), folds=3)
     with pytest.raises(ValueError, match="which the table does not have"):
         cross_validate(TAN(encoder=Encoder(categorical=["zz"])), *declared_frame(), folds=3)
+
+
+# Weights of rows and of classes
+
+
+def weighted_table():
+    X, y = tic_tac_toe()
+    return X, y, np.random.default_rng(0).integers(0, 4, len(y)).astype(float)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [TAN(), EvidenceBN(depth=0), make_pipeline(OneHotEncoder(handle_unknown="ignore"), LogisticRegression())],
+    ids=["TAN", "EvidenceBN", "pipeline"],
+)
+def test_weights_count_in_learning_and_in_the_metrics(model):
+    X, y, weights = weighted_table()
+    found = cross_validate(model, X, y, folds=3, sample_weight=weights)
+    assert sorted(np.concatenate([fold.rows for fold in found.folds])) == np.flatnonzero(weights).tolist()
+    last = {"logisticregression__sample_weight": None} if hasattr(model, "steps") else {"sample_weight": None}
+    for at, fold in enumerate(found.folds):
+        others = np.setdiff1d(np.flatnonzero(weights), fold.rows)
+        fitted = clone(model).fit(X[others], y[others], **dict.fromkeys(last, weights[others]))
+        np.testing.assert_allclose(fold.log_probabilities, fitted.predict_log_proba(X[fold.rows]), rtol=1e-12)
+        wrong = fitted.predict(X[fold.rows]) != y[fold.rows]
+        assert found.score("error")[at] == pytest.approx(np.average(wrong, weights=weights[fold.rows]))
+    assert np.array_equal(found.pooled_weights, weights[np.concatenate([fold.rows for fold in found.folds])])
+
+
+@pytest.mark.parametrize("classifier", [TAN, EvidenceBN])
+@pytest.mark.parametrize("class_weight", ["balanced", {"negative": 2.5}])
+def test_class_weights_are_those_of_the_training_rows_of_each_fold(classifier, class_weight):
+    X, y, _ = weighted_table()
+    X = pd.DataFrame(X).astype("category")
+    model = classifier(class_weight=class_weight)
+    found = cross_validate(model, X, y, folds=3)
+    assert found.shared == 3
+    for fold in found.folds:
+        others = np.setdiff1d(np.arange(len(y)), fold.rows)
+        counts = np.unique(y[others], return_counts=True)[1]
+        factors = len(others) / (2 * counts) if class_weight == "balanced" else np.array([2.5, 1.0])
+        fitted = classifier().fit(X.iloc[others], y[others], factors[(y[others] == "positive").astype(int)])
+        expected = fitted.predict_proba(X.iloc[fold.rows])
+        np.testing.assert_allclose(np.exp(fold.log_probabilities), expected, rtol=1e-6, atol=1e-9)
+
+
+def test_a_weight_for_a_class_that_a_fold_lacks_is_no_error_but_one_for_an_unknown_class_is():
+    X, y, _ = weighted_table()
+    y = y.astype(object)
+    y[5] = "draw"
+    with pytest.warns(UserWarning, match="the class 'draw' has 1 row, fewer than the 3 folds"):
+        found = cross_validate(TAN(class_weight={"draw": 2}), X, y, folds=3)
+    assert found.mean("error") < 0.4
+    with (
+        pytest.warns(UserWarning, match="the class 'draw' has 1 row"),
+        pytest.raises(ValueError, match=r"^class_weight names 'drew', which is not a class; the classes are 'draw'"),
+    ):
+        cross_validate(TAN(class_weight={"drew": 2}), X, y, folds=3)

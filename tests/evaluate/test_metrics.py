@@ -159,3 +159,15 @@ def test_better_predictions_are_better_by_every_metric(name):
     good = np.log([[0.9, 0.1], [0.1, 0.9], [0.8, 0.2], [0.2, 0.8]])
     better, worse = METRICS[name](truth, good), METRICS[name](truth, good[:, ::-1])
     assert better > worse if name in HIGHER_IS_BETTER else better < worse
+
+
+@given(predictions(), st.data())
+@settings(max_examples=60)
+@pytest.mark.parametrize("metric", [*METRICS, "log_score"])
+def test_a_weight_is_a_repetition_of_the_row(metric, drawn, data):
+    truth, probabilities = drawn
+    measure = METRICS.get(metric, log_score)
+    weights = np.array(data.draw(st.lists(st.integers(1, 4), min_size=len(truth), max_size=len(truth))))
+    expected = measure(np.repeat(truth, weights), np.repeat(logs(probabilities), weights, axis=0))
+    found = measure(truth, logs(probabilities), weights.astype(float))
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)

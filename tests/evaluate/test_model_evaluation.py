@@ -213,3 +213,44 @@ def test_what_cannot_be_evaluated_is_refused_in_a_sentence(declared_frame, monke
         evaluate_model(model, X, y)
     with pytest.raises(ValueError, match=r"^the confusion matrix of 50 classes needs too much"):
         EvaluationAccumulator(range(50))
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("batch", [200, 7])
+def test_a_weight_counts_a_row_so_often(classes, batch):
+    probabilities, labels, y = drawn(classes=classes)
+    y = np.where(np.arange(200) % 20 == 3, "yak", y)
+    weights = np.random.default_rng(1).integers(0, 4, 200)
+    accumulator = EvaluationAccumulator(labels)
+    for start in range(0, 200, batch):
+        part = slice(start, start + batch)
+        accumulator.add(np.log(probabilities[part]), accumulator.codes(y[part]), weights[part])
+    found = accumulator.result()
+    expected = evaluated(np.repeat(probabilities, weights, axis=0), labels, np.repeat(y, weights))
+    assert found.rows == (weights > 0).sum()
+    assert found.unknown_rows == ((weights > 0) & (y == "yak")).sum()
+    assert found.weight == expected.weight == expected.rows == weights.sum()
+    for name in (*FIGURES[3:], "support", "precision", "recall"):
+        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=1e-12, err_msg=name)
+
+
+def test_weights_must_be_valid_and_given_for_all_rows_or_for_none():
+    probabilities, labels, y = drawn()
+    accumulator = EvaluationAccumulator(labels)
+    accumulator.add(np.log(probabilities), accumulator.codes(y), np.ones(200))
+    with pytest.raises(ValueError, match="either all rows have weights, or none has"):
+        accumulator.add(np.log(probabilities), accumulator.codes(y))
+    with pytest.raises(ValueError, match="sample_weight must be non-negative"):
+        accumulator.add(np.log(probabilities), accumulator.codes(y), np.full(200, -1.0))
+    with pytest.raises(ValueError, match=r"sample_weight has shape \(3,\), expected \(200,\)"):
+        accumulator.add(np.log(probabilities), accumulator.codes(y), np.ones(3))
+
+
+def test_a_model_is_evaluated_with_weights():
+    probabilities, _, y = drawn()
+    model = TAN().fit(probabilities, y)
+    weights = np.arange(200) % 3
+    found = evaluate_model(model, probabilities, y, sample_weight=weights)
+    expected = evaluate_model(model, np.repeat(probabilities, weights, axis=0), np.repeat(y, weights))
+    assert found.accuracy == pytest.approx(expected.accuracy, rel=1e-12)
+    assert found.log_loss_standard_error == pytest.approx(expected.log_loss_standard_error, rel=1e-12)

@@ -1,7 +1,7 @@
 """Evaluation: cross-validation, comparison and recommendation of classifiers, and tests of significance.
 
-`evaluate_model` evaluates a fitted classifier on labelled rows. `leaking_columns` finds columns that alone predict the
-class.
+`evaluate_model` evaluates a fitted classifier on labelled rows. `least_cost_classes` predicts the classes of least
+expected cost. `leaking_columns` finds columns that alone predict the class.
 
 The tests are in `tanbark.evaluate.significance`, the metrics in `tanbark.evaluate.metrics`, the plots in
 `tanbark.evaluate.plots`.
@@ -11,6 +11,7 @@ from tanbark.evaluate.candidates import candidate_models, candidate_names
 from tanbark.evaluate.comparison import Comparison, LearningCurve, compare, learning_curve
 from tanbark.evaluate.comparison_page import comparison_html
 from tanbark.evaluate.cross_validation import cross_validate
+from tanbark.evaluate.decisions import least_cost_classes
 from tanbark.evaluate.leakage import LeakingColumn, leaking_columns
 from tanbark.evaluate.metrics import METRICS
 from tanbark.evaluate.model_evaluation import Evaluation, EvaluationAccumulator, evaluate_model
@@ -39,6 +40,7 @@ __all__ = [
     "evaluate_model",
     "leaking_columns",
     "learning_curve",
+    "least_cost_classes",
     "recommend",
     "select_model",
 ]

@@ -147,6 +147,7 @@ def compare(
     folds: int = 10,
     repeats: int = 1,
     groups: Any = None,
+    sample_weight: Any = None,
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: Progress | None = None,
@@ -162,6 +163,7 @@ def compare(
     {compared_models}
     {folds_and_repeats}
     {groups}
+    {evaluation_weights}
     random_state : int, default=0
         Seed of the folds.
     n_jobs : int or None, default=None
@@ -199,6 +201,7 @@ def compare(
         folds=folds,
         repeats=repeats,
         groups=groups,
+        sample_weight=sample_weight,
         random_state=random_state,
         n_jobs=n_jobs,
         progress=progress,
@@ -240,6 +243,7 @@ def learning_curve(
     folds: int = 10,
     repeats: int = 1,
     groups: Any = None,
+    sample_weight: Any = None,
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: Progress | None = None,
@@ -255,6 +259,7 @@ def learning_curve(
         Proportions of the training rows, above 0 and at most 1.
     {folds_and_repeats}
     {groups}
+    {evaluation_weights}
     random_state : int, default=0
         Seed of the folds and of the shares.
     n_jobs : int or None, default=None
@@ -275,7 +280,7 @@ def learning_curve(
         raise ValueError("shares is empty; give at least one share of the training rows")
     for share in shares:
         check_share(share)
-    trial = Trial(X, y, folds, repeats, random_state, n_jobs, groups)
+    trial = Trial(X, y, folds, repeats, random_state, n_jobs, groups, sample_weight)
     curve = LearningCurve()
     total = len(shares) * len(models) * folds * repeats
     done = 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from numbers import Real
@@ -19,8 +19,10 @@ from joblib import delayed, effective_n_jobs
 from narwhals import dependencies
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
+from tanbark.classifiers.base.class_weights import check_weighted_classes
 from tanbark.classifiers.base.counts_classifier import CountsClassifier
 from tanbark.classifiers.base.validation import check_jobs, check_number
 from tanbark.evaluate.folds import (
@@ -72,7 +74,7 @@ class Answer:
     notes: frozenset[Note] = frozenset()
 
 
-def learn(model: Any, X: Any, y: Any, test: Any) -> Answer:
+def learn(model: Any, X: Any, y: Any, test: Any, weights: Array | None = None) -> Answer:
     """Fit a clone of a classifier to `X` and `y` and return its predictions for the rows of `test`.
 
     Values of the fold that cannot be read count as missing, however many there are.
@@ -80,13 +82,29 @@ def learn(model: Any, X: Any, y: Any, test: Any) -> Answer:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         began = time.perf_counter()
-        fitted = clone(model).fit(X, y)
+        fitted = _unfitted(model, y).fit(X, y, **_fit_arguments(model, weights))
         learned = time.perf_counter()
         with collecting(UnreadableValues()):
             found = predicted_log_probabilities(fitted, test)
         now = time.perf_counter()
     notes = frozenset((warning.category, str(warning.message)) for warning in caught)
     return Answer(found, fitted.classes_, len(y), learned - began, now - learned, notes)
+
+
+def _unfitted(model: Any, y: Any) -> Any:
+    """Return a clone of a classifier whose `class_weight` names no classes that are absent from the training rows."""
+    fresh = clone(model)
+    if isinstance(fresh, CountsClassifier) and isinstance(fresh.class_weight, Mapping):
+        present = set(y.tolist())
+        fresh.set_params(class_weight={k: v for k, v in fresh.class_weight.items() if k in present})
+    return fresh
+
+
+def _fit_arguments(model: Any, weights: Array | None) -> dict[str, Array]:
+    """Return the argument of `fit` that passes weights of rows; a pipeline passes them to its last step."""
+    if weights is None:
+        return {}
+    return {f"{model.steps[-1][0]}__sample_weight" if isinstance(model, Pipeline) else "sample_weight": weights}
 
 
 def with_unseen_classes(classes: NDArray[Any], known: list[NDArray[Any]]) -> NDArray[Any]:
@@ -110,7 +128,15 @@ class Trial:
     """A table and its folds, on which any number of classifiers can be cross-validated; see `cross_validate`."""
 
     def __init__(
-        self, X: Any, y: Any, folds: int, repeats: int, random_state: int, n_jobs: int | None, groups: Any = None
+        self,
+        X: Any,
+        y: Any,
+        folds: int,
+        repeats: int,
+        random_state: int,
+        n_jobs: int | None,
+        groups: Any = None,
+        sample_weight: Any = None,
     ) -> None:
         check_number("folds", folds, 2)
         check_number("repeats", repeats, 1)
@@ -127,9 +153,10 @@ class Trial:
         target.name_beside(table.names or ())
         self.rows = table.rows
         of_rows = None if groups is None else read_groups(groups, self.rows)
-        self.known = np.flatnonzero(target.codes >= 0)
+        self._table, self._target, self._weights = usable_rows(table, target, sample_weight)
+        is_weighted = True if sample_weight is None else np.asarray(sample_weight, np.float64) > 0
+        self.known = np.flatnonzero((target.codes >= 0) & is_weighted)
         self._groups = None if of_rows is None else of_rows[self.known]
-        self._table, self._target, _ = usable_rows(table, target, None)
         self.classes, self.truth = self._target.labels, self._target.codes
         self._reading = (time.perf_counter() - began) / max(table.rows, 1)
         self._check(folds)
@@ -207,7 +234,8 @@ class Trial:
         rows = held_out if len(self.known) == self.rows else self.known[held_out]
         log_probabilities = align_classes(answer.log_probabilities, answer.classes, classes)
         seconds = answer.fit_seconds, answer.predict_seconds
-        return Fold(rows, self.truth[held_out], log_probabilities, answer.learned_from, *seconds)
+        weights = None if self._weights is None else self._weights[held_out]
+        return Fold(rows, self.truth[held_out], log_probabilities, answer.learned_from, *seconds, weights)
 
     def _learned_from(self, repeat: int, k: int, share: float) -> Places:
         """Return the training rows, as positions among the rows that have a class."""
@@ -223,6 +251,7 @@ class Trial:
                 take_rows(self.X, self.known[inside := self._learned_from(repeat, k, share)]),
                 self.classes[self.truth[inside]],
                 take_rows(self.X, self.known[self.splits[repeat].inside(k)]),
+                None if self._weights is None else self._weights[inside],
             )
             for repeat, k in parts
         )
@@ -241,6 +270,11 @@ class Trial:
         if not isinstance(model, CountsClassifier):
             return False
         model.validate_parameters()
+        if model.class_weight is not None:
+            check_weighted_classes(model.class_weight, self.classes.tolist())
+        # Differences of sums of weights would have rounding errors.
+        if self._weights is not None:
+            return False
         # Fitting to rows is slow, so let the processes share the work.
         return model.why_rows_needed() is None or effective_n_jobs(self.n_jobs) == 1
 
@@ -322,6 +356,7 @@ def cross_validate(
     repeats: int = 1,
     share: float = 1.0,
     groups: Any = None,
+    sample_weight: Any = None,
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: Progress | None = None,
@@ -344,6 +379,7 @@ def cross_validate(
     share : float, default=1.0
         Proportion of the training rows of each class that the classifier is fitted to.
     {groups}
+    {evaluation_weights}
     random_state : int, default=0
         Seed of the folds and of the share.
     n_jobs : int or None, default=None
@@ -358,9 +394,10 @@ def cross_validate(
 
     Notes
     -----
-    All metrics are computed from the predicted probabilities, whatever threshold `predict` uses. A warning is passed on
-    if it occurs in every fold. Folds that a classifier makes of the training rows, for example to choose its penalties,
-    do not keep groups together.
+    All metrics are computed from the predicted probabilities, whatever threshold `predict` uses. They are weighted by
+    `sample_weight`, but not by the `class_weight` of a classifier. A warning is passed on if it occurs in every fold.
+    Folds that a classifier makes of the training rows, for example to choose its penalties, do not keep groups
+    together.
 
     Examples
     --------
@@ -372,4 +409,4 @@ def cross_validate(
     >>> found.score("error").round(2)
     array([0.33, 0.17, 0.33, 0.33])
     """
-    return Trial(X, y, folds, repeats, random_state, n_jobs, groups).of(model, share, progress)
+    return Trial(X, y, folds, repeats, random_state, n_jobs, groups, sample_weight).of(model, share, progress)

@@ -1,7 +1,8 @@
 """Metrics of predicted class probabilities.
 
 Every function takes the true class of each row, as an integer, and the log probabilities of all classes, of shape
-(rows, classes). As in scikit-learn, probabilities below 2**-52 are raised to it, so that the loss of a row is bounded.
+(rows, classes); optionally also the weights of the rows: a weight of three counts the row three times. As in
+scikit-learn, probabilities below 2**-52 are raised to it, so that the loss of a row is bounded.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from tanbark.shared_docs import insert_shared_docs
 
 Truth = NDArray[np.int64]
 LogProbabilities = NDArray[np.float64]
-Metric = Callable[[Truth, LogProbabilities], float]
+Weights = NDArray[np.float64]
+Metric = Callable[[Truth, LogProbabilities, Weights | None], float]
 
 MIN_LOG_PROBABILITY = float(np.log(np.finfo(np.float64).eps))
 N_CONFIDENCE_BINS = 15
@@ -24,7 +26,7 @@ N_CONFIDENCE_BINS = 15
 
 
 @insert_shared_docs
-def error(truth: Truth, log_probabilities: LogProbabilities) -> float:
+def error(truth: Truth, log_probabilities: LogProbabilities, weights: Weights | None = None) -> float:
     """Return the proportion of misclassified rows; ties between classes go to the first.
 
     {metric_parameters}
@@ -40,11 +42,11 @@ def error(truth: Truth, log_probabilities: LogProbabilities) -> float:
     >>> error(np.array([0, 0, 0, 1]), log_p)
     0.25
     """
-    return float((log_probabilities.argmax(axis=1) != truth).mean())
+    return float(np.average(log_probabilities.argmax(axis=1) != truth, weights=weights))
 
 
 @insert_shared_docs
-def log_score(truth: Truth, log_probabilities: LogProbabilities) -> float:
+def log_score(truth: Truth, log_probabilities: LogProbabilities, weights: Weights | None = None) -> float:
     """Return the negative log probability of the true classes in nats, summed over rows.
 
     This is LogScore, eq 30 of Cerquides and Lopez de Mantaras (2003).
@@ -56,11 +58,12 @@ def log_score(truth: Truth, log_probabilities: LogProbabilities) -> float:
     float
     """
     given = log_probabilities[np.arange(len(truth)), truth]
-    return float(-np.maximum(given, MIN_LOG_PROBABILITY).sum())
+    losses = -np.maximum(given, MIN_LOG_PROBABILITY)
+    return float(losses.sum() if weights is None else weights @ losses)
 
 
 @insert_shared_docs
-def log_loss(truth: Truth, log_probabilities: LogProbabilities) -> float:
+def log_loss(truth: Truth, log_probabilities: LogProbabilities, weights: Weights | None = None) -> float:
     """Return the mean negative log probability of the true classes in nats.
 
     {metric_parameters}
@@ -69,11 +72,11 @@ def log_loss(truth: Truth, log_probabilities: LogProbabilities) -> float:
     -------
     float
     """
-    return log_score(truth, log_probabilities) / len(truth)
+    return log_score(truth, log_probabilities, weights) / _total(truth, weights)
 
 
 @insert_shared_docs
-def brier(truth: Truth, log_probabilities: LogProbabilities) -> float:
+def brier(truth: Truth, log_probabilities: LogProbabilities, weights: Weights | None = None) -> float:
     """Return the Brier score: the mean squared distance between probabilities and true classes, from 0 to 2.
 
     {metric_parameters}
@@ -90,11 +93,11 @@ def brier(truth: Truth, log_probabilities: LogProbabilities) -> float:
     """
     probabilities = np.exp(log_probabilities)
     given = probabilities[np.arange(len(truth)), truth]
-    return float((np.square(probabilities).sum(axis=1) - 2.0 * given + 1.0).mean())
+    return float(np.average(np.square(probabilities).sum(axis=1) - 2.0 * given + 1.0, weights=weights))
 
 
 @insert_shared_docs
-def auc(truth: Truth, log_probabilities: LogProbabilities) -> float:
+def auc(truth: Truth, log_probabilities: LogProbabilities, weights: Weights | None = None) -> float:
     """Return the area under the ROC curve; for more than two classes the mean over each class against the rest.
 
     Classes that no row or every row belongs to are left out. The result is NaN if no class remains.
@@ -117,7 +120,11 @@ def auc(truth: Truth, log_probabilities: LogProbabilities) -> float:
     chosen = [1] if classes == 2 else range(classes)
     # scikit-learn does not accept minus infinity.
     scores = np.maximum(log_probabilities, np.finfo(np.float64).min)
-    areas = [roc_auc_score(truth == k, scores[:, k]) for k in chosen if 0 < (truth == k).sum() < len(truth)]
+    areas = [
+        roc_auc_score(truth == k, scores[:, k], sample_weight=weights)
+        for k in chosen
+        if 0 < (truth == k).sum() < len(truth)
+    ]
     return float(np.mean(areas)) if areas else float("nan")
 
 
@@ -128,18 +135,18 @@ class ByConfidence:
     Parameters
     ----------
     rows : array of shape (N_CONFIDENCE_BINS,)
-        Number of rows in each interval.
+        Number, or total weight, of the rows in each interval.
     confidence, accuracy : array of shape (N_CONFIDENCE_BINS,)
         Mean confidence and proportion of correct predictions; 0 in empty intervals.
     """
 
-    rows: NDArray[np.int64]
+    rows: NDArray[np.int64] | NDArray[np.float64]
     confidence: NDArray[np.float64]
     accuracy: NDArray[np.float64]
 
 
 @insert_shared_docs
-def by_confidence(truth: Truth, log_probabilities: LogProbabilities) -> ByConfidence:
+def by_confidence(truth: Truth, log_probabilities: LogProbabilities, weights: Weights | None = None) -> ByConfidence:
     """Return accuracy and mean confidence in intervals of confidence.
 
     {metric_parameters}
@@ -151,25 +158,23 @@ def by_confidence(truth: Truth, log_probabilities: LogProbabilities) -> ByConfid
     confidence = np.exp(log_probabilities.max(axis=1))
     correct = log_probabilities.argmax(axis=1) == truth
     at = np.minimum((confidence * N_CONFIDENCE_BINS).astype(np.int64), N_CONFIDENCE_BINS - 1)
-    rows = np.bincount(at, minlength=N_CONFIDENCE_BINS)
-    divisor = np.maximum(rows, 1)
+    rows = np.bincount(at, weights, N_CONFIDENCE_BINS)
+    each = np.ones(len(truth)) if weights is None else weights
+    divisor = np.where(rows > 0, rows, 1)
     return ByConfidence(
         rows,
-        np.bincount(at, confidence, N_CONFIDENCE_BINS) / divisor,
-        np.bincount(at, correct, N_CONFIDENCE_BINS) / divisor,
+        np.bincount(at, each * confidence, N_CONFIDENCE_BINS) / divisor,
+        np.bincount(at, each * correct, N_CONFIDENCE_BINS) / divisor,
     )
 
 
-def calibration_error(truth: Truth, log_probabilities: LogProbabilities) -> float:
+@insert_shared_docs
+def calibration_error(truth: Truth, log_probabilities: LogProbabilities, weights: Weights | None = None) -> float:
     """Return the expected calibration error: the mean distance between accuracy and confidence.
 
     Confidence is the probability of the predicted class; rows are grouped by it into fifteen intervals of equal width.
 
-    Parameters
-    ----------
-    truth : array of shape (rows,)
-        The true class of each row, as an index into the columns of `log_probabilities`.
-    log_probabilities : array of shape (rows, classes)
+    {metric_parameters}
 
     Returns
     -------
@@ -183,8 +188,13 @@ def calibration_error(truth: Truth, log_probabilities: LogProbabilities) -> floa
     >>> round(calibration_error(np.array([0, 1]), np.log([[0.9, 0.1], [0.9, 0.1]])), 4)
     0.4
     """
-    found = by_confidence(truth, log_probabilities)
-    return float(np.abs(found.rows * (found.accuracy - found.confidence)).sum() / len(truth))
+    found = by_confidence(truth, log_probabilities, weights)
+    return float(np.abs(found.rows * (found.accuracy - found.confidence)).sum() / _total(truth, weights))
+
+
+def _total(truth: Truth, weights: Weights | None) -> float:
+    """Return the number, or the total weight, of the rows."""
+    return float(len(truth) if weights is None else weights.sum())
 
 
 METRICS: dict[str, Metric] = {

@@ -14,12 +14,14 @@ from tanbark.evaluate.metrics import (
     N_CONFIDENCE_BINS,
     LogProbabilities,
     Truth,
+    Weights,
     auc,
     brier,
     by_confidence,
 )
 from tanbark.memory import check_free_memory
-from tanbark.schema.read.class_column import read_labelled_rows
+from tanbark.messages import first_values
+from tanbark.schema.read.class_column import checked_weights, read_labelled_rows
 
 Array = NDArray[np.float64]
 
@@ -32,6 +34,9 @@ UNKNOWN_CLASS = -2
 @dataclass(frozen=True, eq=False)
 class Evaluation:
     """Performance of a fitted classifier on labelled rows.
+
+    If rows have weights, a row of weight three counts as three rows in everything except `rows`, `unlabelled_rows` and
+    `unknown_rows`.
 
     A row whose class the model does not know counts as one whose class has probability 0: it is wrong in the accuracy,
     its log loss is the largest there is, 36.04 nats (see `tanbark.evaluate.metrics`), and in the AUC it belongs to the
@@ -67,6 +72,8 @@ class Evaluation:
         Number of rows by true class (first axis) and most probable class, without rows of unknown classes.
     predicted : array of int of shape (classes,)
         Number of rows for which each class is the most probable one.
+    weight : float
+        Total weight of the rows; their number if they have no weights.
     """
 
     classes: NDArray[Any]
@@ -81,13 +88,14 @@ class Evaluation:
     brier: float
     auc: float
     calibration_error: float
-    confusion: NDArray[np.int64]
-    predicted: NDArray[np.int64]
+    confusion: NDArray[np.number]
+    predicted: NDArray[np.number]
+    weight: float
 
     @property
-    def support(self) -> NDArray[np.int64]:
+    def support(self) -> NDArray[np.number]:
         """Number of rows of each class."""
-        support: NDArray[np.int64] = self.confusion.sum(axis=1)
+        support: NDArray[np.number] = self.confusion.sum(axis=1)
         return support
 
     @property
@@ -101,7 +109,7 @@ class Evaluation:
         return _ratio(self.confusion.diagonal(), self.support)
 
 
-def _ratio(part: NDArray[np.int64], whole: NDArray[np.int64]) -> Array:
+def _ratio(part: NDArray[np.number], whole: NDArray[np.number]) -> Array:
     ratio: Array = np.divide(part, whole, out=np.full(len(whole), nan), where=whole > 0)
     return ratio
 
@@ -137,7 +145,8 @@ class EvaluationAccumulator:
         check_free_memory(8.0 * (n_classes + 1) * n_classes, task, "evaluate a model with fewer classes")
         self.unlabelled_rows = 0
         # The last true class stands for all those that the model does not know.
-        self._confusion = np.zeros((n_classes + 1, n_classes), np.int64)
+        self._confusion: NDArray[np.number] = np.zeros((n_classes + 1, n_classes), np.int64)
+        self._unknown_rows = 0
         self._losses = _Moments()
         self._known_losses = _Moments()
         self._brier = 0.0
@@ -148,6 +157,7 @@ class EvaluationAccumulator:
         self._for_auc = slice(1, None) if n_classes == 2 else slice(None)
         self._truths: list[NDArray[np.int32]] = []
         self._scores: list[NDArray[np.float32]] = []
+        self._weights: list[Weights] = []
 
     @property
     def rows(self) -> int:
@@ -170,7 +180,7 @@ class EvaluationAccumulator:
         places = [self._place.get(label, UNKNOWN_CLASS) for label in target.labels.tolist()]
         return np.array([*places, NO_CLASS], np.int64)[target.codes]
 
-    def add(self, log_probabilities: LogProbabilities, truth: Truth) -> None:
+    def add(self, log_probabilities: LogProbabilities, truth: Truth, weights: Any = None) -> None:
         """Add the predictions for some rows.
 
         Parameters
@@ -178,29 +188,41 @@ class EvaluationAccumulator:
         log_probabilities : array of shape (rows, classes)
         truth : array of int of shape (rows,)
             The true class of each row, as returned by `codes`.
+        weights : array of shape (rows,), default=None
+            The weights of the rows, in every call or in none. A row of weight zero is left out.
         """
         log_probabilities = np.asarray(log_probabilities, np.float64)
         expected = len(truth), len(self.classes)
         if log_probabilities.shape != expected:
             raise ValueError(f"log_probabilities must have the shape {expected}, got {log_probabilities.shape}")
-        labelled = truth != NO_CLASS
-        self.unlabelled_rows += int((~labelled).sum())
-        if not labelled.any():
+        each = None if weights is None else checked_weights(weights, len(truth))
+        used = truth != NO_CLASS
+        self.unlabelled_rows += int((~used).sum())
+        if each is not None:
+            used &= each > 0
+        if not used.any():
             return
+        if self.rows and (each is None) == bool(self._weights):
+            raise ValueError("either all rows have weights, or none has")
         n_classes = len(self.classes)
-        if not labelled.all():
-            log_probabilities, truth = log_probabilities[labelled], truth[labelled]
+        if not used.all():
+            log_probabilities, truth = log_probabilities[used], truth[used]
+            each = None if each is None else each[used]
         if np.isnan(log_probabilities).any():
             raise ValueError("log_probabilities has values that are NaN")
         is_known = truth != UNKNOWN_CLASS
+        self._unknown_rows += int((~is_known).sum())
         truth = np.where(is_known, truth, n_classes)
         with_unknown = np.column_stack([log_probabilities, np.full(len(truth), -np.inf)])
-        np.add.at(self._confusion, (truth, log_probabilities.argmax(axis=1)), 1)
+        if each is not None:
+            self._confusion = self._confusion.astype(np.float64, copy=False)
+            self._weights.append(each)
+        np.add.at(self._confusion, (truth, log_probabilities.argmax(axis=1)), 1 if each is None else each)
         losses = -np.maximum(with_unknown[np.arange(len(truth)), truth], MIN_LOG_PROBABILITY)
-        self._losses.add(losses)
-        self._known_losses.add(losses[is_known])
-        self._brier += brier(truth, with_unknown) * len(truth)
-        bins = by_confidence(truth, with_unknown)
+        self._losses.add(losses, each)
+        self._known_losses.add(losses[is_known], None if each is None else each[is_known])
+        self._brier += brier(truth, with_unknown, each) * (len(truth) if each is None else each.sum())
+        bins = by_confidence(truth, with_unknown, each)
         self._bin_rows += bins.rows
         self._bin_confidence += bins.rows * bins.confidence
         self._bin_correct += bins.rows * bins.accuracy
@@ -219,30 +241,30 @@ class EvaluationAccumulator:
         ValueError
             If no row has a class, or none has a class that the model knows.
         """
-        rows = self.rows
-        unknown = int(self._confusion[-1].sum())
+        rows, weight = self.rows, self._losses.weight
         if not rows:
             raise ValueError("no row has a class; there is nothing to evaluate")
-        if unknown == rows:
-            known = ", ".join(map(repr, self.classes.tolist()[:10])) + (", ..." if len(self.classes) > 10 else "")
+        if self._unknown_rows == rows:
+            known = first_values(self.classes.tolist())
             raise ValueError(f"no row has a class that the model knows; the known classes are {known}")
         confusion = self._confusion[:-1].copy()
-        accuracy = float(confusion.trace() / rows)
+        accuracy = float(confusion.trace() / weight)
         return Evaluation(
             classes=self.classes,
             rows=rows,
             unlabelled_rows=self.unlabelled_rows,
-            unknown_rows=unknown,
+            unknown_rows=self._unknown_rows,
             accuracy=accuracy,
-            accuracy_standard_error=sqrt(accuracy * (1.0 - accuracy) / (rows - 1)) if rows > 1 else nan,
+            accuracy_standard_error=_of_share(accuracy, weight),
             log_loss=self._losses.mean,
             log_loss_standard_error=self._losses.standard_error,
             known_log_loss=self._known_losses.mean,
-            brier=self._brier / rows,
+            brier=self._brier / weight,
             auc=self._auc(),
-            calibration_error=float(np.abs(self._bin_correct - self._bin_confidence).sum() / rows),
+            calibration_error=float(np.abs(self._bin_correct - self._bin_confidence).sum() / weight),
             confusion=confusion,
             predicted=self._confusion.sum(axis=0),
+            weight=weight,
         )
 
     def _auc(self) -> float:
@@ -252,7 +274,8 @@ class EvaluationAccumulator:
         scores = np.concatenate(self._scores, dtype=np.float64)
         if len(self.classes) == 2:
             scores = np.broadcast_to(scores, (len(scores), 2))
-        return auc(np.concatenate(self._truths), scores)
+        weights = np.concatenate(self._weights) if self._weights else None
+        return auc(np.concatenate(self._truths), scores, weights)
 
 
 class _Moments:
@@ -260,30 +283,39 @@ class _Moments:
 
     def __init__(self) -> None:
         self.rows = 0
+        self.weight = 0.0
         self.mean = nan
         self._squares = 0.0
 
-    def add(self, values: Array) -> None:
-        """Add the values of a batch."""
+    def add(self, values: Array, weights: Weights | None) -> None:
+        """Add the values of a batch, with their weights."""
         if not len(values):
             return
-        mean, before = float(values.mean()), self.rows
-        self._squares += float(np.square(values - mean).sum())
+        mean, before = float(np.average(values, weights=weights)), self.weight
+        squares = np.square(values - mean)
+        added = float(len(values) if weights is None else weights.sum())
+        self._squares += float(squares.sum() if weights is None else weights @ squares)
         self.rows += len(values)
+        self.weight += added
         if before:
             apart = mean - self.mean
-            self._squares += apart**2 * before * len(values) / self.rows
-            self.mean += apart * len(values) / self.rows
+            self._squares += apart**2 * before * added / self.weight
+            self.mean += apart * added / self.weight
         else:
             self.mean = mean
 
     @property
     def standard_error(self) -> float:
-        """The standard error of the mean; NaN for fewer than two values."""
-        return sqrt(self._squares / (self.rows - 1) / self.rows) if self.rows > 1 else nan
+        """The standard error of the mean; NaN for a weight of at most one row."""
+        return sqrt(self._squares / (self.weight - 1) / self.weight) if self.weight > 1 else nan
 
 
-def evaluate_model(model: Any, X: Any, y: Any) -> Evaluation:
+def _of_share(share: float, weight: float) -> float:
+    """Return the standard error of a share; NaN for a weight of at most one row."""
+    return sqrt(share * (1.0 - share) / (weight - 1)) if weight > 1 else nan
+
+
+def evaluate_model(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Evaluation:
     """Evaluate a fitted classifier on labelled rows that it was not fitted to.
 
     Parameters
@@ -293,6 +325,8 @@ def evaluate_model(model: Any, X: Any, y: Any) -> Evaluation:
     X : array, data frame or Arrow table of shape (rows, attributes)
     y : array or series of shape (rows,)
         Rows without a class are left out.
+    sample_weight : array of shape (rows,), default=None
+        A weight of three counts the row three times; a weight of zero leaves it out.
 
     Returns
     -------
@@ -323,7 +357,7 @@ def evaluate_model(model: Any, X: Any, y: Any) -> Evaluation:
     log_probabilities = predicted_log_probabilities(model, X)
     if len(log_probabilities) != len(truth):
         raise ValueError(f"X has {len(log_probabilities)} rows, but y has {len(truth)}")
-    accumulator.add(log_probabilities, truth)
+    accumulator.add(log_probabilities, truth, sample_weight)
     return accumulator.result()
 
 

@@ -34,7 +34,7 @@ def roc(results: Mapping[str, CrossValidation]) -> str:
         axes.plot([0.0, 1.0], [0.0, 1.0], **_FAINT)
         for at, (name, result) in enumerate(results.items()):
             label = f"{_plain(name)}  {result.mean('auc'):.3f}"
-            axes.plot(*mean_curve(*result.pooled), label=label, **line_style(at))
+            axes.plot(*mean_curve(*result.pooled, result.pooled_weights), label=label, **line_style(at))
         axes.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal")
         axes.set(xlabel="share of the others detected", ylabel="share of the class detected")
         axes.legend(loc="lower right", title="area")
@@ -42,7 +42,7 @@ def roc(results: Mapping[str, CrossValidation]) -> str:
         return svg(figure, f"ROC curves, areas: {areas}")
 
 
-def mean_curve(truth: NDArray[np.int64], log_probabilities: Array) -> tuple[Array, Array]:
+def mean_curve(truth: NDArray[np.int64], log_probabilities: Array, weights: Array | None = None) -> tuple[Array, Array]:
     """Return the false and true positive rates of a ROC curve.
 
     Parameters
@@ -50,6 +50,8 @@ def mean_curve(truth: NDArray[np.int64], log_probabilities: Array) -> tuple[Arra
     truth : array of shape (rows,)
         The true class of each row, as an integer.
     log_probabilities : array of shape (rows, classes)
+    weights : array of shape (rows,), default=None
+        The weights of the rows; None gives each row weight 1.
 
     Returns
     -------
@@ -62,7 +64,7 @@ def mean_curve(truth: NDArray[np.int64], log_probabilities: Array) -> tuple[Arra
     # scikit-learn does not accept minus infinity.
     scores = np.maximum(log_probabilities, np.finfo(np.float64).min)
     curves = [
-        roc_curve(truth == k, scores[:, k])[:2]
+        roc_curve(truth == k, scores[:, k], sample_weight=weights)[:2]
         for k in ([1] if classes == 2 else range(classes))
         if 0 < (truth == k).sum() < len(truth)
     ]
@@ -91,8 +93,8 @@ def reliability(results: Mapping[str, CrossValidation]) -> str:
         lowest = min((1.0 / result.classes.size for result in results.values()), default=0.0)
         axes.plot([0.0, 1.0], [0.0, 1.0], **_FAINT)
         for at, (name, result) in enumerate(results.items()):
-            found = by_confidence(*result.pooled)
-            label = f"{_plain(name)}  {calibration_error(*result.pooled):.3f}"
+            found = by_confidence(*result.pooled, result.pooled_weights)
+            label = f"{_plain(name)}  {calibration_error(*result.pooled, result.pooled_weights):.3f}"
             marker = MARKERS[at % len(MARKERS)]
             some = found.rows > 0
             share = found.rows[some] / found.rows.sum()
@@ -110,7 +112,9 @@ def reliability(results: Mapping[str, CrossValidation]) -> str:
         below.yaxis.set_major_formatter("{x:.0%}")
         handles = axes.get_legend_handles_labels()
         figure.legend(*handles, loc="upper center", bbox_to_anchor=(0.5, 0.02), ncols=2, title="calibration error")
-        errors = ", ".join(f"{name} {calibration_error(*one.pooled):.3f}" for name, one in results.items())
+        errors = ", ".join(
+            f"{name} {calibration_error(*one.pooled, one.pooled_weights):.3f}" for name, one in results.items()
+        )
         return svg(figure, f"Reliability diagram, calibration errors: {errors}")
 
 

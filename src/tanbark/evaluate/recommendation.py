@@ -69,7 +69,7 @@ class Baseline:
         -------
         Baseline
         """
-        counts = np.bincount(np.concatenate([fold.truth for fold in result.folds]))
+        counts = np.bincount(result.pooled[0], result.pooled_weights)
         shares = counts / counts.sum()
         commonest = int(counts.argmax())
         entropy = -float(shares @ np.log(np.maximum(shares, np.finfo(np.float64).tiny)))
@@ -290,7 +290,7 @@ def _nature(kind: str, model: Any) -> str:
 
 def _calibration_sentence(name: str, result: CrossValidation) -> str:
     """Return whether the probabilities are calibrated, over the rows of all folds, since single folds are small."""
-    bins = by_confidence(*result.pooled)
+    bins = by_confidence(*result.pooled, result.pooled_weights)
     shares = bins.rows / bins.rows.sum()
     error = float(np.abs(shares * (bins.accuracy - bins.confidence)).sum())
     # The error to expect by chance if accuracy equals confidence: the mean absolute deviation of a normal variable.

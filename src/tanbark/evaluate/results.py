@@ -32,6 +32,8 @@ class Fold:
     fit_seconds, predict_seconds : float
         Seconds to fit and to predict. If the whole table was read, encoded and counted at once, they include the
         fold's share of that time.
+    weights : array of shape (rows of the fold,), default=None
+        The weights of the rows; None gives each row weight 1.
     """
 
     rows: Places
@@ -40,6 +42,7 @@ class Fold:
     learned_from: int
     fit_seconds: float
     predict_seconds: float
+    weights: Array | None = None
 
 
 @insert_shared_docs
@@ -78,7 +81,9 @@ class CrossValidation:
             raise ValueError(f"there is no metric {metric!r}; the metrics are {', '.join(METRICS)}")
         if metric not in self._scores:
             measure = METRICS[metric]
-            self._scores[metric] = np.array([measure(fold.truth, fold.log_probabilities) for fold in self.folds])
+            self._scores[metric] = np.array(
+                [measure(fold.truth, fold.log_probabilities, fold.weights) for fold in self.folds]
+            )
         return self._scores[metric]
 
     @property
@@ -96,6 +101,12 @@ class CrossValidation:
         """The true classes and the log probabilities of the rows of all folds, concatenated."""
         folds = self.folds
         return np.concatenate([f.truth for f in folds]), np.concatenate([f.log_probabilities for f in folds])
+
+    @property
+    def pooled_weights(self) -> Array | None:
+        """The weights of the rows of all folds, concatenated; None if each row has weight 1."""
+        weights = [fold.weights for fold in self.folds if fold.weights is not None]
+        return np.concatenate(weights) if weights else None
 
     @property
     def learned_from(self) -> float:

@@ -80,6 +80,7 @@ def select_model(
     folds: int = 10,
     repeats: int = 1,
     groups: Any = None,
+    sample_weight: Any = None,
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: Progress | None = None,
@@ -102,6 +103,7 @@ def select_model(
         The metric that ranks the classifiers.
     {folds_and_repeats}
     {groups}
+    {evaluation_weights}
     random_state : int, default=0
         Seed of the folds.
     n_jobs : int or None, default=None
@@ -162,6 +164,7 @@ def select_model(
                 folds=folds,
                 repeats=repeats,
                 groups=groups,
+                sample_weight=sample_weight,
                 random_state=random_state,
                 n_jobs=n_jobs,
                 progress=_by_expected_seconds(progress or silent, task, steps),
@@ -169,7 +172,7 @@ def select_model(
 
     with _recorded_warnings() as of_columns:
         if checks_columns:
-            clone(encoder or Encoder()).fit(X, y)
+            clone(encoder or Encoder()).fit(X, y, sample_weight)
     _load_kernels(encoder, X, y)
     with _recorded_warnings() as of_models:
         comparison = curve_of("comparing", list(models), (1.0,))[1.0]

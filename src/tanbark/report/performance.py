@@ -118,7 +118,7 @@ def performance_section(performance: Performance, name: str) -> str:
     result = performance.result
     figures = {metric: result.mean(metric) for metric in METRICS}
     # The calibration error of a small fold is biased upwards; like the diagram, use the rows of all folds.
-    figures["calibration_error"] = calibration_error(*result.pooled)
+    figures["calibration_error"] = calibration_error(*result.pooled, result.pooled_weights)
     shown = [
         ("accuracy", f"{1 - figures['error']:.1%}"),
         ("log loss", f"{figures['log_loss']:.3f} nats"),
