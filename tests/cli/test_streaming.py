@@ -222,3 +222,25 @@ def test_a_database_that_cannot_be_read_gets_one_sentence(run, tmp_path, query, 
 )
 def test_the_address_of_a_database_is_printed_without_its_password(address, shown):
     assert without_password(address) == shown
+
+
+@pytest.mark.parametrize("options", [("--weight", "few"), ("--class-weight", "yes=2"), ("--class-weight", "balanced")])
+def test_weights_are_not_streamed_but_read_into_memory_if_a_model_is_chosen(
+    write, run, mixed, tmp_path, monkeypatch, options
+):
+    write(mixed, tmp_path / "t.parquet")
+    run("fit", "t.parquet", "--target", "walk", "--model", "tan", "-o", "kept.tanbark", *options)
+    monkeypatch.setattr(learning, "MAX_BYTES_IN_MEMORY", 1)
+    refused = run("fit", "t.parquet", "--target", "walk", "-o", "refused.tanbark", *options, code=1).stderr
+    assert "but weights need all of its rows in memory; choose the model to read them, for example" in refused
+    assert not (tmp_path / "refused.tanbark").exists()
+    run("fit", "t.parquet", "--target", "walk", "--model", "tan", "-o", "again.tanbark", *options)
+    assert (tmp_path / "kept.tanbark").read_bytes() == (tmp_path / "again.tanbark").read_bytes()
+
+
+def test_a_class_prior_by_label_holds_for_a_streamed_table(write, run, mixed, tmp_path, monkeypatch):
+    write(mixed, tmp_path / "t.parquet")
+    monkeypatch.setattr(learning, "MAX_BYTES_IN_MEMORY", 1)
+    run("fit", "t.parquet", "--target", "walk", "-m", "tan", "--set", 'class_prior={"yes": 0.25, "no": 0.75}')
+    model = tanbark.load("t.tanbark")
+    np.testing.assert_allclose(np.exp(model.class_log_prior_), [0.75, 0.25])

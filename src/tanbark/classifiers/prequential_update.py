@@ -112,25 +112,24 @@ class PendingUpdate(ABC):
         self.classifier = classifier
         self.rows = self.rows_of_new_classes = 0
         self._model = classifier.model_
-        self._correct = 0
-        self._loss = 0.0
+        self._weight = self._correct = self._loss = 0.0
 
     @property
     def accuracy(self) -> float:
-        """The share of rows whose class was the most probable one."""
-        return self._correct / self.rows if self.rows else float("nan")
+        """The share of rows, by weight, whose class was the most probable one."""
+        return self._correct / self._weight if self._weight else float("nan")
 
     @property
     def log_loss(self) -> float:
         """The mean negative log probability of the rows' classes, in nats; see `PrequentialScores`."""
-        return self._loss / self.rows if self.rows else float("nan")
+        return self._loss / self._weight if self._weight else float("nan")
 
     @property
     def former_weight(self) -> float:
         """The factor by which the weight of the rows learned before is multiplied."""
         return 1.0
 
-    def add(self, X: Any, y: Any) -> None:
+    def add(self, X: Any, y: Any, sample_weight: Any = None) -> None:
         """Score further rows, and prepare to learn them.
 
         Parameters
@@ -138,16 +137,21 @@ class PendingUpdate(ABC):
         X : array, data frame or Arrow table of shape (rows, attributes)
         y : array or series of shape (rows,)
             Classes without missing values.
+        sample_weight : array of shape (rows,), default=None
+            A weight of three counts the row three times; a weight of zero leaves it out.
         """
         classifier, model = self.classifier, self._model
-        rows = classifier._further_rows(self._schema, X, y)
+        rows = classifier._further_rows(self._schema, X, y, sample_weight)
+        if not len(rows.classes):
+            return
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             scores = prequential_scores(model, rows, model.counts.class_counts.sum(), classifier.n_jobs)
         self.rows += len(scores.losses)
         self.rows_of_new_classes += int(scores.new_class.sum())
-        self._correct += int(scores.correct.sum())
-        self._loss += float(scores.losses.sum())
+        self._weight += float(rows.each.sum())
+        self._correct += float(rows.each @ scores.correct)
+        self._loss += float(rows.each @ scores.losses)
         self._prepare(rows)
 
     @property

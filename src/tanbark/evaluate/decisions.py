@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.evaluate.model_evaluation import NO_CLASS
 from tanbark.messages import first_values
 
 Array = NDArray[np.float64]
@@ -88,6 +89,64 @@ def cost_matrix(classes: list[Any], costs: Mapping[tuple[Any, Any], float]) -> A
             raise ValueError(f"{error} must be a number from 0 to {MAX_COST:g}, got {cost!r}")
         matrix[place[true], place[predicted]] = cost
     return matrix
+
+
+class CostTally:
+    """The costs of decisions on labelled rows, batch by batch.
+
+    A row whose class the classifier does not know costs 1, whatever is predicted.
+
+    Parameters
+    ----------
+    matrix : array of shape (classes, classes)
+        See `cost_matrix`.
+
+    Attributes
+    ----------
+    weight : float
+        The number, or total weight, of the rows so far.
+    """
+
+    def __init__(self, matrix: Array) -> None:
+        # Negative codes stand for rows of unknown classes.
+        self._matrix = np.vstack([matrix, np.ones(len(matrix))])
+        self.weight = self._cost = self._cost_of_most_probable = 0.0
+
+    def decide(self, probabilities: Array) -> NDArray[np.int64]:
+        """Return the index of the prediction of least expected cost for each row."""
+        return least_cost_codes(probabilities, self._matrix[:-1])
+
+    def add(self, probabilities: Array, truth: NDArray[np.int64], weights: Array | None = None) -> None:
+        """Add the predictions for some rows.
+
+        Parameters
+        ----------
+        probabilities : array of shape (rows, classes)
+        truth : array of int of shape (rows,)
+            The true class of each row, as `EvaluationAccumulator.codes` returns it.
+        weights : array of shape (rows,), default=None
+        """
+        labelled = truth != NO_CLASS
+        each = labelled.astype(np.float64) if weights is None else labelled * weights
+        decided = self.decide(probabilities)
+        known = np.maximum(truth, -1)
+        self.weight += float(each.sum())
+        self._cost += float(each @ self._matrix[known, decided])
+        self._cost_of_most_probable += float(each @ self._matrix[known, probabilities.argmax(axis=1)])
+
+    @property
+    def mean(self) -> float:
+        """The mean cost per row of decisions of least expected cost."""
+        return self._cost / self.weight if self.weight else float("nan")
+
+    @property
+    def mean_of_most_probable(self) -> float:
+        """The mean cost per row of predicting the most probable class."""
+        return self._cost_of_most_probable / self.weight if self.weight else float("nan")
+
+    def document(self) -> dict[str, float]:
+        """Return the mean costs for a JSON document."""
+        return {"mean_cost": self.mean, "mean_cost_of_most_probable": self.mean_of_most_probable}
 
 
 def least_cost_codes(probabilities: Array, matrix: Array) -> NDArray[np.int64]:

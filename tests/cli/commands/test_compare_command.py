@@ -165,3 +165,12 @@ def test_a_column_that_predicts_the_class_is_noted(run, tmp_path):
     said = run("compare", "t.csv", "--keep", "when", "-m", "naive-bayes", "--folds", 2, "--jobs", 1).stdout
     assert "column 'when' alone predicts the class in 100.0% of the rows; check for leakage" in said
     assert "before the class, leave it out with --ignore" in said.replace("\n", " ")
+
+
+def test_weights_are_used_and_repeated_in_the_command_to_fit(run, write, table, tmp_path):
+    times = [1 + i % 3 for i in range(40)]
+    write(table.append_column("times", [times]), tmp_path / "t.csv")
+    said = run("compare", "t.csv", "--target", "walk", "--weight", "times", *QUICK).stdout
+    assert "3 stratified folds, rows weighted by 'times'" in said
+    assert re.search(r"tanbark fit t.csv --target walk --model \S+ --weight times\n", said)
+    assert "rows weighted by &#x27;times&#x27;" in (tmp_path / "t-comparison.html").read_text()

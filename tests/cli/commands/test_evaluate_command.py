@@ -77,3 +77,56 @@ def test_rows_without_a_class_and_of_unknown_classes_are_noted(run, model, tmp_p
 def test_rows_that_cannot_be_evaluated_get_one_sentence(run, model, tmp_path, text, sentence):
     (tmp_path / "test.csv").write_text(text)
     assert sentence in run("evaluate", "m.tanbark", "test.csv", code=1).stderr
+
+
+def test_weighted_figures_are_those_of_repeated_rows(write, run, table, model, tmp_path):
+    test, times = table.slice(25), [i % 3 for i in range(15)]
+    write(test.append_column("times", [times]), tmp_path / "test.csv")
+    write(test.take(np.repeat(np.arange(15), times)), tmp_path / "repeated.csv")
+    found = json.loads(run("evaluate", "m.tanbark", "test.csv", "--weight", "times", "--json").stdout)
+    again = json.loads(run("evaluate", "m.tanbark", "repeated.csv", "--json").stdout)
+    assert found["weight"] == {"column": "times", "total": 15.0}
+    assert found["rows"] == 10
+    for name in ("accuracy", "log_loss"):
+        assert found[name] == pytest.approx(again[name], rel=1e-9)
+    for name in ("brier", "auc", "calibration_error"):
+        assert found[name] == pytest.approx(again[name], rel=1e-9)
+    assert found["confusion"] == again["confusion"]
+    shown = run("evaluate", "m.tanbark", "test.csv", "--weight", "times").stdout
+    assert shown.startswith("m.tanbark on test.csv: 10 rows with a known walk, weighted by 'times' to a total of 15\n")
+
+
+def test_mean_costs_are_those_of_decisions_of_least_expected_cost(write, run, table, model, tmp_path):
+    test = table.slice(25)
+    y = np.array(test.column("walk").to_pylist(), object)
+    y[3] = "perhaps"
+    times = np.arange(15) % 3
+    write(test.set_column(3, "walk", [y.tolist()]).append_column("times", [times.tolist()]), tmp_path / "test.csv")
+    proba = model.predict_proba(test.drop_columns(["walk"]))
+    cost = {("no", "yes"): 7.0, ("yes", "no"): 1.0, ("perhaps", "no"): 1.0, ("perhaps", "yes"): 1.0}
+    plain = model.classes_[proba.argmax(axis=1)]
+    least = np.where(7 * proba[:, 0] <= proba[:, 1], "yes", "no")
+    for options, weights in ((), None), (("--weight", "times"), times):
+        means = [
+            np.average([cost.get(pair, 0.0) for pair in zip(y.tolist(), of.tolist())], weights=weights)
+            for of in (least, plain)
+        ]
+        words = ("evaluate", "m.tanbark", "test.csv", "--cost", "no:yes=7", *options)
+        found = json.loads(run(*words, "--json").stdout)
+        assert [found["mean_cost"], found["mean_cost_of_most_probable"]] == pytest.approx(means)
+        assert found["costs"] == [{"true": "no", "predicted": "yes", "cost": 7.0}]
+        assert f"per row; {means[1]:.3f} for the most probable class" in run(*words).stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--weight", "times"), "test.csv has no column 'times'; it has 'sky', 'wind', 'degrees', 'walk'"),
+        (("--weight", "walk"), "'walk' is the class and cannot have the option --weight"),
+        (("--weight", "sky"), "column 'sky' holds 'rain' in row 1; --weight needs a number of at least 0 in every row"),
+        (("--cost", "no:maybe=2"), "--cost names 'maybe', which is not a class; the classes are 'no', 'yes'"),
+    ],
+)
+def test_weights_and_costs_that_make_no_sense_are_refused(write, run, table, model, tmp_path, options, words):
+    write(table.slice(25), tmp_path / "test.csv")
+    assert words in run("evaluate", "m.tanbark", "test.csv", *options, code=1).stderr

@@ -239,10 +239,10 @@ def test_few_rows_are_not_cross_validated(run, tmp_path):
 
 
 def test_compiling_is_no_learning(write, run, table, tmp_path, monkeypatch):
-    def fit(model, X, y):
+    def fit(model, X, y, sample_weight=None):
         with event.trigger_event("numba:compiler_lock"):
             time.sleep(0.5)
-        return learn(model, X, y)
+        return learn(model, X, y, sample_weight)
 
     learn = tanbark.TAN.fit
     monkeypatch.setattr(tanbark.TAN, "fit", fit)
@@ -321,3 +321,99 @@ def test_labels_that_look_like_numbers_or_times_stay_as_written_when_asked(write
     run("fit", "odds.csv", "-t", "walk", "--cv", "0")
     columns = tanbark.load(tmp_path / "odds.tanbark").schema_.columns
     assert [(column.low, column.high) for column in columns] == [(1.5, 2.5), (1e5, 2.0**64)]
+
+
+# Weights of rows and classes
+
+
+def weighted(table):
+    return table.append_column("times", pa.array([i % 4 for i in range(table.num_rows)]))
+
+
+def test_weights_of_rows_are_learned_with_and_are_no_column(write, run, table, tmp_path):
+    write(weighted(table), tmp_path / "t.csv")
+    said = run("fit", "t.csv", "--target", "walk", "--weight", "times", "-m", "tan").stdout
+    y = nw.from_native(table.column("walk"), series_only=True).alias("walk")
+    peer = tanbark.TAN().fit(table.drop_columns(["walk"]), y, [i % 4 for i in range(40)])
+    assert np.array_equal(tanbark.load("t.tanbark").counts_.table, peer.counts_.table)
+    assert "weights      times: a total of 60 over 30 rows" in said
+    assert "in 5-fold cross-validation, rows weighted by 'times' (always" in said
+    share = peer.counts_.class_counts / 60
+    assert f"no {share[0]:.1%}, yes {share[1]:.1%}" in said
+
+
+def test_the_figures_of_weighted_rows_are_those_of_python(write, run, table, tmp_path):
+    from tanbark.evaluate import cross_validate
+
+    write(weighted(table), tmp_path / "t.csv")
+    told = json.loads(run("fit", "t.csv", "-t", "walk", "--weight", "times", "-m", "tan", "--json").stdout)
+    encoder = tanbark.Encoder(coerce=tanbark.load("t.tanbark").schema_.recipe)
+    X, y = table.drop_columns(["walk"]), table.column("walk").to_pylist()
+    found = cross_validate(tanbark.TAN(encoder=encoder), X, y, folds=5, sample_weight=[i % 4 for i in range(40)])
+    assert told["cross_validation"]["log_loss"]["mean"] == pytest.approx(found.mean("log_loss"), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("options", "settings"),
+    [
+        (("--class-weight", "balanced"), {"class_weight": "balanced"}),
+        (("--set", "class_weight=balanced"), {"class_weight": "balanced"}),
+        (("--class-weight", "yes=3", "--class-weight", "no=2"), {"class_weight": {"yes": 3.0, "no": 2.0}}),
+        (("--set", 'class_weight={"yes": 3}'), {"class_weight": {"yes": 3}}),
+        (("--set", "class_prior=uniform"), {"class_prior": "uniform"}),
+        (("--set", 'class_prior={"yes": 0.25, "no": 0.75}'), {"class_prior": {"yes": 0.25, "no": 0.75}}),
+    ],
+)
+def test_weights_and_prior_probabilities_of_classes_are_those_of_python(write, run, table, tmp_path, options, settings):
+    write(table, tmp_path / "t.csv")
+    said = run("fit", "t.csv", "--target", "walk", *options).stdout
+    model, peer = tanbark.load("t.tanbark"), expected(table, "walk", **settings)
+    X = table.drop_columns(["walk"])
+    np.testing.assert_array_equal(model.predict_proba(X), peer.predict_proba(X))
+    assert {name: getattr(model, name) for name in settings} == settings
+    # What is common among the rows is not changed by the weights of classes.
+    yes = table.column("walk").to_pylist().count("yes") / 40
+    assert f"no {1 - yes:.1%}, yes {yes:.1%}" in said
+    assert f"(always predicting {'yes' if yes > 0.5 else 'no'!r}: {max(yes, 1 - yes):.1%})" in said
+
+
+def test_labels_that_are_numbers_are_found_by_their_text(write, run, table, tmp_path):
+    walk = pa.array([int(label == "yes") for label in table.column("walk").to_pylist()])
+    write(table.set_column(3, "walk", walk), tmp_path / "t.csv")
+    run("fit", "t.csv", "--target", "walk", "--class-weight", "1=3", "--set", 'class_prior={"0": 0.5, "1": 0.5}')
+    model = tanbark.load("t.tanbark")
+    assert (model.class_weight, model.class_prior) == ({1: 3.0}, {0: 0.5, 1: 0.5})
+
+
+def test_suggested_commands_repeat_weights(write, run, table, tmp_path):
+    write(weighted(table), tmp_path / "t.csv")
+    said = run("fit", "t.csv", "--target", "walk", "--weight", "times", "--class-weight", "yes=3").stdout
+    assert "tanbark fit t.csv --target walk --weight times --class-weight yes=3 --best -o best.tanbark" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--weight", "time"), "--weight names the column 'time', which is not in t.csv"),
+        (("--weight", "walk"), "'walk' is the class and cannot have the option --weight"),
+        (("--weight", "times", "--keep", "times"), "--weight and --keep both name the column 'times'; use one"),
+        (("--weight", "sky"), "column 'sky' holds 'sun' in row 1; --weight needs a number of at least 0 in every row"),
+        (("--weight", "degrees"), "column 'degrees' has no value in row 4; --weight needs a number of at least 0"),
+        (("--weight", "zero"), "column 'zero' is 0 in every row; --weight needs a positive weight"),
+        (
+            ("--class-weight", "maybe=3"),
+            "class_weight names 'maybe', which is not a class; the classes are 'no', 'yes'",
+        ),
+        (("--class-weight", "yes=-3"), "class_weight of 'yes' must be a positive number"),
+        (("--class-weight", "yes"), "--class-weight must be balanced, or LABEL=WEIGHT (repeatable), got 'yes'"),
+        (
+            ("--class-weight", "yes=3", "--set", "class_weight=balanced"),
+            "--class-weight and --set class_weight both set the weights of classes; use one",
+        ),
+        (("--set", "class_prior=even"), "class_prior must be 2 probabilities that sum to 1"),
+    ],
+)
+def test_weights_that_make_no_sense_are_refused_and_nothing_is_written(write, run, table, tmp_path, options, words):
+    write(weighted(table).append_column("zero", pa.array([0] * 40)), tmp_path / "t.csv")
+    assert words in run("fit", "t.csv", "--target", "walk", *options, code=1).stderr
+    assert not (tmp_path / "t.tanbark").exists()

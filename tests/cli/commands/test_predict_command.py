@@ -284,3 +284,55 @@ def test_neither_the_rows_nor_the_model_are_written_over(run, write, table, tmp_
     said = run("predict", "model.csv", "t.csv", "-o", output, code=1).stderr
     assert f"{output} is already an input or output of this command" in said
     assert (tmp_path / output).read_bytes() == before
+
+
+# Costs
+
+
+@pytest.mark.parametrize("name", ["new.csv", "new.parquet"])
+def test_with_costs_the_prediction_is_the_class_of_least_expected_cost(write, run, table, model, tmp_path, name):
+    write(table, tmp_path / name)
+    result = run("predict", "m.tanbark", name, "--cost", "no:yes=9", "--cost", "yes:no=2")
+    rows = rows_of(result.stdout)
+    proba = probabilities(rows, model)
+    decided = np.where(proba[:, 0] * 9 <= proba[:, 1] * 2, "yes", "no")
+    assert [row["prediction"] for row in rows] == decided.tolist()
+    np.testing.assert_allclose(proba, model.predict_proba(table.drop_columns(["walk"])))
+    truth = np.array(table.column("walk").to_pylist())
+
+    def mean(predicted):
+        return np.mean(np.where(predicted == truth, 0, np.where(truth == "no", 9, 2)))
+
+    plain = np.array(["no", "yes"])[proba.argmax(axis=1)]
+    assert (decided != plain).any()
+    assert f"accuracy {np.mean(decided == truth):.1%} on 40 rows" in result.stderr
+    words = f"mean cost {mean(decided):.3f} per row, {mean(plain):.3f} for the most probable class"
+    assert f"predictions of least expected cost: {words}" in result.stderr
+    told = json.loads(run("predict", "m.tanbark", name, "-o", "o.csv", "--cost", "no:yes=9", "--json").stdout)
+    assert told["costs"] == [{"true": "no", "predicted": "yes", "cost": 9.0}]
+    assert told["mean_cost"] <= told["mean_cost_of_most_probable"]
+
+
+def test_without_true_classes_or_costs_no_cost_is_reported(write, run, table, model, tmp_path):
+    write(table.drop_columns(["walk"]), tmp_path / "new.csv")
+    told = json.loads(run("predict", "m.tanbark", "new.csv", "-o", "o.csv", "--cost", "no:yes=9", "--json").stdout)
+    assert (told["mean_cost"], told["mean_cost_of_most_probable"]) == (None, None)
+    assert run("predict", "m.tanbark", "new.csv", "-o", "o.csv", "--cost", "no:yes=9").stderr.startswith(
+        "predictions of least expected cost\n"
+    )
+    assert "costs" not in json.loads(run("predict", "m.tanbark", "new.csv", "-o", "o.csv", "--json").stdout)
+
+
+def test_a_cost_for_an_unknown_class_is_refused_and_nothing_is_written(write, run, table, model, tmp_path):
+    write(table, tmp_path / "new.csv")
+    result = run("predict", "m.tanbark", "new.csv", "-o", "o.csv", "--cost", "maybe:yes=9", code=1)
+    assert result.stderr == "error: --cost names 'maybe', which is not a class; the classes are 'no', 'yes'\n"
+    assert not (tmp_path / "o.csv").exists()
+
+
+def test_costs_of_a_model_with_class_weights_get_a_note(write, run, table, tmp_path):
+    write(table, tmp_path / "t.csv")
+    run("fit", "t.csv", "-t", "walk", "-m", "tan", "--cv", 0, "--class-weight", "balanced")
+    for command in ("predict", "t.tanbark", "t.csv", "-o", "o.csv"), ("evaluate", "t.tanbark", "t.csv"):
+        result = run(*command, "--cost", "no:yes=9")
+        assert "note: the model was fitted with class weights, which change its probabilities" in result.output

@@ -486,3 +486,28 @@ def test_a_parquet_file_of_no_bytes_is_broken(run, model, tmp_path):
     (tmp_path / "new.parquet").write_bytes(b"")
     said = run("update", "m.tanbark", "new.parquet", "--chunk-id", "a", code=1).stderr
     assert said == "error: new.parquet is not a valid Parquet file: Parquet file size is 0 bytes\n"
+
+
+def test_weights_count_rows_so_often(write, run, table, model, tmp_path):
+    new, times = table.slice(25), [i % 3 for i in range(15)]
+    write(new.append_column("times", [times]), tmp_path / "new.csv")
+    write(new.take(np.repeat(np.arange(15), times)), tmp_path / "repeated.csv")
+    tanbark.save(model, tmp_path / "other.tanbark")
+    told = run("update", "m.tanbark", "new.csv", "--weight", "times").stdout
+    peer = run("update", "other.tanbark", "repeated.csv").stdout
+    one, other = tanbark.load(tmp_path / "m.tanbark"), tanbark.load(tmp_path / "other.tanbark")
+    assert one.counts_ == other.counts_
+    assert "ignored" not in told
+    assert told.splitlines()[1].split(" on the ")[0] == peer.splitlines()[1].split(" on the ")[0]
+    assert "on the 10 new rows" in told
+
+
+def test_weights_that_make_no_sense_are_refused_and_change_nothing(write, run, table, model, tmp_path):
+    before = (tmp_path / "m.tanbark").read_bytes()
+    new = table.slice(25)
+    write(new.append_column("times", [[1] * 14 + [-1]]).append_column("none", [[0] * 15]), tmp_path / "new.csv")
+    refused = run("update", "m.tanbark", "new.csv", "--weight", "times", code=1).stderr
+    assert "column 'times' holds '-1' in row 15; --weight needs a number of at least 0 in every row" in refused
+    assert "has no column 'time'" in run("update", "m.tanbark", "new.csv", "--weight", "time", code=1).stderr
+    assert "new.csv has no rows of positive none" in run("update", "m.tanbark", "new.csv", "--weight", "none").stdout
+    assert (tmp_path / "m.tanbark").read_bytes() == before

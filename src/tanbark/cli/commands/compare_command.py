@@ -38,6 +38,7 @@ from tanbark.cli.input.options import (
     SchemaFile,
     Sheet,
     Target,
+    Weight,
     completer,
     model_names,
     output_option,
@@ -62,7 +63,9 @@ from tanbark.cli.terminal.console import (
 )
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
+    from numpy.typing import NDArray
     from rich.console import Console
     from rich.table import Table
 
@@ -120,6 +123,7 @@ def compare(
     dates: Dates = "expand",
     schema_file: SchemaFile = None,
     group: Group = None,
+    weight: Weight = None,
     bins: Bins = "auto",
     n_bins: NBins = None,
     cut: Cut = None,
@@ -163,6 +167,7 @@ def compare(
         n_bins,
         cut,
         max_levels,
+        weight,
     )
     source = options.open(data, database, kind, encoding, sheet)
     found = source_notes(source)
@@ -179,8 +184,9 @@ def compare(
         assert table is not None
         began = time.monotonic()
         X, y = columns.split(table)
+        weights = columns.weights(table)
         with explaining_column_errors():
-            encoder, notes_on_columns = _fixed_encoder(columns, X, y)
+            encoder, notes_on_columns = _fixed_encoder(columns, X, y, weights)
             selection = select_model(
                 X,
                 y,
@@ -190,6 +196,7 @@ def compare(
                 folds=folds,
                 repeats=repeats,
                 groups=columns.groups(table),
+                sample_weight=weights,
                 random_state=seed,
                 n_jobs=jobs,
                 progress=_with_time_left(bar),
@@ -199,7 +206,7 @@ def compare(
             "rows": f"{X.num_rows:,}",
             "columns": f"{X.num_columns:,}",
             "classes": f"{len(classes):,}",
-            "cross-validation": f"{folds} stratified folds" + (f", repeated {repeats} times" if repeats > 1 else ""),
+            "cross-validation": _folds_text(folds, repeats, weight),
             "seed": str(seed),
             "time": f"{time.monotonic() - began:.0f} s",
             "version": f"tanbark {__version__}",
@@ -250,7 +257,14 @@ def compare(
         )
 
 
-def _fixed_encoder(columns: Columns, X: pa.Table, y: Any) -> tuple[Encoder, list[str]]:
+def _folds_text(folds: int, repeats: int, weight: str | None) -> str:
+    repeated = f", repeated {repeats} times" if repeats > 1 else ""
+    return f"{folds} stratified folds{repeated}" + ("" if weight is None else f", rows weighted by {weight!r}")
+
+
+def _fixed_encoder(
+    columns: Columns, X: pa.Table, y: Any, weights: NDArray[np.float64] | None
+) -> tuple[Encoder, list[str]]:
     """Return an encoder that reads each part of a table as the whole table, and notes on its columns."""
     from sklearn.base import clone
 
@@ -259,12 +273,12 @@ def _fixed_encoder(columns: Columns, X: pa.Table, y: Any) -> tuple[Encoder, list
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        schema = columns.encoder.fit(X, y).schema_
+        schema = columns.encoder.fit(X, y, weights).schema_
     encoder = columns.encoder_for(schema)
     fine = clone(encoder).set_params(n_bins=LEAKAGE_BINS)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        leaking = leaking_columns(NaiveBayes(encoder=fine).fit(X, y).counts_)
+        leaking = leaking_columns(NaiveBayes(encoder=fine).fit(X, y, weights).counts_)
     return encoder, [*(advice(str(warning.message)) for warning in caught), *(advice(str(one)) for one in leaking)]
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tanbark.cli.input.input_columns import open_source, print_source_notes
 from tanbark.cli.input.model_rows import ModelRows
 from tanbark.cli.input.options import (
+    Cost,
     Data,
     Database,
     Encoding,
@@ -17,7 +18,9 @@ from tanbark.cli.input.options import (
     Sheet,
     Strict,
     TrueClass,
+    Weight,
 )
+from tanbark.cli.input.weights_and_costs import cost_notes, costs_document, costs_of
 from tanbark.cli.output.printed_text import left_out_note
 from tanbark.cli.terminal.console import CommandError, print_json, progress, summary_console
 from tanbark.messages import counted, percent
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from tanbark.evaluate import Evaluation
+    from tanbark.evaluate.decisions import CostTally
 
 MAX_CLASSES_SHOWN = 12
 """Maximum number of classes of which the confusion matrix is printed."""
@@ -41,21 +45,30 @@ def evaluate(
     sheet: Sheet = None,
     missing: Missing = None,
     strict: Strict = False,
+    weight: Weight = None,
+    cost: Cost = None,
     as_json: Json = False,
 ) -> None:
     """Measure how well a model predicts rows with a known class.
 
     The rows should not be those that the model learned from. Columns are matched by name and read as in training.
 
+    With --cost, the mean cost per row is printed too, of decisions of least expected cost and of the most probable
+    classes. All other figures are of the most probable classes. With --weight, all figures are weighted.
+
     With --json, the keys are file, data, target, rows (with a known class), unlabelled (rows without a class), unknown
     (rows of classes that the model does not know), accuracy, log_loss (each with mean and standard_error), brier, auc,
     calibration_error, classes (each with name, rows, predicted, precision and recall), confusion (rows by true and
-    predicted class) and notes.
+    predicted class) and notes; with --weight also weight (column and total), and with --cost also costs, mean_cost and
+    mean_cost_of_most_probable.
     """
     source = open_source(data, database, kind, encoding, sheet)
     print_source_notes(source)
     with progress() as bar:
+        import numpy as np
+
         from tanbark.evaluate import EvaluationAccumulator
+        from tanbark.evaluate.decisions import CostTally, cost_matrix
         from tanbark.files import load
         from tanbark.schema.recipe.unreadable import UnreadableValues, collecting
 
@@ -66,20 +79,33 @@ def evaluate(
                 f"{source.name} has no column {fitted.schema_.class_name!r}, the class of the model; name the column "
                 "with the true classes with --target"
             )
+        rows.check_weight(weight)
+        costs = costs_of(cost or (), fitted.schema_.classes)
         found = EvaluationAccumulator(fitted.classes_)
+        spent = CostTally(cost_matrix(list(fitted.schema_.classes), costs))
+        read = 0
         with collecting(UnreadableValues(unseen_labels=True)) as unreadable:
-            for X, y, _ in rows.batches(bar, "evaluating"):
-                found.add(fitted.predict_log_proba(X), found.codes(y))
+            for X, y, columns in rows.batches(bar, "evaluating", [] if weight is None else [rows.expression(weight)]):
+                weights = rows.weights(columns, weight, read)
+                log_probabilities, truth = fitted.predict_log_proba(X), found.codes(y)
+                found.add(log_probabilities, truth, weights)
+                if costs:
+                    spent.add(np.exp(log_probabilities), truth, weights)
+                read += X.num_rows
             unreadable.check()
+        if weight is not None and not found.rows:
+            raise CommandError(f"no row with a {rows.target} has a positive {weight}; there is nothing to evaluate")
         result = found.result()
-    notes = [*unreadable.notes(), *_notes(result, rows.target)]
+    notes = [*unreadable.notes(), *_notes(result, rows.target), *(cost_notes(fitted) if costs else ())]
     if as_json:
-        print_json(
-            {"file": str(model), "data": source.name, "target": rows.target, **_document(result), "notes": notes}
-        )
+        further: dict[str, Any] = {} if weight is None else {"weight": {"column": weight, "total": result.weight}}
+        if costs:
+            further |= {"costs": costs_document(costs), **spent.document()}
+        document = {"file": str(model), "data": source.name, "target": rows.target, **_document(result), **further}
+        print_json({**document, "notes": notes})
         return
     console = summary_console()
-    _print(console, f"{model} on {source.name}", rows.target, result)
+    _print(console, f"{model} on {source.name}", rows.target, result, weight, spent if costs else None)
     for note in notes:
         console.print(f"note: {note}", style="yellow", soft_wrap=True)
 
@@ -118,24 +144,31 @@ def _document(found: Evaluation) -> dict[str, Any]:
     }
 
 
-def _print(console: Console, title: str, target: str, found: Evaluation) -> None:
+def _print(
+    console: Console, title: str, target: str, found: Evaluation, weight: str | None, spent: CostTally | None
+) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    console.print(Text.assemble((title, "bold"), f": {counted(found.rows, 'row')} with a known {target}"))
+    weighted = "" if weight is None else f", weighted by {weight!r} to a total of {found.weight:,.10g}"
+    console.print(Text.assemble((title, "bold"), f": {counted(found.rows, 'row')} with a known {target}{weighted}"))
     commonest = int(found.support.argmax())
-    share = percent(found.support[commonest] / found.rows)
+    share = percent(found.support[commonest] / found.weight)
     guess = f"always predicting {str(found.classes[commonest])!r}: {share}"
     grid = Table.grid(padding=(0, 3, 0, 0))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(justify="right")
     grid.add_column(style="dim")
-    error = percent(found.accuracy_standard_error) if found.rows > 1 else "?"
+    error = percent(found.accuracy_standard_error) if found.weight > 1 else "?"
     grid.add_row("accuracy", percent(found.accuracy), f"± {error}, {guess}")
     grid.add_row("log loss", f"{found.log_loss:.3f}", f"± {found.log_loss_standard_error:.3f} nats, lower is better")
     grid.add_row("Brier score", f"{found.brier:.3f}", "from 0 to 2, lower is better")
     grid.add_row("AUC", f"{found.auc:.3f}", "0.5 is chance, 1 is perfect")
     grid.add_row("calibration error", f"{found.calibration_error:.3f}", "0 is perfect")
+    if spent is not None:
+        grid.add_row(
+            "mean cost", f"{spent.mean:.3f}", f"per row; {spent.mean_of_most_probable:.3f} for the most probable class"
+        )
     console.print(grid)
     console.print()
     console.print(_class_table(found))
@@ -155,7 +188,7 @@ def _class_table(found: Evaluation) -> Any:
         table.add_column(Text(head), justify="right" if at else "left")
     for k, name in enumerate(names):
         shares = [f"{value:.1%}" if value == value else "-" for value in (found.recall[k], found.precision[k])]
-        cells = [f"{count:,}" for count in found.confusion[k]] if confused else []
+        cells = [f"{count:,.10g}" for count in found.confusion[k].tolist()] if confused else []
         styled = [Text(cell, "green" if at == k else "") for at, cell in enumerate(cells)]
-        table.add_row(Text(name), f"{found.support[k]:,}", *shares, *styled)
+        table.add_row(Text(name), f"{found.support[k].item():,.10g}", *shares, *styled)
     return table

@@ -36,11 +36,13 @@ from tanbark.cli.input.options import (
     SchemaFile,
     Sheet,
     Target,
+    Weight,
     completer,
     model_names,
     output_option,
 )
 from tanbark.cli.input.stdin import STDIN
+from tanbark.cli.input.weights_and_costs import class_weight_setting
 from tanbark.cli.output.printed_text import (
     advice,
     data_arguments,
@@ -133,6 +135,14 @@ def fit(
     dates: Dates = "expand",
     schema_file: SchemaFile = None,
     group: Group = None,
+    weight: Weight = None,
+    class_weight: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="LABEL=WEIGHT",
+            help="A factor for the weights of the rows of a class, repeatable; or balanced: classes weigh the same.",
+        ),
+    ] = None,
     bins: Bins = "auto",
     n_bins: NBins = None,
     cut: Cut = None,
@@ -182,6 +192,7 @@ def fit(
         n_bins,
         cut,
         max_levels,
+        weight,
     )
     source = options.open(data, database, kind, encoding, sheet)
     found = source_notes(source)
@@ -192,6 +203,10 @@ def fit(
     with progress() as bar:
         name = _model_name(model, best)
         settings = _settings(name, ess, setting)
+        if class_weight:
+            if "class_weight" in settings:
+                raise CommandError("--class-weight and --set class_weight both set the weights of classes; use one")
+            settings["class_weight"] = class_weight_setting(class_weight)
         columns = Columns.of(source, options)
         # Settings belong to one model, so a user who gives settings has chosen the model.
         request = FitRequest(name, settings, columns, chosen=model is not None or best or bool(setting))
@@ -213,7 +228,7 @@ def fit(
         console.print(f"note: {note}", style="yellow")
     validation = _validate(console, request, result, cv)
     if report is not None:
-        _write_report(report, result, validation)
+        _write_report(report, result, validation, weight)
     if as_json:
         document = {"file": str(path), "data": source.name, "seconds": result.seconds, "notes": notes}
         measured = None if validation is None else {"folds": len(validation.folds), **scores(validation)}
@@ -284,7 +299,7 @@ def _print_summary(console: Console, source: Source, result: FitResult, columns:
     model = result.model
     schema = model.schema_
     counts = model.counts_
-    classes, rows = counts.class_counts, counts.class_counts.sum()
+    classes, rows = result.class_totals, result.class_totals.sum()
     shares = [f"{label} {percent(count / rows)}" for label, count in zip(schema.classes, classes, strict=True)]
     more = len(shares) - MAX_CLASSES_LISTED
     shown = ", ".join(shares[:MAX_CLASSES_LISTED]) + (f" and {more} more" if more > 0 else "")
@@ -301,6 +316,10 @@ def _print_summary(console: Console, source: Source, result: FitResult, columns:
     size = f"{counted(result.rows, 'row')}, {counted(len(source.schema), 'column')}"
     console.print(Text.assemble((source.name, "bold"), f": {size}"))
     grid.add_row("class", Text.assemble((columns.target, "bold"), f": {shown}"))
+    if columns.weight is not None:
+        grid.add_row("weights", f"{columns.weight}: a total of {rows:,.10g} over {counted(result.learned, 'row')}")
+    if model.class_weight is not None:
+        grid.add_row("class weights", _class_weights_text(model.class_weight))
     if categories:
         grid.add_row("categories", ", ".join(categories))
     if numbers:
@@ -320,6 +339,14 @@ def _print_summary(console: Console, source: Source, result: FitResult, columns:
         )
 
 
+def _class_weights_text(class_weight: Any) -> str:
+    """Return the weights of classes for the summary."""
+    if isinstance(class_weight, str):
+        return f"{class_weight}; probabilities are those of classes that are equally common"
+    weights = ", ".join(f"{label} {weight:g}" for label, weight in class_weight.items())
+    return f"{weights}; probabilities are those of the reweighted rows"
+
+
 def _validate(console: Console, request: FitRequest, result: FitResult, folds: int | None) -> CrossValidation | None:
     """Cross-validate the model, unless it would take too long; print a summary and return the results."""
     from rich.text import Text
@@ -327,7 +354,7 @@ def _validate(console: Console, request: FitRequest, result: FitResult, folds: i
     from tanbark.evaluate import cross_validate
 
     counts = result.model.counts_
-    rows, classes = int(counts.class_counts.sum()), counts.schema.classes
+    rows, classes = result.learned, counts.schema.classes
     if folds == 0 or len(classes) < 2:
         return None
     if folds is None:
@@ -343,10 +370,19 @@ def _validate(console: Console, request: FitRequest, result: FitResult, folds: i
         return None
     with progress("cross-validating", folds) as bar, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        unfitted = request.new(result.encoder)
-        validation = cross_validate(unfitted, result.X, result.y, folds=folds, groups=result.groups, progress=bar)
-    commonest = int(counts.class_counts.argmax())
-    share = counts.class_counts[commonest] / rows
+        unfitted = request.new(result.encoder, classes)
+        validation = cross_validate(
+            unfitted,
+            result.X,
+            result.y,
+            folds=folds,
+            groups=result.groups,
+            sample_weight=result.weights,
+            progress=bar,
+        )
+    commonest = int(result.class_totals.argmax())
+    share = result.class_totals[commonest] / result.class_totals.sum()
+    weighted = "" if request.columns.weight is None else f", rows weighted by {request.columns.weight!r}"
     console.print()
     console.print(
         Text.assemble(
@@ -354,13 +390,14 @@ def _validate(console: Console, request: FitRequest, result: FitResult, folds: i
             (percent(1 - validation.mean("error")), "bold green"),
             ", log loss ",
             (f"{validation.mean('log_loss'):.3f}", "bold green"),
-            f" nats in {folds}-fold cross-validation (always predicting {str(classes[commonest])!r}: {percent(share)})",
+            f" nats in {folds}-fold cross-validation{weighted} "
+            f"(always predicting {str(classes[commonest])!r}: {percent(share)})",
         )
     )
     return validation
 
 
-def _write_report(path: Path, result: FitResult, validation: CrossValidation | None) -> None:
+def _write_report(path: Path, result: FitResult, validation: CrossValidation | None, weight: str | None) -> None:
     """Write a page about the model, with the results of cross-validation if there are any."""
     from tanbark.report.importance import mean_weights
     from tanbark.report.performance import Performance
@@ -370,6 +407,8 @@ def _write_report(path: Path, result: FitResult, validation: CrossValidation | N
     performance = None
     if validation is not None:
         description = f"Measured on the held-out rows of {len(validation.folds)}-fold cross-validation."
+        if weight is not None:
+            description += f" Rows are weighted by {weight!r}, except in the confusion matrix."
         performance = Performance(validation, description)
     weights = None if result.X is None else mean_weights(model, model.encode(result.X))
     write_page(model, path, performance, weights)

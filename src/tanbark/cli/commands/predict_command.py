@@ -12,6 +12,7 @@ import typer
 from tanbark.cli.input.input_columns import files_read, open_source, print_source_notes
 from tanbark.cli.input.model_rows import ModelRows
 from tanbark.cli.input.options import (
+    Cost,
     Data,
     Database,
     Encoding,
@@ -25,6 +26,7 @@ from tanbark.cli.input.options import (
     completer,
     output_option,
 )
+from tanbark.cli.input.weights_and_costs import cost_notes, costs_document, costs_of
 from tanbark.cli.output.prediction_writer import SINKS, open_sink
 from tanbark.cli.terminal.console import CommandError, check_writable, err, print_json, progress
 from tanbark.messages import counted, percent
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from tanbark.classifiers.base.counts_classifier import CountsClassifier
+    from tanbark.evaluate.decisions import CostTally
     from tanbark.schema.recipe.unreadable import UnreadableValues
 
 _INTEGER_TYPES = ("BIGINT", "INTEGER", "SMALLINT", "TINYINT", "UBIGINT", "UINTEGER", "USMALLINT", "UTINYINT")
@@ -65,6 +68,7 @@ def predict(
     sheet: Sheet = None,
     missing: Missing = None,
     strict: Strict = False,
+    cost: Cost = None,
     as_json: Json = False,
 ) -> None:
     """Add a prediction and the probability of each class to rows.
@@ -73,8 +77,12 @@ def predict(
     more than half are. All columns are copied to the output, also those that the model does not use. If the rows have a
     true class, the accuracy is printed at the end.
 
+    With --cost, the prediction is the class of least expected cost instead of the most probable one: a correct
+    prediction costs 0, and an error 1 unless --cost says otherwise. The probabilities stay the same.
+
     With --json, which needs --output, the keys are file, data, output, rows, labelled (rows with a true class), right
-    (correct predictions among them), accuracy (null if no row is labelled) and notes.
+    (correct predictions among them), accuracy (null if no row is labelled) and notes; with --cost also costs, mean_cost
+    (per labelled row) and mean_cost_of_most_probable.
     """
     file_format = _output_format(output, to)
     if as_json and output is None:
@@ -92,7 +100,8 @@ def predict(
         rows = ModelRows.of(fitted.schema_, source.as_written(), target, missing, strict)
         copied = _copied_columns(rows.rows, as_text=file_format == "csv")
         names = _output_names(fitted, rows)
-        tally = Tally()
+        costs = costs_of(cost or (), fitted.schema_.classes)
+        tally = Tally(_cost_tally(fitted, costs) if costs else None)
         from tanbark.schema.recipe.unreadable import UnreadableValues, collecting
 
         with open_sink(output, file_format) as sink, collecting(UnreadableValues(unseen_labels=True)) as unreadable:
@@ -102,14 +111,25 @@ def predict(
             if not tally.rows:
                 raise CommandError(f"{source.name} has no rows")
     share = tally.right / tally.labelled if tally.labelled else None
-    notes = _notes(tally, unreadable)
+    notes = [*_notes(tally, unreadable), *(cost_notes(fitted) if costs else ())]
     if as_json:
-        found = {"rows": tally.rows, "labelled": tally.labelled, "right": tally.right, "accuracy": share}
+        found: dict[str, Any] = {
+            "rows": tally.rows,
+            "labelled": tally.labelled,
+            "right": tally.right,
+            "accuracy": share,
+        }
+        if tally.costs is not None:
+            found |= {"costs": costs_document(costs), **tally.costs.document()}
         print_json({"file": str(model), "data": source.name, "output": str(output), **found, "notes": notes})
         return
     console = err()
     if share is not None:
         console.print(f"accuracy {percent(share)} on {counted(tally.labelled, 'row')} with a known {rows.target}")
+    if tally.costs is not None:
+        measured = f": mean cost {tally.costs.mean:.3f} per row"
+        measured += f", {tally.costs.mean_of_most_probable:.3f} for the most probable class"
+        console.print(f"predictions of least expected cost{measured if tally.labelled else ''}", soft_wrap=True)
     for note in notes:
         console.print(f"note: {note}", style="yellow", soft_wrap=True)
     if output is not None:
@@ -158,13 +178,22 @@ class Tally:
         Rows with a class that the model does not know.
     sampled : int
         Rows whose probabilities are estimated from samples, because too many values are missing.
+    costs : CostTally or None
+        The costs of decisions; None if the most probable class is predicted.
     """
 
+    costs: CostTally | None = None
     rows: int = 0
     labelled: int = 0
     right: int = 0
     unknown: int = 0
     sampled: int = 0
+
+
+def _cost_tally(model: CountsClassifier, costs: dict[tuple[Any, Any], float]) -> CostTally:
+    from tanbark.evaluate.decisions import CostTally, cost_matrix
+
+    return CostTally(cost_matrix(list(model.schema_.classes), costs))
 
 
 def _output_names(model: CountsClassifier, rows: ModelRows) -> list[str]:
@@ -209,7 +238,7 @@ def _predicted(
         warnings.simplefilter("always")
         probabilities = model.predict_proba(X)
     tally.sampled += sum(getattr(warning.message, "rows", 0) for warning in caught)
-    best = probabilities.argmax(axis=1)
+    best = probabilities.argmax(axis=1) if tally.costs is None else tally.costs.decide(probabilities)
     classes = list(model.schema_.classes)
     if y is not None:
         place = {label: i for i, label in enumerate(classes)}
@@ -218,6 +247,10 @@ def _predicted(
         tally.labelled += int(known.sum())
         tally.right += int((known & (codes == best)).sum())
         tally.unknown += int((known & (codes < 0)).sum())
+        if tally.costs is not None:
+            from tanbark.evaluate.model_evaluation import NO_CLASS, UNKNOWN_CLASS
+
+            tally.costs.add(probabilities, np.where(known, np.where(codes < 0, UNKNOWN_CLASS, codes), NO_CLASS))
     tally.rows += X.num_rows
     predictions = pa.array(classes).take(pa.array(best))
     return pa.record_batch([*copied, predictions, *map(pa.array, np.ascontiguousarray(probabilities.T))], names=names)

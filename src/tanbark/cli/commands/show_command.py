@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -166,9 +167,13 @@ def _short(value: Any) -> str:
 
     >>> _short(0.5), _short([("rain", "wet")]), _short({("a", "b"): 2})
     ('0.5', 'rain->wet', 'given')
+    >>> _short({"yes": 3, "no": 0.5})
+    'yes:3 no:0.5'
     """
     if isinstance(value, list | tuple) and all(isinstance(v, list | tuple) and len(v) == 2 for v in value):
         return " ".join(f"{parent}->{child}" for parent, child in value)
+    if isinstance(value, Mapping) and not any(isinstance(key, tuple) for key in value):
+        return " ".join(f"{label}:{number}" for label, number in value.items())
     return str(value) if isinstance(value, str | int | float) else "given"
 
 

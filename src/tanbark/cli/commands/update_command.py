@@ -14,13 +14,15 @@ import typer
 from tanbark.atomic_write import remove_leftovers, replacing
 from tanbark.cli.input.input_columns import open_source, print_source_notes
 from tanbark.cli.input.model_rows import ModelRows
-from tanbark.cli.input.options import Data, Database, Encoding, From, Json, Missing, Sheet
+from tanbark.cli.input.options import Data, Database, Encoding, From, Json, Missing, Sheet, Weight
 from tanbark.cli.output.printed_text import left_out_note, one_network
 from tanbark.cli.terminal.console import CommandError, listed, locked, print_json, progress, summary_console
 from tanbark.messages import percent, similar_name
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
+    from numpy.typing import NDArray
     from rich.console import Console
 
     from tanbark.classifiers.base.counts_classifier import CountsClassifier
@@ -63,6 +65,7 @@ def update(
     encoding: Encoding = None,
     sheet: Sheet = None,
     missing: Missing = None,
+    weight: Weight = None,
     as_json: Json = False,
 ) -> None:
     """Learn from further rows and write the model back.
@@ -94,7 +97,7 @@ def update(
     path = Path(os.path.realpath(model))
     with locked(path, wait, "try again or wait longer with --wait"):
         remove_leftovers(path, TEMPORARY_SUFFIX)
-        done = _update(summary_console(as_json), model, path, source, missing, chunk_id, half_life)
+        done = _update(summary_console(as_json), model, path, source, missing, weight, chunk_id, half_life)
     if as_json:
         print_json({"file": str(model), "data": source.name, "chunk_id": chunk_id, **done})
 
@@ -105,6 +108,7 @@ def _update(
     path: Path,
     source: FileSource | Query,
     missing: list[str] | None,
+    weight: str | None,
     chunk_id: str | None,
     half_life: float | None,
 ) -> dict[str, Any]:
@@ -125,10 +129,11 @@ def _update(
             raise CommandError(f"{model} cannot be updated: {error}") from error
         # A text file without bytes does not even name columns; a Parquet file without bytes is broken.
         if source.nbytes != 0 or source.kind == "parquet":
-            _read(read, fitted, source.as_written(), missing, bar)
+            _read(read, fitted, source.as_written(), missing, weight, bar)
         pending = read.pending
         if not pending.rows:
             lack = f" with a {fitted.schema_.class_name}" if read.unlabelled else ""
+            lack += "" if weight is None else f" of positive {weight}"
             return _nothing(console, f"{source.name} has no rows{lack}; {model} is unchanged")
         bar("learning", 0, None, f"{pending.rows:,} rows")
         pending.apply()
@@ -169,7 +174,14 @@ class ReadRows:
     notes: list[str] = field(default_factory=list)
 
 
-def _read(read: ReadRows, model: CountsClassifier, written: Rows, missing: list[str] | None, bar: ProgressLine) -> None:
+def _read(
+    read: ReadRows,
+    model: CountsClassifier,
+    written: Rows,
+    missing: list[str] | None,
+    weight: str | None,
+    bar: ProgressLine,
+) -> None:
     """Read rows, and score and count those that have a class."""
     from tanbark.schema.recipe.unreadable import UnreadableValues, collecting
 
@@ -181,22 +193,27 @@ def _read(read: ReadRows, model: CountsClassifier, written: Rows, missing: list[
             f"{written.source.name} lacks the column {schema.class_name!r}, the class of the model{advice}"
         )
     rows = ModelRows.of(schema, written, None, missing, strict=True)
-    read.ignored = rows.not_used
+    rows.check_weight(weight)
+    read.ignored = tuple(name for name in rows.not_used if name != weight)
+    before = 0
     with collecting(UnreadableValues()) as unreadable:
-        for X, y, _ in rows.batches(bar, "reading"):
+        for X, y, columns in rows.batches(bar, "reading", [] if weight is None else [rows.expression(weight)]):
+            weights = rows.weights(columns, weight, before)
             labelled = [label is not None for label in y or ()]
             read.unlabelled += X.num_rows - sum(labelled)
             if any(labelled):
-                _add(read, X.filter(labelled), [label for label in y or () if label is not None])
+                used = None if weights is None else weights[labelled]
+                _add(read, X.filter(labelled), [label for label in y or () if label is not None], used)
+            before += X.num_rows
         unreadable.check()
     read.notes += unreadable.notes()
 
 
-def _add(read: ReadRows, X: pa.Table, y: list[Any]) -> None:
+def _add(read: ReadRows, X: pa.Table, y: list[Any], weights: NDArray[np.float64] | None) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         warnings.filterwarnings("ignore", message="X has feature names")
-        read.pending.add(X, y)
+        read.pending.add(X, y, weights)
     read.notes = list(dict.fromkeys([*read.notes, *(str(warning.message) for warning in caught)]))
 
 

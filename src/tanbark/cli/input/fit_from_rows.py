@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from tanbark.cli.input.input_columns import Columns
+from tanbark.cli.input.weights_and_costs import by_class
 from tanbark.cli.terminal.console import CommandError, ProgressLine
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
+    from numpy.typing import NDArray
 
     from tanbark.classifiers.base.counts_classifier import CountsClassifier
+    from tanbark.counts import Counts
     from tanbark.schema import Encoder
     from tanbark.sources import Source
 
@@ -37,11 +41,17 @@ class FitRequest:
     columns: Columns
     chosen: bool = True
 
-    def new(self, encoder: Encoder) -> CountsClassifier:
-        """Return the unfitted model."""
+    def new(self, encoder: Encoder, classes: Iterable[Any] = ()) -> CountsClassifier:
+        """Return the unfitted model; settings may name `classes` by their texts."""
         from tanbark.classifiers.registry import REGISTRY
 
-        return REGISTRY[self.model].classifier(encoder=encoder, n_jobs=-1, **self.settings)
+        settings = {name: by_class(value, classes) for name, value in self.settings.items()}
+        return REGISTRY[self.model].classifier(encoder=encoder, n_jobs=-1, **settings)
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether rows or classes have weights. Cut points depend on them, so that all rows must be in memory."""
+        return self.columns.weight is not None or self.settings.get("class_weight") is not None
 
     @property
     def needs_rows(self) -> bool:
@@ -57,7 +67,9 @@ class FitRequest:
 class FitResult:
     """A fitted model, the number of rows, notes for the user, and the seconds that fitting took.
 
-    If the rows are in memory, `X`, `y` and `groups` are the table, its classes and the group of each row, if any.
+    If the rows are in memory, `X`, `y`, `groups` and `weights` are the table, its classes, and the group and the weight
+    of each row, if any. `class_totals` are the numbers, or total weights, of the rows of each class, before classes are
+    reweighted, and `learned` is the number of rows with a class and a positive weight.
     """
 
     model: CountsClassifier
@@ -65,9 +77,12 @@ class FitResult:
     notes: list[str]
     seconds: float
     encoder: Encoder
+    class_totals: NDArray[np.number[Any]]
+    learned: int
     X: pa.Table | None = field(default=None, repr=False)
     y: Any = field(default=None, repr=False)
     groups: Any = field(default=None, repr=False)
+    weights: NDArray[np.float64] | None = field(default=None, repr=False)
 
 
 def fit_source(request: FitRequest, source: Source, in_memory: bool, bar: ProgressLine) -> FitResult:
@@ -76,11 +91,16 @@ def fit_source(request: FitRequest, source: Source, in_memory: bool, bar: Progre
     A large source is streamed, unless the caller needs the rows in memory or the user chose a model that does. The
     model is the same either way if it can be learned from counts.
     """
-    must_fit = in_memory or (request.chosen and request.needs_rows)
+    must_fit = in_memory or (request.chosen and (request.needs_rows or request.is_weighted))
     max_bytes = None if must_fit else MAX_BYTES_IN_MEMORY
     table = None if not must_fit and _is_large(source) else read_rows(source, max_bytes, bar)
     with explaining_column_errors(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        if table is None and request.is_weighted:
+            raise CommandError(
+                f"the table is larger than {MAX_BYTES_IN_MEMORY // 2**20} MiB, but weights need all of its rows in "
+                f"memory; choose the model to read them, for example --model {STREAMED_MODEL}"
+            )
         if table is None:
             streamed = request.for_streaming()
             result = _fit_stream(streamed, source, bar)
@@ -144,11 +164,40 @@ def _fit_table(request: FitRequest, table: pa.Table, bar: ProgressLine) -> FitRe
     from tanbark.progress import listening
 
     X, y = request.columns.split(table)
+    weights = request.columns.weights(table)
     bar("learning", 0, None, f"{table.num_rows:,} rows")
     with _timed() as seconds, listening(bar):
-        model = request.new(request.columns.encoder).fit(X, y)
+        model = request.new(request.columns.encoder, _classes(request, y)).fit(X, y, weights)
     encoder, groups = request.columns.encoder_for(model.schema_), request.columns.groups(table)
-    return FitResult(model, table.num_rows, [], sum(seconds), encoder, X, y, groups)
+    totals, learned = _class_totals(model, y, weights) if request.is_weighted else _counted(model.counts_)
+    return FitResult(model, table.num_rows, [], sum(seconds), encoder, totals, learned, X, y, groups, weights)
+
+
+def _classes(request: FitRequest, y: Any) -> list[Any]:
+    """Return the classes, if a setting may name them."""
+    from tanbark.schema.read.class_column import read_target
+
+    names_classes = any(isinstance(value, dict) for value in request.settings.values())
+    return read_target(y).labels.tolist() if names_classes else []
+
+
+def _counted(counts: Counts) -> tuple[NDArray[np.number[Any]], int]:
+    """Return the numbers of rows of each class, and of all rows."""
+    return counts.class_counts, int(counts.class_counts.sum())
+
+
+def _class_totals(
+    model: CountsClassifier, y: Any, weights: NDArray[np.float64] | None
+) -> tuple[NDArray[np.number[Any]], int]:
+    """Return the total weight of the rows of each class, and the number of rows of positive weight."""
+    import numpy as np
+
+    from tanbark.schema.read.class_column import read_target
+
+    target = read_target(y)
+    used = target.codes >= 0 if weights is None else (target.codes >= 0) & (weights > 0)
+    codes = target.keep(used).codes_under(model.schema_.classes)
+    return np.bincount(codes, None if weights is None else weights[used], len(model.classes_)), int(used.sum())
 
 
 def _fit_stream(request: FitRequest, source: Source, bar: ProgressLine) -> FitResult:
@@ -176,8 +225,9 @@ def _fit_stream(request: FitRequest, source: Source, bar: ProgressLine) -> FitRe
         )
     bar("learning", 0, None)
     with _timed() as more, listening(bar):
-        model = unfitted.fit_counts(counts)
-    return FitResult(model, rows, [], sum(seconds + more), columns.encoder_for(counts.schema))
+        model = request.new(columns.encoder, counts.schema.classes).fit_counts(counts)
+    totals, learned = _counted(counts)
+    return FitResult(model, rows, [], sum(seconds + more), columns.encoder_for(counts.schema), totals, learned)
 
 
 @contextmanager

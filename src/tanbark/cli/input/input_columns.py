@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tanbark.cli.input.stdin import STDIN, STDIN_KINDS, STDIN_NAME, copy_stdin
+from tanbark.cli.input.weights_and_costs import row_weights
 from tanbark.cli.terminal.console import CommandError, err, listed, with_option_names
 from tanbark.sources import Source, files, sql
 from tanbark.sources.database import Query, database_kind
@@ -19,7 +20,9 @@ from tanbark.sources.file_source import FileSource
 from tanbark.sources.text_files import MISSING
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
+    from numpy.typing import NDArray
 
     from tanbark.schema import Encoder, Recipe, Schema
 
@@ -121,6 +124,7 @@ class TableOptions:
     n_bins: int | None = None
     cut: Sequence[str] | None = None
     max_levels: int = 255
+    weight: str | None = None
 
     def open(
         self, data: str, database: str | None, kind: str | None, encoding: str | None, sheet: str | None
@@ -202,6 +206,9 @@ class Columns:
     encoder: Encoder
     group: str | None = None
     has_target: bool = True
+    weight: str | None = None
+    decimal: str | None = None
+    """The decimal separator of weights in text."""
 
     @classmethod
     def of(cls, source: Source, options: TableOptions, needs_target: bool = True) -> Columns:
@@ -225,7 +232,7 @@ class Columns:
             raise CommandError(f"{options.schema_file} names the column {unknown!r}, which is not in {source.name}")
         options.check_against_schema_file({*names} - {target})
         categorical = tuple(options.categorical or ())
-        ignored = (*(options.ignore or ()), *([] if options.group is None else [options.group]))
+        ignored = (*(options.ignore or ()), *(name for name in (options.group, options.weight) if name is not None))
         given = {one.name: one for one in rules.inputs if one.name != target and one.name not in ignored}
         for name in categorical:
             given[name] = InputColumn(name, "category", given[name].missing if name in given else ())
@@ -239,7 +246,7 @@ class Columns:
             keep=list(options.keep or ()),
         )
         encoder.check()
-        return cls(target, ignored, encoder, options.group, found is not None)
+        return cls(target, ignored, encoder, options.group, found is not None, options.weight, rules.decimal)
 
     def split(self, table: pa.Table) -> tuple[pa.Table, Any]:
         """Return the columns to learn from, and the class."""
@@ -251,6 +258,15 @@ class Columns:
     def groups(self, table: pa.Table) -> Any:
         """Return the group of each row, or None without --group."""
         return None if self.group is None else table.column(self.group)
+
+    def weights(self, table: pa.Table) -> NDArray[np.float64] | None:
+        """Return the weight of each row, or None without --weight. Raise CommandError if one is invalid."""
+        if self.weight is None:
+            return None
+        weights = row_weights(table.column(self.weight), self.weight, self.decimal)
+        if not weights.any():
+            raise CommandError(f"column {self.weight!r} is 0 in every row; --weight needs a positive weight")
+        return weights
 
     def encoder_for(self, schema: Schema) -> Encoder:
         """Return an encoder that reads every table as the one from which a schema was learned."""
@@ -297,7 +313,14 @@ def _check(names: list[str], target: str, options: TableOptions, source: Source)
     """Raise CommandError if a column does not exist or no column is left."""
     ignored = options.ignore or ()
     group = [] if options.group is None else [options.group]
-    each = (("ignore", ignored), ("keep", options.keep), ("categorical", options.categorical), ("group", group))
+    weight = [] if options.weight is None else [options.weight]
+    each = (
+        ("ignore", ignored),
+        ("keep", options.keep),
+        ("categorical", options.categorical),
+        ("group", group),
+        ("weight", weight),
+    )
     for option, given in each:
         for name in given or ():
             if name not in names:
@@ -305,7 +328,8 @@ def _check(names: list[str], target: str, options: TableOptions, source: Source)
             if name == target:
                 cannot = "be ignored" if option == "ignore" else f"have the option --{option}"
                 raise CommandError(f"{name!r} is the class and cannot {cannot}")
-            if option in ("keep", "categorical") and name in ignored:
-                raise CommandError(f"--ignore and --{option} both name the column {name!r}; use one")
-    if not {*names} - {target, *ignored, *group}:
+            if option in ("keep", "categorical") and name in (*ignored, *weight):
+                other = "ignore" if name in ignored else "weight"
+                raise CommandError(f"--{other} and --{option} both name the column {name!r}; use one")
+    if not {*names} - {target, *ignored, *group, *weight}:
         raise CommandError(f"{source.name} has no column left to learn from apart from the class {target!r}")

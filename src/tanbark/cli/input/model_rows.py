@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from tanbark.cli.input.weights_and_costs import row_weights
 from tanbark.cli.terminal.console import CommandError, ProgressLine, err, listed
 from tanbark.messages import similar_name
 from tanbark.sources.duckdb_rows import Rows, present
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
+    from numpy.typing import NDArray
 
     from tanbark.schema import Schema
 
@@ -134,7 +137,7 @@ class ModelRows:
 
         names = [name for name in self.used if name in self.rows.names]
         read = [*names, *([] if self.target is None else [self.target])]
-        expressions = [*map(self._expression, read), *further] or ["1"]
+        expressions = [*map(self.expression, read), *further] or ["1"]
         before = 0
         for batch in bar.over_batches(task, self.rows.select(expressions), self.rows.source.total):
             columns = list(batch.columns[: len(read)])
@@ -151,7 +154,28 @@ class ModelRows:
             before += batch.num_rows
             yield typed_rows(self.schema, X), y, batch.columns[len(read) : len(read) + len(further)]
 
-    def _expression(self, name: str) -> str:
+    def check_weight(self, name: str | None) -> None:
+        """Raise CommandError if a column of weights does not exist or is the class."""
+        if name is None:
+            return
+        if name not in self.rows.names:
+            raise CommandError(
+                f"{self.rows.source.name} has no column {name!r}; it has {listed(self.rows.names, MAX_NAMES_LISTED)}"
+            )
+        if name == self.target:
+            raise CommandError(f"{name!r} is the class and cannot have the option --weight")
+
+    def weights(self, columns: Sequence[pa.Array], name: str | None, before: int) -> NDArray[np.float64] | None:
+        """Return the weights of a batch, the last of its further columns; None without --weight.
+
+        `before` rows precede the batch.
+        """
+        if name is None:
+            return None
+        recipe = self.schema.recipe
+        return row_weights(columns[-1], name, None if recipe is None else recipe.decimal, before)
+
+    def expression(self, name: str) -> str:
         """Return the SQL expression of a column."""
         at = self.rows.names.index(name)
         kind = self.rows.types[at]

@@ -139,6 +139,20 @@ Group = Annotated[
         "not learned from.",
     ),
 ]
+Weight = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COL",
+        help="A column with the weight of each row: 3 counts it three times, 0 leaves it out. It is not learned from.",
+    ),
+]
+Cost = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="TRUE:PREDICTED=COST",
+        help="What it costs to predict a class for a row of another; other errors cost 1. Repeatable.",
+    ),
+]
 Strict = Annotated[bool, typer.Option("--strict", help="Refuse rows that lack a column of the model.")]
 BINS = ("auto", "modl", "mdlp", "quantile", "width")
 Bins = Annotated[
@@ -179,5 +193,5 @@ READING_OPTIONS = (
     "dates",
     "schema_file",
 )
-TABLE_OPTIONS = (*READING_OPTIONS, "group", "bins", "n_bins", "cut", "max_levels")
+TABLE_OPTIONS = (*READING_OPTIONS, "group", "weight", "class_weight", "bins", "n_bins", "cut", "max_levels")
 """Options about the columns of a table, which suggested commands repeat."""
