@@ -104,8 +104,9 @@ class Stream(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         The number of rows learned so far, including forgotten ones.
     log_loss_, accuracy_ : float
         The mean negative log probability of the classes of the last chunk, in nats, and the share of its rows whose
-        class was the most probable one, both under the model before the chunk was learned. NaN for the first chunk. A
-        class that is new, or that the model ruled out, has the probability ``1 / (1 + rows before)``.
+        class was the most probable one, both under the model before the chunk was learned and without `class_weight`.
+        NaN for the first chunk. A class that is new, or that the model ruled out, has the probability
+        ``1 / (1 + rows before)``.
     drift_ : float
         The difference between the log loss of the last chunk, extended to at least 100 rows, and the mean log loss
         before (over `window` or `half_life` rows, otherwise 10,000), in standard errors. NaN while there is nothing to

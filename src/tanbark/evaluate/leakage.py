@@ -70,7 +70,7 @@ def leaking_columns(counts: Counts) -> tuple[LeakingColumn, ...]:
     Parameters
     ----------
     counts : Counts
-        Counts of single values suffice (``order=1``). With five intervals per number, columns whose classes change
+        Counts of single values suffice (``order=1``). They must be of rows without weights. With five intervals per number, columns whose classes change
         within an interval are overlooked; with 64 they are found.
 
     Returns

@@ -417,3 +417,18 @@ def test_weights_that_make_no_sense_are_refused_and_nothing_is_written(write, ru
     write(weighted(table).append_column("zero", pa.array([0] * 40)), tmp_path / "t.csv")
     assert words in run("fit", "t.csv", "--target", "walk", *options, code=1).stderr
     assert not (tmp_path / "t.tanbark").exists()
+
+
+def test_weights_do_not_make_a_column_look_like_leakage(run, tmp_path):
+    # Every name occurs once: a row that counts five times would be predicted by its own copies.
+    lines = [f"{min(i, 60) * 7 % 97},v{i},{'ab'[i * i % 7 % 2]},5" for i in range(120)]
+    (tmp_path / "t.csv").write_text("\n".join(["x,name,class,times", *lines]))
+    words = ("fit", "t.csv", "--keep", "name", "-m", "naive-bayes")
+    for options in ("--weight", "times"), ("--ignore", "times", "--class-weight", "a=5", "--class-weight", "b=5"):
+        assert "leakage" not in run(*words, *options).stdout
+
+
+def test_rounding_errors_of_weights_are_no_missing_values(run, tmp_path):
+    lines = [f"{'xyz'[i % 3]},{'ab'[i % 2]},{0.1 + i / 7}" for i in range(60)]
+    (tmp_path / "t.csv").write_text("\n".join(["x,class,w", *lines]))
+    assert "missing" not in run("fit", "t.csv", "--weight", "w", "-m", "tan").stdout

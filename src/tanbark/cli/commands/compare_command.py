@@ -278,7 +278,7 @@ def _fixed_encoder(
     fine = clone(encoder).set_params(n_bins=LEAKAGE_BINS)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        leaking = leaking_columns(NaiveBayes(encoder=fine).fit(X, y, weights).counts_)
+        leaking = leaking_columns(NaiveBayes(encoder=fine).fit(X, y).counts_)
     return encoder, [*(advice(str(warning.message)) for warning in caught), *(advice(str(one)) for one in leaking)]
 
 

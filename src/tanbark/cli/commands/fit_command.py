@@ -222,7 +222,7 @@ def fit(
         save(fitted.set_params(n_jobs=None), path)
     console = summary_console(as_json)
     _print_summary(console, source, result, columns)
-    leaking = map(str, leaking_columns(fitted.counts_))
+    leaking = map(str, leaking_columns(result.row_counts))
     notes = [advice(note) for note in [*found, *result.notes, *leaking, *folder_column_notes(source)]]
     for note in notes:
         console.print(f"note: {note}", style="yellow")

@@ -69,7 +69,7 @@ class FitResult:
 
     If the rows are in memory, `X`, `y`, `groups` and `weights` are the table, its classes, and the group and the weight
     of each row, if any. `class_totals` are the numbers, or total weights, of the rows of each class, before classes are
-    reweighted, and `learned` is the number of rows with a class and a positive weight.
+    reweighted. In `row_counts`, each row with a class and a positive weight counts once.
     """
 
     model: CountsClassifier
@@ -78,11 +78,16 @@ class FitResult:
     seconds: float
     encoder: Encoder
     class_totals: NDArray[np.number[Any]]
-    learned: int
+    row_counts: Counts = field(repr=False)
     X: pa.Table | None = field(default=None, repr=False)
     y: Any = field(default=None, repr=False)
     groups: Any = field(default=None, repr=False)
     weights: NDArray[np.float64] | None = field(default=None, repr=False)
+
+    @property
+    def learned(self) -> int:
+        """The number of rows with a class and a positive weight."""
+        return int(self.row_counts.class_counts.sum())
 
 
 def fit_source(request: FitRequest, source: Source, in_memory: bool, bar: ProgressLine) -> FitResult:
@@ -169,8 +174,10 @@ def _fit_table(request: FitRequest, table: pa.Table, bar: ProgressLine) -> FitRe
     with _timed() as seconds, listening(bar):
         model = request.new(request.columns.encoder, _classes(request, y)).fit(X, y, weights)
     encoder, groups = request.columns.encoder_for(model.schema_), request.columns.groups(table)
-    totals, learned = _class_totals(model, y, weights) if request.is_weighted else _counted(model.counts_)
-    return FitResult(model, table.num_rows, [], sum(seconds), encoder, totals, learned, X, y, groups, weights)
+    totals, row_counts = model.counts_.class_counts, model.counts_
+    if request.is_weighted:
+        totals, row_counts = _unweighted_counts(model, X, y, weights)
+    return FitResult(model, table.num_rows, [], sum(seconds), encoder, totals, row_counts, X, y, groups, weights)
 
 
 def _classes(request: FitRequest, y: Any) -> list[Any]:
@@ -181,23 +188,24 @@ def _classes(request: FitRequest, y: Any) -> list[Any]:
     return read_target(y).labels.tolist() if names_classes else []
 
 
-def _counted(counts: Counts) -> tuple[NDArray[np.number[Any]], int]:
-    """Return the numbers of rows of each class, and of all rows."""
-    return counts.class_counts, int(counts.class_counts.sum())
-
-
-def _class_totals(
-    model: CountsClassifier, y: Any, weights: NDArray[np.float64] | None
-) -> tuple[NDArray[np.number[Any]], int]:
-    """Return the total weight of the rows of each class, and the number of rows of positive weight."""
+def _unweighted_counts(
+    model: CountsClassifier, X: pa.Table, y: Any, weights: NDArray[np.float64] | None
+) -> tuple[NDArray[np.number[Any]], Counts]:
+    """Return the total weight of the rows of each class, and the counts of values where each row counts once."""
     import numpy as np
 
+    from tanbark.counts import Counts
     from tanbark.schema.read.class_column import read_target
+    from tanbark.schema.recipe.unreadable import UnreadableValues, collecting
 
-    target = read_target(y)
+    schema, target = model.schema_, read_target(y)
     used = target.codes >= 0 if weights is None else (target.codes >= 0) & (weights > 0)
-    codes = target.keep(used).codes_under(model.schema_.classes)
-    return np.bincount(codes, None if weights is None else weights[used], len(model.classes_)), int(used.sum())
+    classes = target.keep(used).codes_under(schema.classes)
+    # The fit has already warned of values that cannot be read.
+    with collecting(UnreadableValues()):
+        codes = np.ascontiguousarray(model.encode(X)[:, used])
+    totals = np.bincount(classes, None if weights is None else weights[used], len(schema.classes))
+    return totals, Counts.of(schema, codes, classes, order=1)
 
 
 def _fit_stream(request: FitRequest, source: Source, bar: ProgressLine) -> FitResult:
@@ -226,8 +234,8 @@ def _fit_stream(request: FitRequest, source: Source, bar: ProgressLine) -> FitRe
     bar("learning", 0, None)
     with _timed() as more, listening(bar):
         model = request.new(columns.encoder, counts.schema.classes).fit_counts(counts)
-    totals, learned = _counted(counts)
-    return FitResult(model, rows, [], sum(seconds + more), columns.encoder_for(counts.schema), totals, learned)
+    encoder = columns.encoder_for(counts.schema)
+    return FitResult(model, rows, [], sum(seconds + more), encoder, counts.class_counts, counts)
 
 
 @contextmanager

@@ -47,8 +47,10 @@ def row_weights(
         at = int(wrong[0])
         value = values[at].as_py()
         found = "has no value" if value is None or value == "" else f"holds {value!r}"
+        comma = isinstance(value, str) and "," in value
         raise CommandError(
             f"column {name!r} {found} in row {before + at + 1}; --weight needs a number of at least 0 in every row"
+            + (", and --decimal , of tanbark fit if it has a decimal comma" if comma else "")
         )
     return weights
 

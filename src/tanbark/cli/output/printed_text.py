@@ -89,11 +89,15 @@ def column_kind(column: Category | Number) -> str:
 
 def missing_shares(counts: Counts) -> list[float]:
     """Return the share of missing values in each column, whether or not they are a level."""
+    from tanbark.counts.counts import ROUNDING
+
     rows = counts.class_counts.sum()
     shares = []
     for u, column in enumerate(counts.schema.columns):
         each = counts.value(u).sum(axis=0)
-        shares.append(float((rows - (each[:-1] if column.missing else each).sum()) / rows))
+        share = float((rows - (each[:-1] if column.missing else each).sum()) / rows)
+        # Sums of weights have rounding errors.
+        shares.append(share if share > ROUNDING else 0.0)
     return shares
 
 
