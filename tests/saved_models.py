@@ -24,6 +24,14 @@ def table(rows=80, seed=0):
     return frame, rng.integers(0, 3, rows)
 
 
+def many_levels(rows=400, columns=8, levels=180, classes=3, seed=0):
+    """Return columns of text with so many levels that hardly any pair of them is in two rows."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, levels, (rows, columns))
+    frame = pd.DataFrame(codes, columns=[f"code {u}" for u in range(columns)]).map("level{:05d}".format)
+    return frame, np.array([f"class {k}" for k in range(classes)], object)[rng.integers(0, classes, rows)]
+
+
 def assert_damaged_if_changed(model, name, change, path, monkeypatch):
     """Check that a file is reported as damaged if one array of the model is changed before it is saved."""
     stored = model.model_.to_arrays()

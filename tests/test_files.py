@@ -2,16 +2,21 @@
 
 import os
 import stat
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from safetensors import safe_open
 
 import tanbark
-from saved_models import table
-from tanbark import TAN, Encoder, NaiveBayes
+from saved_models import many_levels, table
+from tanbark import AODE, KDB, TAN, AdditiveBN, AveragedTAN, BayesNet, BoostedBN, Encoder, NaiveBayes
 from tanbark.classifiers import REGISTRY
+from tanbark.files import to_bytes
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 CLASSIFIERS = [entry.classifier for entry in REGISTRY.values()]
 
@@ -54,6 +59,91 @@ def test_a_loaded_model_goes_on_learning(classifier, tmp_path):
     again = tanbark.load(tmp_path / "m").partial_fit(X[50:], y[50:])
     assert again.counts_ == whole.counts_
     assert np.array_equal(again.predict_proba(X), whole.predict_proba(X))
+
+
+FROM_COUNTS = [TAN, AODE, AveragedTAN, AdditiveBN, KDB, BayesNet, BoostedBN]
+
+
+@pytest.mark.parametrize("classifier", FROM_COUNTS)
+def test_a_model_of_columns_with_many_levels_takes_little_room_and_loses_nothing(classifier, tmp_path):
+    X, y = many_levels()
+    model = classifier().fit(X, y)
+    tanbark.save(model, tmp_path / "m")
+    assert model.counts_.table.nbytes > 10**7
+    assert (tmp_path / "m").stat().st_size < 300_000
+    again = tanbark.load(tmp_path / "m")
+    assert again.counts_ == model.counts_
+    assert np.array_equal(again.predict_log_proba(X), model.predict_log_proba(X))
+    # What was left out of the file, or is read from it, is saved once more.
+    tanbark.save(again, tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "m").read_bytes()
+
+
+@pytest.mark.parametrize("classifier", [TAN, AODE, AveragedTAN])
+def test_a_loaded_model_of_sparse_counts_goes_on_learning(classifier, tmp_path):
+    X, y = many_levels()
+    whole = classifier().fit(X, y)
+    tanbark.save(classifier(encoder=whole.schema_).fit(X[:200], y[:200]), tmp_path / "m")
+    again = tanbark.load(tmp_path / "m").partial_fit(X[200:], y[200:])
+    assert again.counts_ == whole.counts_
+    assert np.array_equal(again.predict_proba(X), whole.predict_proba(X))
+
+
+def test_a_model_with_a_prior_of_counts_keeps_what_does_not_follow_from_its_own(tmp_path):
+    X, y = many_levels()
+    schema = TAN().fit(X, y).schema_
+    prior = TAN(encoder=schema).fit(X[:50], y[:50]).counts_
+    model = AveragedTAN(prior=prior, encoder=schema).fit(X[50:], y[50:])
+    tanbark.save(model, tmp_path / "m")
+    again = tanbark.load(tmp_path / "m")
+    assert again.prior == prior
+    assert np.array_equal(again.predict_log_proba(X), model.predict_log_proba(X))
+
+
+def test_settings_changed_after_fitting_do_not_change_a_saved_model(tmp_path):
+    X, y = table()
+    for classifier in (AODE, AveragedTAN, AdditiveBN):
+        model = classifier().fit(X, y)
+        tanbark.save(model.set_params(ess=1000), tmp_path / "m")
+        assert np.array_equal(tanbark.load(tmp_path / "m").predict_log_proba(X), model.predict_log_proba(X))
+
+
+def test_members_share_the_counts_of_the_whole_or_keep_their_own(tmp_path):
+    """Naive Bayes has counts of single values, and a tree the same counts of pairs as the whole."""
+    X, y = many_levels(columns=4)
+    model = AdditiveBN(weak=[NaiveBayes(), TAN()]).fit(X, y)
+    tanbark.save(model, tmp_path / "m")
+    members = tanbark.load(tmp_path / "m").members_
+    assert [member.counts_.order for member in members] == [1, 2]
+    assert [member.counts_ for member in members] == [member.counts_ for member in model.members_]
+    names = safe_open(str(tmp_path / "m"), "np").keys()
+    assert [name for name in names if "table" in name and "log" not in name] == [
+        "member_0_table",
+        "table_gaps",
+        "table_values",
+    ]
+
+
+MANY_ROWS = 5000
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason=f"the tables of {SHARED} are not there")
+def test_files_are_at_most_thrice_as_large_as_the_table_or_a_megabyte():
+    tables = sorted([*SHARED.glob("data/*.csv*"), *SHARED.glob("more_data/*.csv*")])
+    found = {}
+    for path in tables:
+        if path.name == "MANIFEST.csv":
+            continue
+        frame = pd.read_csv(path, nrows=MANY_ROWS, low_memory=False)
+        limit = max(10**6, 3 * len(frame.to_csv(index=False)))
+        X, y = frame.drop(columns="class"), frame["class"].astype(str)
+        for classifier in (NaiveBayes, TAN, AODE, AveragedTAN, KDB):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                size = len(to_bytes(classifier().fit(X, y)))
+            found |= {(path.name, classifier.__name__): f"{size:,} > {limit:,}"} if size > limit else {}
+    assert len(tables) > 80
+    assert found == {}
 
 
 @pytest.mark.parametrize(

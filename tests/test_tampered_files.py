@@ -8,7 +8,7 @@ import pytest
 from safetensors.numpy import load, load_file, save_file
 
 import tanbark
-from saved_models import table
+from saved_models import many_levels, table
 from tanbark import (
     AODE,
     KDB,
@@ -24,7 +24,8 @@ from tanbark import (
     NaiveBayes,
     SuperParent,
 )
-from tanbark.files import ModelFileError, _digest, to_bytes
+from tanbark.compressed_arrays import decompress_arrays
+from tanbark.files import FORMAT, ModelFileError, _digest, to_bytes
 
 
 @pytest.fixture
@@ -80,8 +81,10 @@ def with_header(path, target, change):
 
 def test_a_file_from_the_future_names_both_versions(saved, tmp_path):
     _, path = saved
-    with_header(path, tmp_path / "new", lambda header: header.update(format=2, version="9.9"))
-    with pytest.raises(ModelFileError, match=rf"tanbark 9\.9 in format 2, but this is tanbark {tanbark.__version__}"):
+    with_header(path, tmp_path / "new", lambda header: header.update(format=FORMAT + 1, version="9.9"))
+    with pytest.raises(
+        ModelFileError, match=rf"tanbark 9\.9 in format {FORMAT + 1}, but this is tanbark {tanbark.__version__}"
+    ):
         tanbark.load(tmp_path / "new")
 
 
@@ -113,7 +116,8 @@ def rewritten(model, path, change):
     """Write a model with its header and arrays changed by a stranger who knows how to compute the checksum."""
     packed = json.loads(to_bytes(model)[8 : 8 + int.from_bytes(to_bytes(model)[:8], "little")])
     header = json.loads(packed["__metadata__"]["tanbark"])
-    arrays = {name: array.copy() for name, array in load(to_bytes(model)).items()}
+    arrays = decompress_arrays(load(to_bytes(model)), header.pop("compressed", {}))
+    arrays = {name: array.copy() for name, array in arrays.items()}
     change(header, arrays)
     header = json.loads(json.dumps(header))
     header["sha256"] = _digest({k: v for k, v in header.items() if k != "sha256"}, arrays)
@@ -137,6 +141,16 @@ def filling(name, at, value):
 
     def change(header, arrays):
         arrays[name][at] = value
+
+    return change
+
+
+def with_ratios(value):
+    """Return a change by which the ratios of an average, which follow from the counts, are in the file."""
+
+    def change(header, arrays):
+        total = len(arrays["values"])
+        arrays["ratios"] = np.full((total, total, len(header["schema"]["classes"])), value)
 
     return change
 
@@ -211,8 +225,18 @@ TAMPERED = [
     (AveragedTAN, filling("log_weights", slice(None), -np.inf), "allow no spanning tree"),
     (AveragedTAN, cutting_off(1), "allow no spanning tree"),
     (AveragedTAN, filling("log_weights", slice(None), np.inf), "infinite"),
-    (AveragedTAN, filling("ratios", slice(None), -1.0), "not probabilities"),
-    (AveragedTAN, filling("ratios", slice(None), 1e300), "sum to more than 1"),
+    (AveragedTAN, with_ratios(-1.0), "not probabilities"),
+    (AveragedTAN, with_ratios(1e300), "sum to more than 1"),
+    (AveragedTAN, setting("state", "ess", to=0), "its ess must be a number from 1e-100 to 1e+100, got 0"),
+    (AveragedTAN, setting("state", "ess", to=True), "its ess must be a number from 1e-100 to 1e+100, got True"),
+    (AveragedTAN, setting("state", "ess", to=None), "its ess must be a number from 1e-100 to 1e+100, got None"),
+    (AveragedTAN, of_single_values, "its tables follow from counts of pairs"),
+    (AODE, of_single_values, "its tables follow from counts of pairs"),
+    (AODE, setting("state", "estimator", 0, to="mle"), "its estimator must be one of ml, softened, dirichlet"),
+    (AODE, setting("state", "estimator", 0, to=["ml"]), "its header does not describe a model"),
+    (AODE, setting("state", "estimator", to=5), "its header does not describe a model"),
+    (AODE, setting("state", "estimator", 1, to=float("nan")), "its ess must be a number from 1e-100 to 1e+100"),
+    (AdditiveBN, setting("state", "estimator", 1, to=1e101), "its ess must be a number from 1e-100 to 1e+100"),
     (AveragedTAN, filling("values", slice(None), 1e-3), "do not sum to 1"),
     (AveragedTAN, filling("log_prior", slice(None), -np.inf), "do not sum to 1"),
     (AveragedTAN, setting("state", "log_evidence", to=float("nan")), "its log_evidence must be a number"),
@@ -264,6 +288,100 @@ def test_a_file_that_was_tampered_with_and_signed_is_refused_in_one_sentence(cla
     assert "\n" not in str(caught.value)
 
 
+def of_large(model, path, change):
+    """Write a large model with its header and its stored arrays changed by a stranger."""
+    written = to_bytes(model)
+    header = json.loads(json.loads(written[8 : 8 + int.from_bytes(written[:8], "little")])["__metadata__"]["tanbark"])
+    arrays = {name: array.copy() for name, array in load(written).items()}
+    change(header, arrays)
+    header = json.loads(json.dumps(header))
+    header["sha256"] = _digest({k: v for k, v in header.items() if k != "sha256"}, arrays)
+    save_file(arrays, path, {"tanbark": json.dumps(header)})
+    return path
+
+
+@pytest.fixture(scope="module")
+def large_model():
+    """A model whose counts are sparse and whose arrays are compressed."""
+    model = TAN().fit(*many_levels())
+    packed = json.loads(to_bytes(model)[8 : 8 + int.from_bytes(to_bytes(model)[:8], "little")])
+    header = json.loads(packed["__metadata__"]["tanbark"])
+    assert {"table_gaps", "table_values"} < header["compressed"].keys()
+    return model
+
+
+PLACES = "the places of its counts are invalid"
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (filling("table_gaps", 0, 0), PLACES),
+        (filling("table_gaps", 5, 0), PLACES),
+        (filling("table_gaps", slice(None), 65_535), PLACES),
+        (filling("table_gaps", slice(0, 2), 60_000), PLACES),
+        (lambda header, arrays: arrays.update(table_gaps=arrays["table_gaps"][:-1]), PLACES),
+        (lambda header, arrays: arrays.update(table_gaps=arrays["table_gaps"].astype(np.int64)), PLACES),
+        (lambda header, arrays: arrays.update(table_gaps=arrays["table_gaps"].astype(np.uint64) << 40), PLACES),
+        (lambda header, arrays: arrays.update(table_gaps=arrays["table_gaps"].reshape(1, -1)), PLACES),
+        (lambda header, arrays: arrays.pop("table_values"), "it lacks 'table_values'"),
+        (filling("table_values", slice(None), 255), "a value was seen more often than its class"),
+        (filling("table_values", 1, 200), "seen"),
+        (lambda header, arrays: arrays.update(table_values=arrays["table_values"] * 1.0), "have different types"),
+        (lambda header, arrays: arrays.update(table_values=arrays["table_values"] | np.uint64(1 << 63)), "is negative"),
+        (setting("schema", "columns", 0, "levels", to=["one"]), PLACES),
+    ],
+)
+def test_sparse_counts_that_were_tampered_with_are_refused(change, sentence, large_model, tmp_path):
+    with pytest.raises(ModelFileError, match="is damaged") as caught:
+        tanbark.load(rewritten(large_model, tmp_path / "m", change))
+    assert sentence in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (setting("compressed", to=5), "its header does not describe a model"),
+        (setting("compressed", "table_gaps", to=5), "its header does not describe a model"),
+        (setting("compressed", "nothing", to=["<i8", [1]]), "it lacks 'nothing'"),
+        (setting("compressed", "class_counts", to=["<i8", [3]]), "'class_counts' does not consist of bytes"),
+        (setting("compressed", "table_gaps", 0, to="<U100000000"), "the type or the shape of its array 'table_gaps'"),
+        (setting("compressed", "table_gaps", 0, to="|O"), "the type or the shape of its array 'table_gaps'"),
+        (setting("compressed", "table_gaps", 0, to=None), "the type or the shape of its array 'table_gaps'"),
+        (setting("compressed", "table_gaps", 1, to=[-1, -1]), "the type or the shape of its array 'table_gaps'"),
+        (setting("compressed", "table_gaps", 1, to=[True]), "the type or the shape of its array 'table_gaps'"),
+        (setting("compressed", "table_gaps", 1, to=[2**31, 2**31]), "the type or the shape of its array 'table_gaps'"),
+        (setting("compressed", "table_gaps", 1, to=[3]), "its array 'table_gaps' cannot be decompressed"),
+        (setting("compressed", "table_gaps", 1, to=[10**6]), "its array 'table_gaps' cannot be decompressed"),
+        (filling("table_gaps", slice(None), 7), "its array 'table_gaps' cannot be decompressed"),
+        (lambda header, arrays: arrays.update(table_gaps=arrays["table_gaps"][:-1]), "cannot be decompressed"),
+    ],
+)
+def test_compressed_arrays_that_were_tampered_with_are_refused(change, sentence, large_model, tmp_path):
+    with pytest.raises(ModelFileError, match="is damaged") as caught:
+        tanbark.load(of_large(large_model, tmp_path / "m", change))
+    assert sentence in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["table_gaps", "log_table_0"])
+def test_a_file_that_asks_for_more_memory_than_there_is_allocates_none(name, large_model, tmp_path):
+    path = of_large(large_model, tmp_path / "m", setting("compressed", name, 1, to=[2**50]))
+    with pytest.raises(ModelFileError, match=r"m cannot be loaded: decompressing its arrays needs [\d,.]+ GiB, but"):
+        tanbark.load(path)
+
+
+def test_counts_that_need_more_memory_than_there_is_are_not_called_damaged(large_model, tmp_path, monkeypatch):
+    tanbark.save(large_model, tmp_path / "m")
+    monkeypatch.setattr("tanbark.memory.UNCHECKED_BYTES", 0)
+    monkeypatch.setattr("tanbark.memory.usable_memory", lambda: 10_000_000.0)
+    with pytest.raises(
+        ModelFileError, match=r"cannot be loaded: its table of .* counts needs .*; free memory, or load"
+    ):
+        tanbark.load(tmp_path / "m")
+
+
 @pytest.mark.parametrize(("kind", "size"), [("BF16", 2), ("F8_E4M3", 1), ("F8_E5M2", 1), ("C64", 8), ("F16", 2)])
 def test_arrays_of_types_that_are_never_written_are_refused(kind, size, tmp_path):
     written = to_bytes(NaiveBayes().fit(*table()))
@@ -295,8 +413,8 @@ def test_members_of_another_schema_than_the_whole_are_refused(tmp_path):
 
 def test_what_is_said_of_a_file_is_one_short_line_whatever_the_file_says(saved, tmp_path):
     model, path = saved
-    with_header(path, tmp_path / "new", lambda header: header.update(format=2, version="9.9\n" + "x" * 1000))
-    with pytest.raises(ModelFileError, match=r"tanbark 9\.9 x{36} in format 2, but"):
+    with_header(path, tmp_path / "new", lambda header: header.update(format=FORMAT + 1, version="9.9\n" + "x" * 1000))
+    with pytest.raises(ModelFileError, match=rf"tanbark 9\.9 x{{36}} in format {FORMAT + 1}, but"):
         tanbark.load(tmp_path / "new")
     long = rewritten(model, tmp_path / "long", setting("model", to="x" * 10**6))
     with pytest.raises(ModelFileError, match="it lacks 'xxx") as caught:

@@ -1,13 +1,16 @@
 """Model files: a safetensors file with a JSON header.
 
 Loading a file runs no code of its author: it holds arrays (counts and tables) and plain values (parameters, schema,
-structure). Version 1 of the format has the header fields ``format``, ``version``, ``model``, ``params``, ``schema``,
-``parents`` (null unless the model is a single network), ``state`` (in which members that are classifiers have a header
-of their own, and arrays whose names begin with ``member_<i>_``), ``classes_listed`` (if no new class is allowed) and
-``sha256``. Its arrays are ``class_counts``, ``table``, ``log_table_<node>`` (with ``keys_<node>`` and
-``default_<node>`` if the table is sparse), the other arrays of the model, and for a parameter that is itself counts
-``<name>_class_counts`` and ``<name>_table``. The names of learned chunks (`chunk_ids_`) are in the header field
-``chunks``.
+structure). The header has the fields ``format``, ``version``, ``model``, ``params``, ``schema``, ``parents`` (null
+unless the model is a single network), ``state`` (in which members that are classifiers have a header of their own, and
+arrays whose names begin with ``member_<i>_``), ``classes_listed`` (if no new class is allowed) and ``sha256``. The
+arrays are those of the counts, ``log_table_<node>`` (with ``keys_<node>`` and ``default_<node>`` if the table is
+sparse), the other arrays of the model, and for a parameter that is itself counts those of the counts, whose names begin
+with ``<name>_``. The names of learned chunks (`chunk_ids_`) are in the header field ``chunks``.
+
+Version 2 of the format keeps files small. Large tables of counts are sparse (see `tanbark.counts.stored_counts`), large
+arrays are compressed (their types and shapes are in the header field ``compressed``), and tables that follow from the
+counts are left out. Version 1 has the arrays ``class_counts`` and ``table`` for counts; files of it are read.
 """
 
 from __future__ import annotations
@@ -28,22 +31,25 @@ from tanbark.atomic_write import replacing
 from tanbark.classifiers.base.counts_classifier import CountsClassifier
 from tanbark.classifiers.base.validation import check_encoder, check_jobs
 from tanbark.classifiers.registry import REGISTRY, registered_name
+from tanbark.compressed_arrays import compress_arrays, decompress_arrays
 from tanbark.counts import Counts
-from tanbark.counts.counts import ROUNDING
+from tanbark.counts.stored_counts import TABLE_ARRAYS, counts_from_arrays, counts_to_arrays
+from tanbark.memory import MemoryLimitError
 from tanbark.models import Model, StoredModel
 from tanbark.schema import Encoder, Recipe, Schema
 
-FORMAT = 1
+FORMAT = 2
 MAX_REASON_CHARACTERS = 500
 """A reason may quote a name that is as long as the file."""
-SHARED_ARRAYS = ("class_counts", "table")
-"""Arrays that the members of a model may have in common with it."""
+
+SHARED_ARRAYS = (("class_counts",), TABLE_ARRAYS)
+"""Groups of arrays that the members of a model may have in common with it."""
 
 Arrays = dict[str, NDArray[Any]]
 
 
 class ModelFileError(ValueError):
-    """A file that is not a model, or a model that is damaged or from a later version."""
+    """A file that is not a model, or a model that is damaged, too large for the memory, or from a later version."""
 
 
 def save(model: CountsClassifier, path: str | os.PathLike[str]) -> None:
@@ -81,6 +87,9 @@ def to_bytes(model: CountsClassifier) -> bytes:
     header = {"format": FORMAT, "version": tanbark.__version__, **content}
     if model.chunk_ids_:
         header["chunks"] = list(model.chunk_ids_)
+    arrays, compressed = compress_arrays(arrays)
+    if compressed:
+        header["compressed"] = compressed
     _check_surrogates(header)
     header["sha256"] = _digest(header, arrays)
     return bytes(packed(arrays, {"tanbark": json.dumps(header)}))
@@ -94,17 +103,16 @@ def _content(classifier: CountsClassifier) -> tuple[dict[str, Any], Arrays]:
     check_is_fitted(classifier)
     model: Model = classifier.model_
     stored = model.to_arrays()
-    arrays = {"class_counts": model.counts.class_counts, "table": model.counts.table, **stored.arrays}
+    arrays = counts_to_arrays(model.counts) | stored.arrays
     given = classifier.get_params(deep=False)
     for key, value in given.items():
         if isinstance(value, Counts):
-            arrays |= {f"{key}_class_counts": value.class_counts, f"{key}_table": value.table}
+            arrays |= {f"{key}_{name}": array for name, array in counts_to_arrays(value).items()}
     state = dict(stored.state)
     members = state.pop("members", [])
     for i, member in enumerate(members):
         members[i], member_arrays = _content(member)
-        new = {key: array for key, array in member_arrays.items() if not _is_shared(key, array, arrays)}
-        arrays |= {f"member_{i}_{key}": array for key, array in new.items()}
+        arrays |= {f"member_{i}_{key}": array for key, array in _without_shared(member_arrays, arrays).items()}
     content: dict[str, Any] = {
         "model": name,
         "params": {key: _plain_parameter(key, value) for key, value in given.items()},
@@ -139,16 +147,19 @@ def load(path: str | os.PathLike[str]) -> CountsClassifier:
     Raises
     ------
     ModelFileError
-        If the file is not a model, is damaged, or was written by a later version.
+        If the file is not a model, is damaged, does not fit into memory, or was written by a later version.
     """
     header, arrays = _read(Path(path))
     try:
         _check_surrogates(header)
         if header["sha256"] != _digest({k: v for k, v in header.items() if k != "sha256"}, arrays):
             raise ValueError("its checksum does not match")
+        arrays = decompress_arrays(arrays, header.get("compressed", {}))
         model = _restored(header, arrays)
         model.chunk_ids_ = _chunk_ids(header.get("chunks", []))
         return model
+    except MemoryLimitError as error:
+        raise ModelFileError(f"{path} cannot be loaded: {error}") from error
     except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
         why = " ".join(_reason(error).split())[:MAX_REASON_CHARACTERS]
         raise ModelFileError(f"{path} is damaged ({why}); take another copy or fit the model again") from error
@@ -215,7 +226,7 @@ def _restored(header: dict[str, Any], arrays: Arrays) -> CountsClassifier:
     listed = header.get("classes_listed", False)
     if not isinstance(listed, bool):
         raise ValueError("its field 'classes_listed' must be true or false")
-    counts = _counts(schema, arrays["class_counts"], arrays["table"])
+    counts = counts_from_arrays(schema, arrays)
     stored = StoredModel(state, arrays, header["parents"])
     classifier.set_model(classifier_type.model_type.from_arrays(counts, stored))
     classifier.classes_listed_ = listed
@@ -229,42 +240,26 @@ def _chunk_ids(names: Any) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _is_shared(key: str, array: NDArray[Any], arrays: Arrays) -> bool:
-    """Return whether a member's array equals that of the whole model, so that it is not written again."""
-    return key in SHARED_ARRAYS and array.dtype == arrays[key].dtype and np.array_equal(array, arrays[key])
+def _without_shared(arrays: Arrays, of_model: Arrays) -> Arrays:
+    """Return the arrays of a member without counts that equal those of the model, which are not written again."""
+    shared = [names for names in SHARED_ARRAYS if all(_same(arrays.get(name), of_model.get(name)) for name in names)]
+    return {key: array for key, array in arrays.items() if not any(key in names for names in shared)}
+
+
+def _same(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:
+    if a is None or b is None:
+        return a is b
+    return a.dtype == b.dtype and np.array_equal(a, b)
 
 
 def _of_member(i: int, arrays: Arrays) -> Arrays:
-    """Return the arrays of a member."""
+    """Return the arrays of a member, with counts of the model if it has none of its own."""
     prefix = f"member_{i}_"
     own = {key.removeprefix(prefix): array for key, array in arrays.items() if key.startswith(prefix)}
-    return {key: arrays[key] for key in SHARED_ARRAYS} | own
-
-
-def _counts(schema: Schema, class_counts: NDArray[Any], table: NDArray[Any]) -> Counts:
-    """Return counts after checking that they are consistent with the schema and with each other."""
-    classes, total = len(schema.classes), int(schema.offset[-1])
-    if table.shape not in ((classes, total), (classes, total, total)) or class_counts.shape != (classes,):
-        raise ValueError("the shape of the counts does not match the schema")
-    for array in (table, class_counts):
-        if array.dtype not in (np.dtype(np.int64), np.dtype(np.float64)) or not np.isfinite(array).all():
-            raise ValueError("the counts are not finite numbers")
-        if (array < 0).any():
-            raise ValueError("a count is negative")
-    if table.dtype != class_counts.dtype:
-        raise ValueError("the counts of classes and of values have different types")
-    single = table if table.ndim == 2 else np.diagonal(table, axis1=1, axis2=2)
-    # Sums of whole counts are exact up to 2**53; beyond, one unit is less than the rounding error.
-    slack = (ROUNDING if table.dtype.kind == "f" else 1e-16) * class_counts[:, None]
-    if (single > class_counts[:, None] + slack).any():
-        raise ValueError("a value was seen more often than its class")
-    if table.ndim == 3 and (table > single[:, :, None] + slack[:, :, None]).any():
-        raise ValueError("two values were seen together more often than each of them")
-    if (np.add.reduceat(single, schema.offset[:-1], axis=1, dtype=np.float64) > class_counts[:, None] + slack).any():
-        raise ValueError("the values of a column were seen more often than their class")
-    if table.ndim == 3 and not np.array_equal(table, table.transpose(0, 2, 1)):
-        raise ValueError("the counts of pairs are not symmetric")
-    return Counts(schema, class_counts, table)
+    for names in SHARED_ARRAYS:
+        if not any(name in own for name in names):
+            own |= {name: arrays[name] for name in names if name in arrays}
+    return own
 
 
 def _plain_parameter(name: str, value: Any) -> Any:
@@ -323,7 +318,7 @@ def _parameter(name: str, value: Any, arrays: Arrays, state: dict[str, Any]) -> 
         settings = value["encoder"].items()
         return Encoder(**{key: _parameter(key, setting, arrays, state) for key, setting in settings})
     if "counts" in value:
-        return _counts(Schema.from_dict(value["counts"]), arrays[f"{name}_class_counts"], arrays[f"{name}_table"])
+        return counts_from_arrays(Schema.from_dict(value["counts"]), arrays, f"{name}_")
     if "pairs" in value:
         return {(one, other): factor for one, other, factor in value["pairs"]}
     if "labels" in value:

@@ -15,6 +15,12 @@ CGROUP_USAGE_FILES = ("/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory/me
 CGROUP_STAT_FILES = ("/sys/fs/cgroup/memory.stat", "/sys/fs/cgroup/memory/memory.stat")
 UNCHECKED_BYTES = 64 * 2**20
 """Up to this many bytes, the free memory is not checked, since the check itself takes time."""
+LOAD_ADVICE = "free memory, or load the model on a machine with more"
+"""What to do if a model file does not fit into memory."""
+
+
+class MemoryLimitError(ValueError):
+    """A task needs more memory than may be used."""
 
 
 def usable_memory() -> float:
@@ -42,7 +48,7 @@ def _left_of_address_space() -> float:
 
 
 def check_free_memory(needed: float, task: str, advice: str) -> None:
-    """Raise ValueError if a task needs more bytes of memory than may be used.
+    """Raise MemoryLimitError if a task needs more bytes of memory than may be used.
 
     Without this check, the operating system would kill the process when memory runs out.
     """
@@ -50,7 +56,7 @@ def check_free_memory(needed: float, task: str, advice: str) -> None:
         return
     usable = usable_memory()
     if needed > usable:
-        raise ValueError(
+        raise MemoryLimitError(
             f"{task} needs {format_bytes(needed)}, but {format_bytes(usable)} may be used "
             f"({USABLE_SHARE:.0%} of the free memory); {advice}"
         )

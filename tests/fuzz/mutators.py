@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from tanbark import Schema
+from tanbark.compressed_arrays import decompress_arrays
 from tanbark.files import _digest
 
 ODD_BYTES = (b"\x00", b"\xff", b"\xfe\xff", b"\xef\xbb\xbf", b"\r", b"\n", b"\r\n", b"\xed\xa0\x80", b"\\", b"'", b'"')
@@ -125,13 +126,16 @@ def mutated_zip(data: bytes, rng: random.Random, others: Sequence[bytes] = ()) -
 # Model files
 
 
-def unpacked(data: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Return the header of a model file and its arrays."""
+def unpacked(data: bytes, rng: random.Random) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Return the header of a model file and its arrays, either as they are stored or decompressed."""
     from safetensors.numpy import load
 
     length = int.from_bytes(data[:8], "little")
     header = json.loads(json.loads(data[8 : 8 + length])["__metadata__"]["tanbark"])
-    return header, {name: np.array(array) for name, array in load(data).items()}
+    arrays = load(data)
+    if rng.random() < 0.5:
+        arrays = decompress_arrays(arrays, header.pop("compressed", {}))
+    return header, {name: np.array(array) for name, array in arrays.items()}
 
 
 def packed(header: Any, arrays: dict[str, np.ndarray], sign: bool = True) -> bytes:
@@ -151,7 +155,7 @@ def mutated_model(data: bytes, rng: random.Random, others: Sequence[bytes] = ())
     if rng.random() < 0.05:
         return mutated_bytes(data, rng)
     try:
-        header, arrays = unpacked(data)
+        header, arrays = unpacked(data, rng)
     except Exception:
         return mutated_bytes(data, rng)
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
@@ -184,7 +188,7 @@ def _of_other_types(data: bytes, rng: random.Random) -> bytes:
 def _crossed(header: Any, arrays: dict, other: bytes, rng: random.Random) -> tuple[Any, dict]:
     """Return a model with a part of another."""
     try:
-        their_header, their_arrays = unpacked(other)
+        their_header, their_arrays = unpacked(other, rng)
     except Exception:
         return header, arrays
     if rng.random() < 0.5 and isinstance(header, dict) and isinstance(their_header, dict) and their_header:

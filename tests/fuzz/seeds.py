@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import tanbark
+from saved_models import many_levels
 from sources.written_tables import arrow_bytes, arrow_stream_bytes, workbook_bytes, zipped
 from tanbark import (
     AODE,
@@ -99,6 +100,9 @@ def models() -> dict[str, bytes]:
         made["kdb of sparse tables"] = to_bytes(_sparse())
         many = NaiveBayes(encoder=Encoder(max_levels=999)).fit(np.arange(600).astype(str)[:, None], np.arange(600) % 2)
         made["naive-bayes of many levels"] = to_bytes(many)
+        made["tan of sparse counts"] = to_bytes(TAN().fit(*many_levels(rows=60, columns=3, levels=999)))
+        weights = rng.random(60)
+        made["aode of sparse weights"] = to_bytes(AODE().fit(*many_levels(60, 3, 999), sample_weight=weights))
     return made
 
 

@@ -102,19 +102,22 @@ class SuperParents(Immutable):
         ``log P(class, i)``.
     pairs : array of shape (values, classes, values)
         ``log P(j | i, class)`` at ``[i, class, j]``, zero within an attribute.
+    estimator : tuple of (str, float), optional
+        The estimator and its equivalent sample size, by which `pairs` follows from the counts. None if unknown.
     """
 
     offset: NDArray[np.int64]
     members: NDArray[np.int64]
     own: Array
     pairs: Array
+    estimator: tuple[str, float] | None = None
 
     @classmethod
     def of(cls, counts: Counts, members: NDArray[np.int64], parameters: str, ess: float) -> SuperParents:
         """Estimate the networks from counts (eq 1 of Li et al. 2007)."""
         log_prior, alone = value_tables(counts, parameters, ess)
         pairs = children_tables(counts, Smoothing.of(counts, parameters, ess))
-        return cls(counts.schema.offset, members, log_prior + alone, pairs)
+        return cls(counts.schema.offset, members, log_prior + alone, pairs, (parameters, ess))
 
     def __len__(self) -> int:
         return len(self.members)

@@ -102,4 +102,5 @@ class AODE(CountsClassifier):
             )
         own = joint_value_tables(counts, parameters, ess, given)
         pairs = children_tables(counts, Smoothing.of(counts, parameters, ess))
-        return SuperParentAverage(counts, learned if given is None else given, own, pairs, votes, alone)
+        prior = learned if given is None else given
+        return SuperParentAverage(counts, prior, own, pairs, votes, alone, (parameters, ess))

@@ -167,7 +167,8 @@ class AveragedTAN(CountsClassifier):
             log_prior = np.log(smoothed / smoothed.sum())
         values, ratios = pair_ratios(known, ess)
         root, seed = attributes_by_information(known)[0], seed_of(self.random_state)
-        return TreeAverage(counts, log_prior, values, ratios, posteriors, bool(self.multinet), root, seed, log_evidence)
+        multinet, of_counts = bool(self.multinet), ess if prior is None else None
+        return TreeAverage(counts, log_prior, values, ratios, posteriors, multinet, root, seed, log_evidence, of_counts)
 
     def _prior_under(self, schema: Schema) -> Counts | None:
         """Return the prior's counts under the schema."""

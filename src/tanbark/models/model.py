@@ -19,7 +19,9 @@ from tanbark.counts import Counts
 from tanbark.immutable import Immutable
 from tanbark.kernels.infer.posterior import log_posterior, posterior
 from tanbark.kernels.runtime.threads import run_over_rows
+from tanbark.memory import LOAD_ADVICE, check_free_memory
 from tanbark.network import Network, SparseTable, Structure
+from tanbark.parameters import PARAMETERS, Smoothing, children_tables
 from tanbark.schema import Schema
 from tanbark.schema.encode.columns import Codes
 
@@ -30,6 +32,10 @@ MAX_LOG_RATIO = 1e4
 """Bound on the log ratio of two nonzero probabilities in a file; floats cannot exceed about 750."""
 MAX_SUM_ERROR = 1e-6
 """Maximum deviation from 1 of the sum of probabilities in a file."""
+MIN_ESS, MAX_ESS = 1e-100, 1e100
+"""Bounds on the equivalent sample size in a file, whose square must be positive and finite."""
+PAIR_COPIES = 3
+"""Peak memory while tables of pairs are computed from counts, in multiples of these."""
 
 
 @dataclass(frozen=True)
@@ -152,6 +158,48 @@ def stored_prior_ratio(arrays: Arrays, classes: int) -> Array:
     if ratio.shape != (classes,) or ratio.dtype != np.float64 or not (ratio < MAX_LOG_RATIO).all():
         raise ValueError("its prior_ratio is invalid")
     return ratio
+
+
+def pairs_to_arrays(pairs: Array, estimator: tuple[str, float] | None) -> tuple[dict[str, Any], Arrays]:
+    """Return the plain values and the arrays that describe the tables of all pairs of values, for files.
+
+    Parameters
+    ----------
+    pairs : array of shape (values, classes, values)
+        ``log P(x_j | class, x_i)``.
+    estimator : tuple of (str, float) or None
+        The estimator and its equivalent sample size. With it, the tables are left out: they follow from the counts.
+    """
+    return ({}, {"pairs": pairs}) if estimator is None else ({"estimator": list(estimator)}, {})
+
+
+def pairs_from_arrays(counts: Counts, stored: StoredModel) -> tuple[Array, tuple[str, float] | None]:
+    """Return the tables that `pairs_to_arrays` described, and their estimator; raise ValueError if they are invalid."""
+    arrays, estimator = stored.arrays, None
+    classes, values = counts.values.shape
+    if "pairs" not in arrays:
+        parameters, ess = stored.state["estimator"]
+        estimator = parameters, checked_ess(ess)
+        if parameters not in PARAMETERS:
+            raise ValueError(f"its estimator must be one of {', '.join(PARAMETERS)}, got {parameters!r}")
+        check_pair_memory(counts)
+        with np.errstate(all="ignore"):  # What a hostile file leads to is checked below.
+            arrays = {"pairs": children_tables(counts, Smoothing.of(counts, *estimator))}
+    return checked_log_table(arrays, "pairs", (values, classes, values)), estimator
+
+
+def checked_ess(ess: Any) -> float:
+    """Return an equivalent sample size in a file, or raise ValueError."""
+    if isinstance(ess, bool) or not isinstance(ess, int | float) or not MIN_ESS <= ess <= MAX_ESS:
+        raise ValueError(f"its ess must be a number from {MIN_ESS} to {MAX_ESS}, got {ess!r}")
+    return float(ess)
+
+
+def check_pair_memory(counts: Counts) -> None:
+    """Raise ValueError unless tables of all pairs of values can be computed from the counts."""
+    if counts.order == 1:
+        raise ValueError("its counts are of single values, but its tables follow from counts of pairs")
+    check_free_memory(PAIR_COPIES * 8 * counts.table.size, "computing its tables from its counts", LOAD_ADVICE)
 
 
 def network_arrays(network: Network, prefix: str = "") -> dict[str, NDArray[Any]]:

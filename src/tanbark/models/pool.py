@@ -26,6 +26,8 @@ from tanbark.models.model import (
     checked_log_table,
     networks_arrays,
     networks_from_arrays,
+    pairs_from_arrays,
+    pairs_to_arrays,
     stored_number,
     stored_prior_ratio,
     stored_seed,
@@ -218,7 +220,9 @@ class Pool(Model):
             state["parents"] = [[list(above) for above in network.structure.parents] for network in networks]
             arrays |= networks_arrays(networks, "member_")
         else:
-            arrays |= {"own": self.members.own, "pairs": self.members.pairs, "super_parents": self.members.members}
+            estimator, pairs = pairs_to_arrays(self.members.pairs, self.members.estimator)
+            state |= estimator
+            arrays |= pairs | {"own": self.members.own, "super_parents": self.members.members}
         return StoredModel(state, arrays)
 
     @classmethod
@@ -255,13 +259,13 @@ def _stored_members(counts: Counts, stored: StoredModel, weights: Array) -> Supe
         return Networks(tuple(networks_from_arrays(schema, state["parents"], arrays, "member_")), stored_seed(state))
     classes, values = counts.values.shape
     own = checked_log_table(arrays, "own", (values, classes))
-    pairs = checked_log_table(arrays, "pairs", (values, classes, values))
+    pairs, estimator = pairs_from_arrays(counts, stored)
     chosen = arrays["super_parents"]
     if chosen.dtype != np.int64 or chosen.ndim != 1 or not (chosen[1:] > chosen[:-1]).all():
         raise ValueError("its super-parents are not in ascending order")
     if not set(np.flatnonzero(weights)) <= set(chosen.tolist()) <= set(range(len(schema.columns))):
         raise ValueError("its super-parents do not fit its weights")
-    return SuperParents(schema.offset, chosen, own, pairs)
+    return SuperParents(schema.offset, chosen, own, pairs, estimator)
 
 
 def _same_schema(members: Classifiers, schema: Schema) -> Classifiers:

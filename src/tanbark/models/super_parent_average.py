@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 from tanbark.counts import Counts
 from tanbark.kernels.average.super_parent_joint import averaged_log_joint
 from tanbark.kernels.runtime.threads import run_over_rows
-from tanbark.models.model import Array, Model, StoredModel, checked_log_prior, checked_log_table
+from tanbark.models.model import (
+    Array,
+    Model,
+    StoredModel,
+    checked_log_prior,
+    checked_log_table,
+    pairs_from_arrays,
+    pairs_to_arrays,
+)
 from tanbark.schema.encode.columns import Codes
 
 
@@ -32,6 +40,8 @@ class SuperParentAverage(Model):
         Whether a super-parent with this value takes part.
     alone : array of shape (values, classes)
         ``log P(x_j | class)``, for the naive Bayes that answers if no super-parent takes part.
+    estimator : tuple of (str, float), optional
+        The estimator and its equivalent sample size, by which `pairs` follows from the counts. None if unknown.
     """
 
     counts: Counts
@@ -40,6 +50,7 @@ class SuperParentAverage(Model):
     pairs: Array
     votes: NDArray[np.bool_]
     alone: Array
+    estimator: tuple[str, float] | None = None
 
     has_joint = False
 
@@ -53,9 +64,10 @@ class SuperParentAverage(Model):
         return out
 
     def to_arrays(self) -> StoredModel:
-        """Return the tables."""
-        arrays = {"own": self.own, "pairs": self.pairs, "votes": self.votes}
-        return StoredModel({}, {**arrays, "log_prior": self.class_log_prior, "alone": self.alone})
+        """Return the tables, except for `pairs` if it follows from the counts."""
+        state, pairs = pairs_to_arrays(self.pairs, self.estimator)
+        arrays = {"own": self.own, "votes": self.votes, "log_prior": self.class_log_prior, "alone": self.alone}
+        return StoredModel(state, arrays | pairs)
 
     @classmethod
     def from_arrays(cls, counts: Counts, stored: StoredModel) -> Self:
@@ -64,9 +76,9 @@ class SuperParentAverage(Model):
         arrays = stored.arrays
         votes = arrays["votes"]
         own = checked_log_table(arrays, "own", (values, classes))
-        pairs = checked_log_table(arrays, "pairs", (values, classes, values))
+        pairs, estimator = pairs_from_arrays(counts, stored)
         prior = checked_log_prior(arrays, "log_prior", classes)
         alone = checked_log_table(arrays, "alone", (values, classes))
         if votes.shape != (values,) or votes.dtype != np.bool_:
             raise ValueError("its votes must be booleans, one for each value")
-        return cls(counts, prior, own, pairs, votes, alone)
+        return cls(counts, prior, own, pairs, votes, alone, estimator)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from heapq import nlargest
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,19 @@ from tanbark.kernels.average.tree_sums import averaged_log_likelihood
 from tanbark.kernels.runtime.threads import run, run_over_rows, spans, thread_count
 from tanbark.kernels.trees.information_trees import root_trees
 from tanbark.messages import warn
-from tanbark.models.model import MAX_SUM_ERROR, Array, Model, StoredModel, checked_log_prior, stored_number, stored_seed
+from tanbark.models.model import (
+    MAX_SUM_ERROR,
+    Array,
+    Model,
+    StoredModel,
+    check_pair_memory,
+    checked_ess,
+    checked_log_prior,
+    stored_number,
+    stored_seed,
+)
 from tanbark.network import Network, Structure
+from tanbark.parameters import pair_ratios
 from tanbark.schema.encode.columns import Codes
 from tanbark.structure import rooted_parents
 
@@ -69,6 +80,8 @@ class TreeAverage(Model):
         The seed of the trees that are sampled for rows with many missing values.
     log_evidence : float
         The log probability of the training data.
+    ess : float, optional
+        The equivalent sample size by which `ratios` follows from the counts. None if it does not.
     """
 
     counts: Counts
@@ -80,6 +93,7 @@ class TreeAverage(Model):
     root: int
     seed: int
     log_evidence: float
+    ess: float | None = None
 
     has_joint = True
 
@@ -192,20 +206,33 @@ class TreeAverage(Model):
         return codes, classes
 
     def to_arrays(self) -> StoredModel:
-        """Return the distributions of pairs and the weights of the edges."""
-        state = {"multinet": self.multinet, "root": self.root, "seed": self.seed, "log_evidence": self.log_evidence}
+        """Return the weights of the edges and the distributions, except for `ratios` if it follows from the counts."""
+        state: dict[str, Any] = {
+            "multinet": self.multinet,
+            "root": self.root,
+            "seed": self.seed,
+            "log_evidence": self.log_evidence,
+        }
         arrays = {
             "log_prior": self.class_log_prior,
             "values": self.values,
-            "ratios": self.ratios,
             "log_weights": np.stack([posterior.log_weights for posterior in self.posteriors]),
         }
+        if self.ess is None:
+            arrays["ratios"] = self.ratios
+        else:
+            state["ess"] = self.ess
         return StoredModel(state, arrays)
 
     @classmethod
     def from_arrays(cls, counts: Counts, stored: StoredModel) -> Self:
         """Return the model that `to_arrays` described."""
-        state, arrays = stored.state, stored.arrays
+        state, arrays, ess = stored.state, stored.arrays, None
+        if "ratios" not in arrays:
+            ess = checked_ess(state["ess"])
+            check_pair_memory(counts)
+            with np.errstate(all="ignore"):  # What a hostile file leads to is checked below.
+                arrays = arrays | {"ratios": pair_ratios(counts, ess)[1]}
         average = cls(
             counts,
             checked_log_prior(arrays, "log_prior", len(counts.class_counts)),
@@ -216,6 +243,7 @@ class TreeAverage(Model):
             state["root"],
             stored_seed(state),
             stored_number(state, "log_evidence"),
+            ess,
         )
         average._check_stored()
         return average
