@@ -1,6 +1,7 @@
 """Model files: nothing is lost."""
 
 import os
+import re
 import stat
 import warnings
 from pathlib import Path
@@ -9,6 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from safetensors import safe_open
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
 
 import tanbark
 from saved_models import many_levels, table
@@ -184,6 +189,28 @@ def test_only_fitted_classifiers_of_ours_are_saved(tmp_path):
         tanbark.save("text", tmp_path / "m")
     with pytest.raises(Exception, match="not fitted"):
         tanbark.save(TAN(), tmp_path / "m")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("wrapped", "inside"),
+    [
+        (make_pipeline(TAN()), "the classifier inside, for example its last step, [-1]"),
+        (GridSearchCV(TAN(), {"ess": [1.0, 2.0]}, cv=2), "the classifier inside, for example its best_estimator_"),
+        (CalibratedClassifierCV(TAN(), cv=2), "the classifier inside"),
+        (LogisticRegression(), "the classifier inside"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_for_estimators_around_ours_the_message_names_what_can_save_them(wrapped, inside, tmp_path):
+    rng = np.random.default_rng(0)
+    fitted = wrapped.fit(rng.integers(0, 3, (40, 2)), rng.integers(0, 2, 40))
+    sentence = (
+        f"tanbark's format holds classifiers of tanbark only, not {type(wrapped).__name__!r}; save the whole with "
+        f"skops or joblib, or only {inside}"
+    )
+    with pytest.raises(TypeError, match=f"^{re.escape(sentence)}$"):
+        tanbark.save(fitted, tmp_path / "m")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -22,6 +22,7 @@ from tanbark import (
     EnsembleBN,
     EvidenceBN,
     NaiveBayes,
+    Stream,
     SuperParent,
 )
 from tanbark.compressed_arrays import decompress_arrays
@@ -380,6 +381,51 @@ def test_counts_that_need_more_memory_than_there_is_are_not_called_damaged(large
         ModelFileError, match=r"cannot be loaded: its table of .* counts needs .*; free memory, or load"
     ):
         tanbark.load(tmp_path / "m")
+
+
+def streamed():
+    """Return a stream with a window, of which one chunk has weights."""
+    X, y = table()
+    stream = Stream(NaiveBayes(), window=50).partial_fit(X[:40], y[:40], classes=[0, 1, 2])
+    return stream.partial_fit(X[40:], y[40:], sample_weight=np.ones(40))
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (setting("stream", to=5), "its header does not describe a model"),
+        (setting("stream", "model", to="nothing"), "it lacks 'nothing'"),
+        (setting("stream", "model", to="kdb"), "its header does not describe a model"),
+        (setting("stream", "window", to=0), "window must be"),
+        (setting("stream", "half_life", to=3.0), "give window or half_life, not both"),
+        (setting("stream", "state", "rows", to=-1), "the number of rows of its stream must be a whole number, got -1"),
+        (setting("stream", "state", "rows", to=True), "the number of rows of its stream must be a whole number"),
+        (setting("stream", "state", "drift", to="x"), "the drift of its stream must be a number, got 'x'"),
+        (
+            setting("stream", "state", "losses", to=[1.0, 1.0, float("inf"), 1.0]),
+            "the losses of its stream are invalid",
+        ),
+        (setting("stream", "state", "losses", to=[0, 1, 1, 1]), "the losses of its stream are invalid"),
+        (setting("stream", "state", "losses", to=[1.0]), "not enough values"),
+        (
+            setting("stream", "state", "chunks", to=[[3, False]]),
+            "the numbers of rows in the window of its stream differ",
+        ),
+        (setting("stream", "state", "chunks", 0, 1, to=1), "the chunks of its stream are invalid"),
+        (setting("stream", "state", "chunks", 0, 0, to=-1), "the chunks of its stream are invalid"),
+        (filling("stream_losses", 0, np.nan), "the losses of its stream are invalid"),
+        (filling("stream_loss_weights", 0, -1.0), "the losses of its stream are invalid"),
+        (lambda header, arrays: arrays.update(stream_codes=arrays["stream_codes"] * 1.0), "codes"),
+        (lambda header, arrays: arrays.update(stream_codes=arrays["stream_codes"][1:]), "codes"),
+        (filling("stream_classes", 0, 3), "the classes in the window of its stream are invalid"),
+        (filling("stream_weights", 0, np.inf), "the weights in the window of its stream are invalid"),
+    ],
+)
+def test_a_stream_that_was_tampered_with_is_refused(change, sentence, tmp_path):
+    with pytest.raises(ModelFileError, match="is damaged") as caught:
+        tanbark.load(rewritten(streamed(), tmp_path / "m", change))
+    assert sentence in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(("kind", "size"), [("BF16", 2), ("F8_E4M3", 1), ("F8_E5M2", 1), ("C64", 8), ("F16", 2)])

@@ -6,7 +6,8 @@ unless the model is a single network), ``state`` (in which members that are clas
 arrays whose names begin with ``member_<i>_``), ``classes_listed`` (if no new class is allowed) and ``sha256``. The
 arrays are those of the counts, ``log_table_<node>`` (with ``keys_<node>`` and ``default_<node>`` if the table is
 sparse), the other arrays of the model, and for a parameter that is itself counts those of the counts, whose names begin
-with ``<name>_``. The names of learned chunks (`chunk_ids_`) are in the header field ``chunks``.
+with ``<name>_``. The names of learned chunks (`chunk_ids_`) are in the header field ``chunks``. The file of a `Stream`
+is that of its fitted classifier, with a header field ``stream`` and arrays whose names begin with ``stream_``.
 
 Version 2 of the format keeps files small. Large tables of counts are sparse (see `tanbark.counts.stored_counts`), large
 arrays are compressed (their types and shapes are in the header field ``compressed``), and tables that follow from the
@@ -25,12 +26,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 import tanbark
 from tanbark.atomic_write import replacing
 from tanbark.classifiers.base.counts_classifier import CountsClassifier
 from tanbark.classifiers.base.validation import check_encoder, check_jobs
 from tanbark.classifiers.registry import REGISTRY, registered_name
+from tanbark.classifiers.stream import Stream
 from tanbark.compressed_arrays import compress_arrays, decompress_arrays
 from tanbark.counts import Counts
 from tanbark.counts.stored_counts import TABLE_ARRAYS, counts_from_arrays, counts_to_arrays
@@ -45,6 +48,9 @@ MAX_REASON_CHARACTERS = 500
 SHARED_ARRAYS = (("class_counts",), TABLE_ARRAYS)
 """Groups of arrays that the members of a model may have in common with it."""
 
+STREAM_PREFIX = "stream_"
+"""The names of the arrays of a stream begin with it."""
+
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -52,12 +58,12 @@ class ModelFileError(ValueError):
     """A file that is not a model, or a model that is damaged, too large for the memory, or from a later version."""
 
 
-def save(model: CountsClassifier, path: str | os.PathLike[str]) -> None:
+def save(model: CountsClassifier | Stream, path: str | os.PathLike[str]) -> None:
     """Write a fitted classifier to a file, which is replaced completely or not at all.
 
     Parameters
     ----------
-    model : classifier
+    model : classifier or Stream
     path : path
 
     Examples
@@ -76,17 +82,24 @@ def save(model: CountsClassifier, path: str | os.PathLike[str]) -> None:
         file.write(written)
 
 
-def to_bytes(model: CountsClassifier) -> bytes:
-    """Return the content of the file of a fitted classifier."""
+def to_bytes(model: CountsClassifier | Stream) -> bytes:
+    """Return the content of the file of a fitted classifier or stream."""
     from safetensors.numpy import save as packed
+    from sklearn.utils.validation import check_is_fitted
 
-    _registered(model)
     # Another thread may fit the classifier meanwhile.
     model = copy(model)
-    content, arrays = _content(model)
+    classifier = model
+    if isinstance(model, Stream):
+        check_is_fitted(model)
+        classifier = copy(model.model_)
+    content, arrays = _content(classifier)
     header = {"format": FORMAT, "version": tanbark.__version__, **content}
-    if model.chunk_ids_:
-        header["chunks"] = list(model.chunk_ids_)
+    if classifier.chunk_ids_:
+        header["chunks"] = list(classifier.chunk_ids_)
+    if isinstance(model, Stream):
+        header["stream"], of_stream = _stream_content(model)
+        arrays |= {f"{STREAM_PREFIX}{key}": array for key, array in of_stream.items()}
     arrays, compressed = compress_arrays(arrays)
     if compressed:
         header["compressed"] = compressed
@@ -104,10 +117,8 @@ def _content(classifier: CountsClassifier) -> tuple[dict[str, Any], Arrays]:
     model: Model = classifier.model_
     stored = model.to_arrays()
     arrays = counts_to_arrays(model.counts) | stored.arrays
-    given = classifier.get_params(deep=False)
-    for key, value in given.items():
-        if isinstance(value, Counts):
-            arrays |= {f"{key}_{name}": array for name, array in counts_to_arrays(value).items()}
+    params, of_params = _parameters_content(classifier)
+    arrays |= of_params
     state = dict(stored.state)
     members = state.pop("members", [])
     for i, member in enumerate(members):
@@ -115,7 +126,7 @@ def _content(classifier: CountsClassifier) -> tuple[dict[str, Any], Arrays]:
         arrays |= {f"member_{i}_{key}": array for key, array in _without_shared(member_arrays, arrays).items()}
     content: dict[str, Any] = {
         "model": name,
-        "params": {key: _plain_parameter(key, value) for key, value in given.items()},
+        "params": params,
         "schema": model.schema.to_dict(),
         "parents": stored.parents,
         "state": state | ({"members": members} if members else {}),
@@ -125,16 +136,51 @@ def _content(classifier: CountsClassifier) -> tuple[dict[str, Any], Arrays]:
     return content, {key: np.ascontiguousarray(array) for key, array in arrays.items()}
 
 
-def _registered(model: CountsClassifier) -> str:
+def _parameters_content(classifier: CountsClassifier) -> tuple[dict[str, Any], Arrays]:
+    """Return the parameters of a classifier as plain values and arrays."""
+    given = classifier.get_params(deep=False)
+    arrays: Arrays = {}
+    for key, value in given.items():
+        if isinstance(value, Counts):
+            arrays |= {f"{key}_{name}": array for name, array in counts_to_arrays(value).items()}
+    return {key: _plain_parameter(key, value) for key, value in given.items()}, arrays
+
+
+def _stream_content(stream: Stream) -> tuple[dict[str, Any], Arrays]:
+    """Return the part of the header that describes a stream, except for its fitted classifier, and its arrays."""
+    params, arrays = _parameters_content(stream.model)
+    stored = stream.to_arrays()
+    content = {
+        "model": _registered(stream.model),
+        "params": params,
+        "window": _plain_parameter("window", stream.window),
+        "half_life": _plain_parameter("half_life", stream.half_life),
+        "state": stored.state,
+    }
+    return content, arrays | stored.arrays
+
+
+def _registered(model: Any) -> str:
     """Return the name of a classifier in the registry; raise TypeError if it has none."""
     name = registered_name(type(model))
-    if name is None:
-        raise TypeError(f"only tanbark's classifiers can be saved, not {type(model).__name__!r}")
-    return name
+    if name is not None:
+        return name
+    kind = type(model).__name__
+    if not isinstance(model, BaseEstimator):
+        raise TypeError(f"only tanbark's classifiers can be saved, not {kind!r}")
+    where = ""
+    if hasattr(model, "best_estimator_"):
+        where = ", for example its best_estimator_"
+    elif hasattr(model, "steps"):
+        where = ", for example its last step, [-1]"
+    raise TypeError(
+        f"tanbark's format holds classifiers of tanbark only, not {kind!r}; save the whole with skops or joblib, or "
+        f"only the classifier inside{where}"
+    )
 
 
-def load(path: str | os.PathLike[str]) -> CountsClassifier:
-    """Load a classifier that `save` wrote.
+def load(path: str | os.PathLike[str]) -> CountsClassifier | Stream:
+    """Load a classifier or a stream that `save` wrote.
 
     Parameters
     ----------
@@ -142,7 +188,7 @@ def load(path: str | os.PathLike[str]) -> CountsClassifier:
 
     Returns
     -------
-    model : classifier
+    model : classifier or Stream
 
     Raises
     ------
@@ -157,12 +203,20 @@ def load(path: str | os.PathLike[str]) -> CountsClassifier:
         arrays = decompress_arrays(arrays, header.get("compressed", {}))
         model = _restored(header, arrays)
         model.chunk_ids_ = _chunk_ids(header.get("chunks", []))
-        return model
+        return _restored_stream(header["stream"], model, arrays) if "stream" in header else model
     except MemoryLimitError as error:
         raise ModelFileError(f"{path} cannot be loaded: {error}") from error
     except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
         why = " ".join(_reason(error).split())[:MAX_REASON_CHARACTERS]
         raise ModelFileError(f"{path} is damaged ({why}); take another copy or fit the model again") from error
+
+
+def load_classifier(path: str | os.PathLike[str]) -> CountsClassifier:
+    """Load a classifier that `save` wrote; raise ModelFileError if the file holds a stream."""
+    model = load(path)
+    if isinstance(model, Stream):
+        raise ModelFileError(f"{path} holds a Stream, which only Python continues; save its model_ to use it here")
+    return model
 
 
 def _check_surrogates(header: dict[str, Any]) -> None:
@@ -231,6 +285,15 @@ def _restored(header: dict[str, Any], arrays: Arrays) -> CountsClassifier:
     classifier.set_model(classifier_type.model_type.from_arrays(counts, stored))
     classifier.classes_listed_ = listed
     return classifier
+
+
+def _restored_stream(content: dict[str, Any], classifier: CountsClassifier, arrays: Arrays) -> Stream:
+    """Return the stream around a classifier that the header and the arrays describe."""
+    own = {k.removeprefix(STREAM_PREFIX): array for k, array in arrays.items() if k.startswith(STREAM_PREFIX)}
+    params = {key: _parameter(key, value, own, {}) for key, value in content["params"].items()}
+    model = REGISTRY[content["model"]].classifier(**params)
+    stream = Stream(model, window=content["window"], half_life=content["half_life"])
+    return stream.from_arrays(classifier, StoredModel(content["state"], own))
 
 
 def _chunk_ids(names: Any) -> tuple[str, ...]:

@@ -131,6 +131,24 @@ _SHARED = {
             The search that was used.
         {fitted}
         """,
+    "sample_options": """
+        n : int, default=1
+            The number of rows.
+        random_state : int, numpy.random.Generator or None, default=None
+            The seed, which gives the same rows each time, or a generator. None gives other rows in each call.
+        as_frame : {None, "pandas", "polars", "pyarrow"}, default=None
+            The type of the table: None returns arrays; "pandas" and "polars" a data frame and a series; "pyarrow" a
+            table and an array. Numbers, text and dates have their own types in a table, and the parts of a date are
+            left out, since they follow from it.
+
+        Returns
+        -------
+        X : array of shape (n, attributes), or table
+            Numbers are sampled uniformly from their interval; the outer intervals end at the minimum and maximum of
+            the training data.
+        y : array of shape (n,), or series
+            The classes.
+        """,
     "columns_seen": """
         n_features_in_ : int
             The number of columns.

@@ -1,5 +1,7 @@
 """Forgetting is arithmetic on counts; drift is a log loss that is not what it was."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -7,9 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
+import tanbark
 from tanbark import AODE, KDB, TAN, AveragedTAN, Counts, Encoder, ForestAN, NaiveBayes, Stream
 from tanbark.classifiers.stream import DriftStatistic
 
@@ -267,3 +271,63 @@ def test_a_half_life_next_to_nothing_remembers_the_last_row():
     X, y = np.array([[0], [1], [1]]), np.array([0, 1, 1])
     stream = Stream(NaiveBayes(), half_life=1e-320).partial_fit(X, y)
     assert stream.model_.counts_.class_counts.tolist() == [0, 1]
+
+
+def chunks_of(rows, seed):
+    """Return chunks with missing values, levels and classes that come late, and numbers that grow."""
+    X, y = table(rows, seed)
+    X = X.assign(size=np.arange(rows) * 1.5, late=np.where(np.arange(rows) < rows / 2, "old", "new"))
+    X = X.mask(np.random.default_rng(seed).random(X.shape) < 0.05)
+    y = y.where((y != "r") | (np.arange(rows) > rows / 3), "p")
+    return [(X.iloc[start : start + 40], y.iloc[start : start + 40]) for start in range(0, rows, 40)]
+
+
+def state_of(stream):
+    """Return everything that a stream has learned."""
+    return (stream.rows_, stream.log_loss_, stream.accuracy_, stream.drift_, stream.classes_.tolist())
+
+
+@pytest.mark.parametrize("again", ["saved", "pickled"])
+@pytest.mark.parametrize("how", [{}, {"window": 130}, {"half_life": 90.0}], ids=str)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("classifier", [NaiveBayes(), TAN(ess=3.0), AveragedTAN(encoder=Encoder(missing="state"))])
+def test_a_stream_that_was_stopped_goes_on_as_if_it_had_not(classifier, how, weighted, again, tmp_path):
+    stopped, going = (Stream(classifier, **how) for _ in range(2))
+    rng = np.random.default_rng(0)
+    for i, (X, y) in enumerate(chunks_of(400, 3)):
+        # Chunks with weights and without them are remembered together.
+        weights = rng.random(len(y)) if weighted and i % 3 == 1 else None
+        going.partial_fit(X, y, sample_weight=weights)
+        stopped.partial_fit(X, y, sample_weight=weights)
+        if again == "saved":
+            tanbark.save(stopped, tmp_path / "stream")
+            stopped = tanbark.load(tmp_path / "stream")
+        else:
+            stopped = pickle.loads(pickle.dumps(stopped))
+        assert isinstance(stopped, Stream)
+        np.testing.assert_equal(state_of(stopped), state_of(going))
+        assert stopped.model_.counts_ == going.model_.counts_
+        assert np.array_equal(stopped.predict_proba(X), going.predict_proba(X))
+        assert list(stopped.feature_names_in_) == list(going.feature_names_in_)
+    assert stopped.get_params()["window"] == going.window
+    assert stopped.model.get_params(deep=False).keys() == classifier.get_params(deep=False).keys()
+    # A new fit starts from the same settings.
+    X, y = table(100, 1)
+    assert np.array_equal(stopped.fit(X, y).predict_proba(X), going.fit(X, y).predict_proba(X))
+
+
+def test_a_stream_keeps_the_settings_of_its_next_fit_apart_from_those_of_its_model(tmp_path):
+    X, y = table(100, 1)
+    prior = TAN().fit(X, y).counts_
+    stream = Stream(AveragedTAN(prior=prior), half_life=50).partial_fit(X, y)
+    stream.set_params(model__ess=2.5, model__prior=prior * 3)
+    tanbark.save(stream, tmp_path / "m")
+    again = tanbark.load(tmp_path / "m")
+    assert (again.model.ess, again.model_.ess) == (2.5, 10.0)
+    assert (again.model.prior, again.model_.prior) == (prior * 3, prior)
+
+
+def test_a_stream_that_learned_nothing_cannot_be_saved(tmp_path):
+    with pytest.raises(NotFittedError):
+        tanbark.save(Stream(TAN()), tmp_path / "m")
+    assert list(tmp_path.iterdir()) == []

@@ -306,3 +306,16 @@ def test_a_difference_of_weighted_counts_can_be_saved(random_table, tmp_path):
     np.testing.assert_allclose(left.table, light.table, atol=1e-5)
     tanbark.save(tanbark.TAN().fit_counts(left), tmp_path / "m")
     assert tanbark.load(tmp_path / "m").counts_ == left
+
+
+def test_the_representation_of_counts_is_short():
+    schema = Schema([Category("a", (0, 1)), Category("b", tuple(range(300)))], ("no", "yes"))
+    rows = np.zeros((2, 1000), np.uint16), np.arange(1000) % 2
+    assert repr(Counts.of(schema, *rows)) == "Counts(1,000 rows, 2 columns, 2 classes, pairs)"
+    single = Counts.of(schema, *rows, order=1)
+    assert repr(single) == "Counts(1,000 rows, 2 columns, 2 classes, single values)"
+    assert repr(single * 0.5) == "Counts(rows of total weight 500, 2 columns, 2 classes, single values)"
+    one = Schema([Category("a", (0, 1))], ("no",))
+    assert (
+        repr(Counts.of(one, np.zeros((1, 1), np.uint8), np.zeros(1, int))) == "Counts(1 row, 1 column, 1 class, pairs)"
+    )

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from tanbark import Category, Schema
+from tanbark import Category, Counts, Schema
 from tanbark.counts import Rows
 
 
@@ -58,3 +58,18 @@ def test_take_returns_the_chosen_rows(random_table):
     assert np.array_equal(some.codes, codes[:, ::2])
     assert np.array_equal(some.weights, np.arange(0.0, 10, 2))
     assert np.array_equal(some.classes, y[::2])
+
+
+def test_rows_under_an_extended_schema_have_the_same_counts():
+    old = Schema([Category("a", ("p", "r")), Category("b", tuple(range(250)))], ("no", "yes"))
+    new = Schema(
+        [Category("a", ("o", "p", "q", "r"), missing=True), Category("b", tuple(range(300)))], ("maybe", "no", "yes")
+    )
+    rng = np.random.default_rng(0)
+    codes = np.array([rng.choice([0, 1, 255], 90), rng.choice([*range(250), 255], 90)], np.uint8)
+    rows = Rows(old, codes, rng.integers(0, 2, 90), rng.random(90))
+    extended = rows.under(new)
+    assert (extended.schema, extended.codes.dtype) == (new, np.uint16)
+    assert rows.under(old) is rows
+    expected = Counts.of(old, rows.codes, rows.classes, rows.weights).under(new)
+    assert Counts.of(new, extended.codes, extended.classes, extended.weights) == expected

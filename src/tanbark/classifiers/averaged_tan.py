@@ -19,6 +19,7 @@ from tanbark.models.tree_average import DrawnTreesWarning, TreeAverage
 from tanbark.network import Network
 from tanbark.parameters import pair_ratios
 from tanbark.schema import Encoder, Schema
+from tanbark.schema.encode.sampled_rows import check_sample_options, sampled_rows
 from tanbark.structure import attributes_by_information, bdeu_weights_by_class
 
 __all__ = ["AveragedTAN", "DrawnTreesWarning"]
@@ -206,26 +207,19 @@ class AveragedTAN(CountsClassifier):
         assert isinstance(model, TreeAverage)
         return model.standard_error(codes, self.n_jobs)
 
-    def sample(self, n: int = 1, random_state: Any = 0) -> tuple[NDArray[Any], NDArray[Any]]:
+    def sample(self, n: int = 1, random_state: Any = None, as_frame: str | None = None) -> tuple[Any, Any]:
         """Sample rows from the average distribution.
 
         Parameters
         ----------
-        n : int, default=1
-            The size of the sample.
-        random_state : int, Generator or None, default=0
-
-        Returns
-        -------
-        X : array of shape (n, attributes)
-        y : array of shape (n,)
+        {sample_options}
         """
         check_is_fitted(self)
         model = self.model_
-        check_number("the number of rows to sample", n, 0)
+        check_sample_options(n, as_frame)
         rng = np.random.default_rng(random_state)
         codes, classes = model.sample(int(n), rng)
-        return model.schema.decode(codes, rng), model.schema.class_labels[classes]
+        return sampled_rows(model.schema, codes, classes, rng, as_frame)
 
     # The posterior over trees
 
@@ -278,14 +272,15 @@ class AveragedTAN(CountsClassifier):
         check_is_fitted(self)
         return float(np.mean([posterior.concentration for posterior in self.model_.posteriors]))
 
-    def sample_trees(self, n: int = 1, random_state: Any = 0) -> list[Any]:
+    def sample_trees(self, n: int = 1, random_state: Any = None) -> list[Any]:
         """Sample trees exactly from the posterior.
 
         Parameters
         ----------
         n : int, default=1
             The size of the sample.
-        random_state : int, Generator or None, default=0
+        random_state : int, numpy.random.Generator or None, default=None
+            The seed, which gives the same trees each time, or a generator. None gives other trees in each call.
 
         Returns
         -------

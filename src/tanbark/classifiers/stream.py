@@ -17,7 +17,8 @@ from tanbark.classifiers.base.counts_classifier import Array, CountsClassifier, 
 from tanbark.classifiers.base.validation import check_number, has_no_rows, report_unfitted
 from tanbark.classifiers.prequential_update import prequential_scores
 from tanbark.counts import Counts, Rows
-from tanbark.models import Model
+from tanbark.models import Model, StoredModel
+from tanbark.schema import Schema
 from tanbark.shared_docs import insert_shared_docs
 
 MIN_ROWS_PER_TEST = 100
@@ -97,7 +98,7 @@ class Stream(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     Attributes
     ----------
     model_ : classifier
-        The fitted classifier. It can be saved; a `Stream` cannot.
+        The fitted classifier, which can also be saved alone.
     classes_ : array of shape (classes,)
         The classes so far.
     rows_ : int
@@ -253,6 +254,11 @@ class Stream(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         classifier = self.model_
         classifier.model_ = classifier._learn(self._remembered(counts, classifier._reweighted(rows)), None, former)
         self.rows_ += len(rows.classes)
+        self._show_columns()
+
+    def _show_columns(self) -> None:
+        """Take over the classes and the columns of the fitted classifier."""
+        classifier = self.model_
         self.classes_ = classifier.classes_
         self.n_features_in_ = classifier.n_features_in_
         self.__dict__.pop("feature_names_in_", None)
@@ -296,6 +302,74 @@ class Stream(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         # A difference of sums of weights would keep the rounding error of the largest of them.
         each = (classifier._count(some).under(rows.schema) for some in remembered)
         return sum(each, Counts.zero(rows.schema, classifier.count_order))
+
+    # Files
+
+    def to_arrays(self) -> StoredModel:
+        """Return everything except the parameters and `model_` as plain values and arrays, for files."""
+        losses, schema = self._losses, self.model_.schema_
+        state: dict[str, Any] = {
+            "rows": self.rows_,
+            "log_loss": self.log_loss_,
+            "accuracy": self.accuracy_,
+            "drift": self.drift_,
+            "losses": [losses.half_life, losses.weight, losses.mean, losses.squares],
+        }
+        arrays: dict[str, NDArray[Any]] = dict(zip(("losses", "loss_weights"), losses.last, strict=True))
+        if self._remembered_rows is not None:
+            # Chunks stay apart, since sums of weights depend on their order.
+            chunks = [rows.under(schema) for rows in self._remembered_rows]
+            state["chunks"] = [[len(rows.classes), rows.weights is not None] for rows in chunks]
+            none = np.empty((len(schema.columns), 0), schema.dtype)
+            arrays["codes"] = np.concatenate([none, *(rows.codes for rows in chunks)], axis=1)
+            arrays["classes"] = np.concatenate([np.empty(0, np.int64), *(rows.classes for rows in chunks)])
+            weights = [rows.weights for rows in chunks if rows.weights is not None]
+            arrays["weights"] = np.concatenate([np.empty(0), *weights])
+        return StoredModel(state, arrays)
+
+    def from_arrays(self, classifier: CountsClassifier, stored: StoredModel) -> Stream:
+        """Return a stream with these parameters that goes on where the stream that was stored had stopped.
+
+        Parameters
+        ----------
+        classifier : classifier
+            The fitted classifier, `model_`.
+        stored : StoredModel
+            As returned by `to_arrays`.
+
+        Returns
+        -------
+        stream : Stream
+
+        Raises
+        ------
+        ValueError
+            If the values do not describe a stream, for example because a file was changed.
+        """
+        self._check_parameters()
+        if classifier.why_rows_needed() is not None:
+            raise ValueError("the classifier of its stream does not learn from counts")
+        state, arrays = stored.state, stored.arrays
+        draft = self._watching(classifier)
+        if type(state["rows"]) is not int or state["rows"] < 0:
+            raise ValueError(f"the number of rows of its stream must be a whole number, got {state['rows']!r}")
+        draft.rows_ = state["rows"]
+        draft.log_loss_, draft.accuracy_, draft.drift_ = (
+            _stored_float(state, name) for name in ("log_loss", "accuracy", "drift")
+        )
+        half_life, weight, mean, squares = map(float, state["losses"])
+        last = arrays["losses"], arrays["loss_weights"]
+        valid = half_life > 0 and weight >= 0 and squares >= 0 and np.isfinite([half_life, weight, mean, squares]).all()
+        if not valid or any(array.dtype != np.float64 or array.ndim != 1 for array in last):
+            raise ValueError("the losses of its stream are invalid")
+        if len(last[0]) != len(last[1]) or not np.isfinite(last).all() or (last[1] < 0).any():
+            raise ValueError("the losses of its stream are invalid")
+        draft._losses = DriftStatistic(half_life, weight, mean, squares, last)
+        draft._remembered_rows = _stored_chunks(classifier.schema_, stored) if "chunks" in state else None
+        draft._show_columns()
+        return draft
+
+    # Predicting
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row.
@@ -346,3 +420,35 @@ class Stream(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags = self.model.__sklearn_tags__().input_tags
         return tags
+
+
+def _stored_float(state: dict[str, Any], name: str) -> float:
+    """Return a number in a file, which may be infinite or NaN."""
+    if type(state[name]) is not float:
+        raise ValueError(f"the {name} of its stream must be a number, got {state[name]!r}")
+    return float(state[name])
+
+
+def _stored_chunks(schema: Schema, stored: StoredModel) -> deque[Rows]:
+    """Return the remembered rows in a file, or raise ValueError if they do not fit the schema."""
+    chunks, arrays = stored.state["chunks"], stored.arrays
+    codes, classes, weights = arrays["codes"], arrays["classes"], arrays["weights"]
+    if not all(type(size) is int and size >= 0 and type(weighted) is bool for size, weighted in chunks):
+        raise ValueError("the chunks of its stream are invalid")
+    total, of_weights = sum(size for size, _ in chunks), sum(size for size, weighted in chunks if weighted)
+    schema.check_codes(codes)
+    if codes.shape[1] != total or classes.shape != (total,) or weights.shape != (of_weights,):
+        raise ValueError("the numbers of rows in the window of its stream differ")
+    if classes.dtype != np.int64 or not ((classes >= 0) & (classes < len(schema.classes))).all():
+        raise ValueError("the classes in the window of its stream are invalid")
+    if weights.dtype != np.float64 or not (np.isfinite(weights) & (weights >= 0)).all():
+        raise ValueError("the weights in the window of its stream are invalid")
+    remembered: deque[Rows] = deque()
+    start = start_of_weights = 0
+    for size, weighted in chunks:
+        place, place_of_weights = slice(start, start + size), slice(start_of_weights, start_of_weights + size)
+        own = weights[place_of_weights] if weighted else None
+        remembered.append(Rows(schema, np.ascontiguousarray(codes[:, place]), classes[place], own))
+        start += size
+        start_of_weights += size if weighted else 0
+    return remembered

@@ -186,6 +186,13 @@ class Counts(Immutable):
         shape = (classes, total, total) if order == 2 else (classes, total)
         return cls(schema, np.zeros(classes, np.int64), np.zeros(shape, np.int64))
 
+    def __repr__(self) -> str:
+        rows = self.class_counts.sum().item()
+        shown = f"{rows:,} row{'s' * (rows != 1)}" if isinstance(rows, int) else f"rows of total weight {rows:,.6g}"
+        sizes = ((len(self.schema.columns), "column", "s"), (len(self.class_counts), "class", "es"))
+        of_schema = ", ".join(f"{size:,} {noun}{plural * (size != 1)}" for size, noun, plural in sizes)
+        return f"Counts({shown}, {of_schema}, {'pairs' if self.order == 2 else 'single values'})"
+
     @cached_property
     def order(self) -> int:
         """2 if pairs of values were counted, 1 if only single values were."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tanbark.counts.family_counts import MAX_CELL_KEYS
 from tanbark.schema import Schema
 from tanbark.schema.encode.columns import Codes
+from tanbark.schema.encode.schema_growth import code_positions, positions
 from tanbark.shared_docs import insert_shared_docs
 
 
@@ -120,6 +121,28 @@ class Rows:
         rows : Rows
         """
         return Rows(self.schema, self.codes, self.classes, self.each * class_factors[self.classes])
+
+    def under(self, schema: Schema) -> Rows:
+        """Return the same rows under an extended schema.
+
+        Parameters
+        ----------
+        schema : Schema
+            A schema over the same columns that contains all levels and classes of the current schema.
+
+        Returns
+        -------
+        rows : Rows
+            Missing values stay missing, also where the schema has a level for them.
+        """
+        if schema == self.schema:
+            return self
+        codes = np.full(self.codes.shape, schema.missing_code, schema.dtype)
+        for u, (column, extended) in enumerate(zip(self.schema.columns, schema.columns, strict=True)):
+            known = self.codes[u] < column.arity
+            codes[u, known] = code_positions(column, extended)[self.codes[u, known]]
+        classes = positions(self.schema.classes, schema.classes)[self.classes]
+        return Rows(schema, codes, classes, self.weights)
 
     def _sort_keys(self) -> list[NDArray[np.int64]]:
         """Return keys that identify each row, with as many columns packed into one integer as fit."""

@@ -22,6 +22,7 @@ from tanbark.network.tables import SparseTable
 from tanbark.network.tree_inference import Tree
 from tanbark.schema import Category, Number, Schema
 from tanbark.schema.encode.columns import Codes
+from tanbark.schema.encode.sampled_rows import check_sample_options, sampled_rows
 from tanbark.schema.read.raw_columns import is_missing
 from tanbark.shared_docs import insert_shared_docs
 
@@ -404,29 +405,17 @@ class Network(Immutable):
             values[node] = (cumulative <= point[:, None]).sum(axis=1)
         return values[:-1], values[-1]
 
-    def sample(self, n: int = 1, random_state: Any = 0) -> tuple[NDArray[Any], NDArray[Any]]:
+    def sample(self, n: int = 1, random_state: Any = None, as_frame: str | None = None) -> tuple[Any, Any]:
         """Sample rows from the joint distribution.
 
         Parameters
         ----------
-        n : int, default=1
-            Number of rows.
-        random_state : int, numpy.random.Generator or None, default=0
-            Seed or generator, as for `numpy.random.default_rng`.
-
-        Returns
-        -------
-        X : ndarray of shape (n, n_attributes)
-            Numbers are sampled uniformly from their interval; the outer intervals end at the minimum and maximum of
-            the training data.
-        y : ndarray of shape (n,)
-            The classes.
+        {sample_options}
         """
-        if not isinstance(n, int | np.integer) or n < 0:
-            raise ValueError(f"n must be a whole number of at least 0, got {n!r}")
+        check_sample_options(n, as_frame)
         rng = np.random.default_rng(random_state)
         codes, classes = self.sample_codes(int(n), rng)
-        return self.schema.decode(codes, rng), self.schema.class_labels[classes]
+        return sampled_rows(self.schema, codes, classes, rng, as_frame)
 
     # Representation
 

@@ -46,6 +46,16 @@ def test_a_model_fitted_in_python_is_shown(run):
     assert "x3" in run("show", "m.tanbark").stdout
 
 
+@pytest.mark.parametrize("command", [("show",), ("predict", "lenses.csv"), ("update", "lenses.csv"), ("export",)])
+def test_commands_about_a_stream_say_what_to_save_instead(command, run, write, tmp_path):
+    write(lenses().frame(), tmp_path / "lenses.csv")
+    tanbark.save(tanbark.Stream(tanbark.TAN()).fit(*lenses()), "m.tanbark")
+    name, *data = command
+    options = ("--to", "dot") if name == "export" else ()
+    said = run(name, "m.tanbark", *data, *options, code=1).stderr
+    assert "holds a Stream, which only Python continues; save its model_" in said
+
+
 @pytest.mark.parametrize("multinet", [False, True])
 def test_an_average_shows_its_best_tree_and_how_probable_the_edges_are(run, write, tmp_path, multinet):
     write(lenses().frame(), tmp_path / "lenses.csv")

@@ -380,3 +380,10 @@ def test_samples_of_dates_are_datetimes_within_their_interval():
     for code in range(3):
         assert all(ends[code] <= row <= ends[code + 1] for row in rows[code::4])
     assert schema.encode(np.array([[row] for row in rows], object))[0].tolist() == [0, 1, 2, 255] * 25
+
+
+def test_the_representation_of_a_schema_is_short():
+    columns = [Category(f"column {u}", tuple(map(str, range(500)))) for u in range(30)]
+    assert repr(Schema(columns, ("no", "yes"))) == "Schema(30 columns, 2 classes: 'no', 'yes')"
+    assert repr(Schema(columns[:1], (0,))) == "Schema(1 column, 1 class: 0)"
+    assert repr(Schema(columns[:2], tuple(range(26)))) == "Schema(2 columns, 26 classes: 0, 1, 2, 3, 4, ...)"

@@ -6,7 +6,6 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from tanbark.classifiers.base.counts_classifier import Array, CountsClassifier
@@ -136,22 +135,15 @@ class NetworkClassifier(CountsClassifier):
         return model.standard_error(codes, self.n_jobs)
 
     @available_unless(_without_sample)
-    def sample(self, n: int = 1, random_state: Any = 0) -> tuple[NDArray[Any], NDArray[Any]]:
+    def sample(self, n: int = 1, random_state: Any = None, as_frame: str | None = None) -> tuple[Any, Any]:
         """Sample rows from the learned distribution.
 
         Parameters
         ----------
-        n : int, default=1
-            The size of the sample.
-        random_state : int, Generator or None, default=0
-
-        Returns
-        -------
-        X : array of shape (n, attributes)
-        y : array of shape (n,)
+        {sample_options}
         """
         check_is_fitted(self)
-        return self.network_.sample(n, random_state)
+        return self.network_.sample(n, random_state, as_frame)
 
 
 def tree_network(

@@ -69,10 +69,10 @@ def evaluate(
 
         from tanbark.evaluate import EvaluationAccumulator
         from tanbark.evaluate.decisions import CostTally, cost_matrix
-        from tanbark.files import load
+        from tanbark.files import load_classifier
         from tanbark.schema.recipe.unreadable import UnreadableValues, collecting
 
-        fitted = load(model).set_params(n_jobs=-1)
+        fitted = load_classifier(model).set_params(n_jobs=-1)
         rows = ModelRows.of(fitted.schema_, source.as_written(), target, missing, strict)
         if rows.target is None:
             raise CommandError(

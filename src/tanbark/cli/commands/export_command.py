@@ -70,9 +70,9 @@ def export(
     elif to == "scorecard":
         raise CommandError("name a file for the scorecard that ends in .csv or .html with --output")
     from tanbark import export as formats
-    from tanbark.files import load
+    from tanbark.files import load_classifier
 
-    fitted = load(model)
+    fitted = load_classifier(model)
     if to == "scorecard":
         assert output is not None
         settings = {name: value for name, value in scaling.items() if value is not None}

@@ -94,9 +94,9 @@ def predict(
     if output is not None:
         check_writable(output, [model, *files_read(source)])
     with progress() as bar:
-        from tanbark.files import load
+        from tanbark.files import load_classifier
 
-        fitted = load(model).set_params(n_jobs=-1)
+        fitted = load_classifier(model).set_params(n_jobs=-1)
         rows = ModelRows.of(fitted.schema_, source.as_written(), target, missing, strict)
         copied = _copied_columns(rows.rows, as_text=file_format == "csv")
         names = _output_names(fitted, rows)

@@ -59,10 +59,10 @@ def report(
     source = None if data is None else open_source(data, database, kind, encoding, sheet)
     check_writable(path, [model, *(files_read(source) if source else ())])
     with progress() as bar:
-        from tanbark.files import load
+        from tanbark.files import load_classifier
         from tanbark.report import write_report
 
-        fitted = load(model).set_params(n_jobs=-1)
+        fitted = load_classifier(model).set_params(n_jobs=-1)
         test_rows = None
         if source is not None:
             print_source_notes(source)

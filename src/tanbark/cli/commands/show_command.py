@@ -50,9 +50,9 @@ def show(
     """
     from tanbark.classifiers.ensemble_bn import EnsembleBN
     from tanbark.classifiers.evidence_bn import EvidenceBN
-    from tanbark.files import load
+    from tanbark.files import load_classifier
 
-    fitted = load(model)
+    fitted = load_classifier(model)
     if table is not None:
         _show_table(fitted, table, as_json)
         return

@@ -116,9 +116,9 @@ def _update(
     with progress() as bar:
         bar("starting", 0, None)
         from tanbark.classifiers.prequential_update import pending_update
-        from tanbark.files import load, to_bytes
+        from tanbark.files import load_classifier, to_bytes
 
-        fitted = load(path)
+        fitted = load_classifier(path)
         threads = fitted.n_jobs
         if chunk_id in fitted.chunk_ids_:
             return _nothing(console, f"{model} has already learned the chunk {chunk_id!r}; nothing was counted")

@@ -34,6 +34,8 @@ from tanbark.schema.recipe.recipe import Recipe
 from tanbark.schema.recipe.unreadable import UnreadableValues, collects_unseen_labels, reporting
 from tanbark.shared_docs import insert_shared_docs
 
+MAX_CLASSES_SHOWN = 5
+"""More classes are cut short in the representation of a schema."""
 MAX_CODES = 65_535
 """Maximum number of codes of a column; one value of uint16 is reserved for missing values."""
 MAX_CLASS_LABEL_BYTES = 2**28
@@ -145,6 +147,12 @@ class Schema(Immutable):
                 raise ValueError(
                     f"column {column.name!r} is computed from {column.source!r}, but the recipe has no such column"
                 )
+
+    def __repr__(self) -> str:
+        columns = f"{len(self.columns):,} column{'s' * (len(self.columns) != 1)}"
+        classes = ", ".join(map(repr, self.classes[:MAX_CLASSES_SHOWN]))
+        more = ", ..." if len(self.classes) > MAX_CLASSES_SHOWN else ""
+        return f"Schema({columns}, {len(self.classes):,} class{'es' * (len(self.classes) != 1)}: {classes}{more})"
 
     @cached_property
     def names(self) -> tuple[str, ...]:
