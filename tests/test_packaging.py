@@ -49,6 +49,13 @@ def test_every_extra_that_a_message_names_is_there():
     assert {"spark", "papers"} <= named <= set(PROJECT["optional-dependencies"])
 
 
+def test_all_extras_of_users_are_in_one():
+    extras = PROJECT["optional-dependencies"]
+    [everything] = extras["all"]
+    named = set(everything.removeprefix("tanbark[").removesuffix("]").split(","))
+    assert named == extras.keys() - {"all", "test", "dev", "docs"}
+
+
 def test_every_requirement_says_how_old_a_package_may_be():
     extras = [one for extra in PROJECT["optional-dependencies"].values() for one in extra]
     for requirement in [*PROJECT["dependencies"], *extras]:
