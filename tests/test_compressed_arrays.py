@@ -16,6 +16,7 @@ LARGE = np.zeros(MAX_PLAIN_BYTES // 8)
         np.zeros((40, 50), np.float32),
         np.ones(3000, np.bool_),
         np.arange(5000, dtype=np.uint16) // 1000,
+        np.arange(9000, dtype=np.uint32).reshape(9, -1) * 70_000 // 7_000_000,
         np.empty((0, 3)),
         np.array(2.5),
         np.asfortranarray(np.arange(6000).reshape(60, 100) % 7),

@@ -146,6 +146,16 @@ def filling(name, at, value):
     return change
 
 
+def as_floats(name, value):
+    """Return a change of the first value of an array of rounded numbers, which are floats in earlier files."""
+
+    def change(header, arrays):
+        arrays[name] = arrays[name].astype(float)
+        arrays[name].flat[0] = value
+
+    return change
+
+
 def with_ratios(value):
     """Return a change by which the ratios of an average, which follow from the counts, are in the file."""
 
@@ -258,13 +268,14 @@ TAMPERED = [
     (EvidenceBN, setting("state", "evidence_parents", 0, to=5), "its header does not describe a model"),
     (EvidenceBN, setting("state", "settings", to=[[[1], 0.5, 1.0]]), "its header does not describe a model"),
     (EvidenceBN, setting("state", "temperature", to=float("inf")), "its temperature must be a positive finite number"),
-    (BoostedTables, filling("table_scores", slice(None), np.nan), "its tables hold invalid scores"),
+    (BoostedTables, as_floats("table_scores", np.nan), "its tables hold invalid scores"),
+    (BoostedTables, lambda header, arrays: arrays.update(table_scores=arrays["table_scores"] > 0), "an invalid type"),
     (BoostedTables, filling("question_attributes", slice(None), 99), "its questions name attributes that do not exist"),
     (BoostedTables, filling("question_last", slice(None), 99), "its questions name codes that do not exist"),
     (BoostedTables, setting("state", "tables_per_fold", to=[1, 10**9]), "the shape of its tables does not match"),
     (BoostedTables, setting("state", "tables_per_fold", to=7), "its numbers of tables are invalid"),
     (EnsembleBN, filling("pool_weights", slice(None), -1.0), "the weights of its members are invalid"),
-    (EnsembleBN, filling("mixture.entries", slice(None), np.inf), "the tables of its networks are invalid"),
+    (EnsembleBN, as_floats("mixture.entries", np.inf), "the tables of its networks are invalid"),
     (EnsembleBN, filling("mixture.digits", slice(None), -5), "the digits of its networks are invalid"),
     (EnsembleBN, filling("mixture.base_scores", slice(None), np.nan), "the scores of its networks are invalid"),
     (
@@ -323,7 +334,7 @@ PLACES = "the places of its counts are invalid"
         (filling("table_gaps", slice(0, 2), 60_000), PLACES),
         (lambda header, arrays: arrays.update(table_gaps=arrays["table_gaps"][:-1]), PLACES),
         (lambda header, arrays: arrays.update(table_gaps=arrays["table_gaps"].astype(np.int64)), PLACES),
-        (lambda header, arrays: arrays.update(table_gaps=arrays["table_gaps"].astype(np.uint64) << 40), PLACES),
+        (lambda header, arrays: arrays.update(table_gaps=arrays["table_gaps"] * np.uint64(1 << 40)), PLACES),
         (lambda header, arrays: arrays.update(table_gaps=arrays["table_gaps"].reshape(1, -1)), PLACES),
         (lambda header, arrays: arrays.pop("table_values"), "it lacks 'table_values'"),
         (filling("table_values", slice(None), 255), "a value was seen more often than its class"),

@@ -100,7 +100,8 @@ class PlainBoosting:
         for r in range(n):
             G[cells[r]] += bag[r] * g[r]
             H[cells[r]] += bag[r] * h[r]
-        table = -self.rate * G / (H + self.ess)
+        # Entries are multiples of 1/512.
+        table = np.rint(-self.rate * G / (H + self.ess) * 512) / 512
         for r in range(n):
             out = min(bag[r], 1.0)
             rows.scores[r] += -self.rate * (G[cells[r]] - out * g[r]) / (H[cells[r]] - out * h[r] + self.ess)

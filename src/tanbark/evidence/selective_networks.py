@@ -36,6 +36,8 @@ WEIGHT_PENALTY = 3.0
 ESS = 2.0
 TOLERANCE = 1e-5
 MAX_TABLE_CELLS = 1 << 16
+ENTRY_STEP = 2.0**-5
+"""The entries of tables are multiples of this, so that files of them are small."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +177,7 @@ def selected_design(design: Design, depth: int, chosen: Integers) -> Design:
 
 
 def _entries(u: int, table: BackOff, questions: Questions, depth: int, weight: float) -> Array:
-    """Return the weighted evidence of an attribute at a depth, rounded so that it can be stored in single precision."""
+    """Return the weighted evidence of an attribute at a depth, rounded to multiples of `ENTRY_STEP`."""
     joint = table.joint.sum(axis=tuple(range(depth, table.joint.ndim - 2)))
     *sizes, arity, classes = joint.shape
     strengths = table.strengths[:, : joint.ndim - 1]
@@ -184,7 +186,8 @@ def _entries(u: int, table: BackOff, questions: Questions, depth: int, weight: f
     )
     out = np.zeros((*sizes, arity + 1, classes))
     out[..., :arity, :] = (weight * increments.sum(axis=1)).reshape(*sizes, arity, classes)
-    return out.astype(np.float32).astype(np.float64)
+    rounded: Array = np.rint(out / ENTRY_STEP) * ENTRY_STEP
+    return rounded
 
 
 def pooled_probabilities(

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from tanbark.counts import Counts
 from tanbark.evidence.boosted_folds import ClassTables, codes_of_answers, in_classes, table_columns
-from tanbark.models.model import Array, Model, StoredModel, checked_log_prior, stored_prior_ratio
+from tanbark.kernels.evidence.table_boosting import SCORE_STEP
+from tanbark.models.model import Array, Model, StoredModel, checked_log_prior, from_steps, in_steps, stored_prior_ratio
 from tanbark.schema import Schema
 from tanbark.schema.encode.columns import Codes
 
@@ -93,7 +94,7 @@ class BoostedClassTables(Model):
         if self.folds:
             for name, kind in (("attributes", np.int32), ("first", np.int32), ("last", np.int32)):
                 arrays[f"question_{name}"] = np.concatenate([getattr(fold, name) for fold in self.folds]).astype(kind)
-            arrays["table_scores"] = np.concatenate([fold.scores for fold in self.folds])
+            arrays["table_scores"] = in_steps(np.concatenate([fold.scores for fold in self.folds]), SCORE_STEP)
         return StoredModel({"tables_per_fold": [len(fold.attributes) for fold in self.folds]}, arrays)
 
     @classmethod
@@ -117,13 +118,13 @@ def _stored_folds(schema: Schema, sizes: Any, arrays: Mapping[str, NDArray[Any]]
     if not sizes:
         return ()
     attributes, first, last = (_stored_integers(arrays, f"question_{name}") for name in ("attributes", "first", "last"))
-    scores = arrays["table_scores"]
+    scores = from_steps(arrays["table_scores"], SCORE_STEP)
     depth = attributes.shape[1]
     if first.shape != attributes.shape or last.shape != attributes.shape or not 1 <= depth <= MAX_QUESTIONS:
         raise ValueError("the shapes of its questions are invalid")
     if scores.shape != (len(attributes), 1 << depth, table_columns(schema)) or sum(sizes) != len(attributes):
         raise ValueError("the shape of its tables does not match its questions")
-    if scores.dtype != np.float64 or not (np.abs(scores) <= MAX_STORED_SCORE).all():
+    if not (np.abs(scores) <= MAX_STORED_SCORE).all():
         raise ValueError("its tables hold invalid scores")
     _check_questions(schema, attributes, first, last)
     ends = np.cumsum(sizes)[:-1].tolist()

@@ -34,6 +34,8 @@ MAX_SUM_ERROR = 1e-6
 """Maximum deviation from 1 of the sum of probabilities in a file."""
 MIN_ESS, MAX_ESS = 1e-100, 1e100
 """Bounds on the equivalent sample size in a file, whose square must be positive and finite."""
+MAX_STEPS = 2**30
+"""Multiples of a step are stored as whole numbers of at most this size."""
 PAIR_COPIES = 3
 """Peak memory while tables of pairs are computed from counts, in multiples of these."""
 
@@ -158,6 +160,29 @@ def stored_prior_ratio(arrays: Arrays, classes: int) -> Array:
     if ratio.shape != (classes,) or ratio.dtype != np.float64 or not (ratio < MAX_LOG_RATIO).all():
         raise ValueError("its prior_ratio is invalid")
     return ratio
+
+
+def in_steps(values: Array, step: float) -> NDArray[Any]:
+    """Return multiples of a step as whole numbers, for files; other values stay as they are.
+
+    The whole numbers 0, -1, 1, -2, ... become 0, 1, 2, 3, ..., so that the high bytes of small ones are zero.
+    """
+    steps = np.rint(values / step)
+    if not np.array_equal(steps * step, values) or np.abs(steps).max(initial=0.0) > MAX_STEPS:
+        return values
+    whole = steps.astype(np.int64)
+    folded = (whole << 1) ^ (whole >> 63)
+    return folded.astype(np.uint16 if folded.max(initial=0) <= np.iinfo(np.uint16).max else np.uint32)
+
+
+def from_steps(array: NDArray[Any], step: float) -> Array:
+    """Return the values that `in_steps` described."""
+    if array.dtype not in (np.uint16, np.uint32, np.float32, np.float64):
+        raise ValueError("its tables have an invalid type")
+    if array.dtype.kind == "f":
+        return array.astype(np.float64)
+    folded = array.astype(np.int64)
+    return np.asarray(((folded >> 1) ^ -(folded & 1)) * step, np.float64)
 
 
 def pairs_to_arrays(pairs: Array, estimator: tuple[str, float] | None) -> tuple[dict[str, Any], Arrays]:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from tanbark.counts import Counts
 from tanbark.evidence.additive_tables import AdditiveTables
-from tanbark.evidence.selective_networks import SelectiveNetwork, pooled_probabilities
-from tanbark.models.model import Array, Model, StoredModel, checked_log_prior
+from tanbark.evidence.selective_networks import ENTRY_STEP, SelectiveNetwork, pooled_probabilities
+from tanbark.models.model import Array, Model, StoredModel, checked_log_prior, from_steps, in_steps
 from tanbark.schema.encode.columns import Codes
 
 
@@ -43,7 +43,7 @@ class NetworkMixture(Model):
         return scores
 
     def to_arrays(self) -> StoredModel:
-        """Return the tables of the networks in single precision, to which they are rounded."""
+        """Return the tables of the networks in the steps to which they are rounded."""
         if not self.members:
             return StoredModel({"member_parents": []}, {"log_prior": self.class_log_prior})
         arrays: dict[str, NDArray[Any]] = {
@@ -51,9 +51,9 @@ class NetworkMixture(Model):
             "digits": np.concatenate([digit for member in self.members for digit in member.tables.digits]).astype(
                 np.int16
             ),
-            "entries": np.concatenate(
-                [table.ravel() for member in self.members for table in member.tables.tables]
-            ).astype(np.float32),
+            "entries": in_steps(
+                np.concatenate([table.ravel() for member in self.members for table in member.tables.tables]), ENTRY_STEP
+            ),
             "log_prior": self.class_log_prior,
         }
         parents = [[list(above) for above in member.tables.parents] for member in self.members]
@@ -67,12 +67,13 @@ class NetworkMixture(Model):
         log_prior = checked_log_prior(arrays, "log_prior", classes)
         if not parents:
             return cls(counts, (), log_prior)
-        base, digits, entries = arrays["base_scores"], arrays["digits"], arrays["entries"]
+        base, digits = arrays["base_scores"], arrays["digits"]
+        entries = from_steps(arrays["entries"], ENTRY_STEP)
         if base.shape != (len(parents), classes) or base.dtype != np.float64:
             raise ValueError("the scores of its networks are invalid")
         if digits.dtype != np.int16 or digits.shape != (len(parents) * (sum(arity) + len(arity)),):
             raise ValueError("the digits of its networks are invalid")
-        if entries.dtype != np.float32 or entries.ndim != 1 or not np.isfinite(entries).all():
+        if entries.ndim != 1 or not np.isfinite(entries).all():
             raise ValueError("the tables of its networks are invalid")
         if not np.isfinite(base).all():
             raise ValueError("the scores of its networks are invalid")
@@ -86,7 +87,7 @@ class NetworkMixture(Model):
                 size = int(np.prod(shape))
                 if start + size > len(entries):
                     raise ValueError("the tables of its networks are cut short")
-                tables.append(entries[start : start + size].astype(np.float64).reshape(shape))
+                tables.append(entries[start : start + size].reshape(shape))
                 start += size
             above = tuple(tuple(int(p) for p in column) for column in of_member)
             members.append(SelectiveNetwork(base[m], AdditiveTables(tuple(tables), above, tuple(own))))

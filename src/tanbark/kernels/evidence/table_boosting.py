@@ -33,6 +33,8 @@ TIE_TOLERANCE = 1e-10
 """Gains whose ratio differs from 1 by less are equal. The attribute, or the code, that comes first is preferred."""
 MAX_STEP = 100.0
 """Bound on the entries of tables, so that scores stay finite with an extremely weak prior."""
+SCORE_STEP = 2.0**-9
+"""The entries of tables are multiples of this, so that files of them are small; their sums are exact in any order."""
 MIN_IMPROVEMENT = 1e-9
 """The least decrease of the held-out loss per row that counts."""
 MIX_SHIFTS = np.uint64(30), np.uint64(27), np.uint64(31)
@@ -277,7 +279,7 @@ def _learn_table(
     rate: float,
     out: Floats,
 ) -> None:
-    """Write the scores of the cells, and change the scores of rows by those of their cell learned without them.
+    """Write the rounded scores of the cells, and change the scores of rows by those of their cell learned without them.
 
     Of a row with a weight of more than one, one unit is left out.
     """
@@ -291,7 +293,9 @@ def _learn_table(
                 weight[c, k] += bag[row] * information[row, k]
     for cell in range(len(out)):
         for k in range(columns):
-            out[cell, k] = _clipped_step(rate, total[cell, k], weight[cell, k] + ess)
+            step = _clipped_step(rate, total[cell, k], weight[cell, k] + ess)
+            # Adding zero makes a zero of either sign positive.
+            out[cell, k] = np.rint(step / SCORE_STEP) * SCORE_STEP + 0.0
     for row in range(n):
         c, left_out = np.uint64(cells[row]), min(bag[row], 1.0)
         for k in range(columns):
