@@ -93,7 +93,7 @@ def _warn_of_large_tables(classifier: Any, schema: Schema, structure: Structure,
     cures = ["criterion='bic'"] if classifier.criterion != "bic" else []
     cures += [f"max_parents={len(structure.parents[node]) - 1} or fewer"]
     warn(
-        f"{names[node]!r} has {len(structure.parents[node])} parents and a table of {cells[node]:,} cells, more than the "
+        f"{names[node]!r} has {len(structure.parents[node])} parents and a table of {cells[node]:,} cells for "
         f"{counted(rows, 'row')}, so that most of its probabilities are guesses; set {' or '.join(cures)}"
     )
 
