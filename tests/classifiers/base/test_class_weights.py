@@ -195,6 +195,7 @@ def test_a_stream_refuses_balanced_weights():
         Stream(TAN(class_weight="balanced")).fit(X, y)
 
 
+@pytest.mark.filterwarnings("ignore:.* parents and a table of")
 def test_the_markov_blanket_is_that_of_the_weighted_rows():
     X, y = tic_tac_toe()
     weights = {"negative": 4}
