@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.evaluate.baseline import Baseline, BaselineComparison, Gain, entropy
 from tanbark.evaluate.metrics import (
     MIN_LOG_PROBABILITY,
-    N_CONFIDENCE_BINS,
+    ByConfidence,
     LogProbabilities,
     Truth,
     auc,
@@ -67,6 +68,10 @@ class Evaluation:
         Number of rows by true class (first axis) and most probable class, without rows of unknown classes.
     predicted : array of int of shape (classes,)
         Number of rows for which each class is the most probable one.
+    baseline : BaselineComparison
+        The accuracy of always predicting the most frequent class of these rows, the log loss of their class
+        frequencies, and how much better the classifier is. A class that the model does not know has probability 0 in
+        the baseline too.
     """
 
     classes: NDArray[Any]
@@ -83,6 +88,7 @@ class Evaluation:
     calibration_error: float
     confusion: NDArray[np.int64]
     predicted: NDArray[np.int64]
+    baseline: BaselineComparison
 
     @property
     def support(self) -> NDArray[np.int64]:
@@ -140,10 +146,11 @@ class EvaluationAccumulator:
         self._confusion = np.zeros((n_classes + 1, n_classes), np.int64)
         self._losses = _Moments()
         self._known_losses = _Moments()
+        # For the baseline, whose loss depends on the class only: the losses of the rows of each class.
+        self._class_losses = np.zeros(n_classes)
+        self._squared_losses = 0.0
         self._brier = 0.0
-        self._bin_rows = np.zeros(N_CONFIDENCE_BINS)
-        self._bin_confidence = np.zeros(N_CONFIDENCE_BINS)
-        self._bin_correct = np.zeros(N_CONFIDENCE_BINS)
+        self._by_confidence: list[ByConfidence] = []
         # Of two classes the second one's probability suffices.
         self._for_auc = slice(1, None) if n_classes == 2 else slice(None)
         self._truths: list[NDArray[np.int32]] = []
@@ -199,11 +206,10 @@ class EvaluationAccumulator:
         losses = -np.maximum(with_unknown[np.arange(len(truth)), truth], MIN_LOG_PROBABILITY)
         self._losses.add(losses)
         self._known_losses.add(losses[is_known])
+        self._class_losses += np.bincount(truth, losses, n_classes + 1)[:-1]
+        self._squared_losses += float(np.square(losses[is_known]).sum())
         self._brier += brier(truth, with_unknown) * len(truth)
-        bins = by_confidence(truth, with_unknown)
-        self._bin_rows += bins.rows
-        self._bin_confidence += bins.rows * bins.confidence
-        self._bin_correct += bins.rows * bins.accuracy
+        self._by_confidence = [ByConfidence.merged([*self._by_confidence, by_confidence(truth, with_unknown)])]
         self._truths.append(truth.astype(np.int32))
         self._scores.append(log_probabilities[:, self._for_auc].astype(np.float32))
 
@@ -240,9 +246,33 @@ class EvaluationAccumulator:
             known_log_loss=self._known_losses.mean,
             brier=self._brier / rows,
             auc=self._auc(),
-            calibration_error=float(np.abs(self._bin_correct - self._bin_confidence).sum() / rows),
+            calibration_error=self._by_confidence[0].calibration_error,
             confusion=confusion,
             predicted=self._confusion.sum(axis=0),
+            baseline=self._baseline(confusion),
+        )
+
+    def _baseline(self, confusion: NDArray[np.int64]) -> BaselineComparison:
+        """Return how much better the model is than the class frequencies, with standard errors over rows.
+
+        Both are wrong on the rows of unknown classes, where they differ by 0.
+        """
+        rows, support = self.rows, confusion.sum(axis=1)
+        commonest = int(support.argmax())
+        shares = support / support.sum()
+        # Rows that only the model classifies correctly, and rows that only the baseline does.
+        right = int(confusion.trace())
+        both = int(confusion[commonest, commonest])
+        only_model, only_baseline = right - both, int(support[commonest]) - both
+        with np.errstate(divide="ignore"):
+            losses = -np.maximum(np.log(shares), MIN_LOG_PROBABILITY)
+        squares = support @ losses**2 - 2.0 * losses @ self._class_losses + self._squared_losses
+        n_unknown = rows - int(support.sum())
+        mean_loss = (support.sum() * entropy(shares) - n_unknown * MIN_LOG_PROBABILITY) / rows
+        return BaselineComparison(
+            Baseline(str(self.classes.tolist()[commonest]), float(support[commonest] / rows), float(mean_loss)),
+            _gain((only_model - only_baseline) / rows, only_model + only_baseline, rows),
+            _gain(float(support @ losses - self._class_losses.sum()) / rows, float(squares), rows),
         )
 
     def _auc(self) -> float:
@@ -253,6 +283,13 @@ class EvaluationAccumulator:
         if len(self.classes) == 2:
             scores = np.broadcast_to(scores, (len(scores), 2))
         return auc(np.concatenate(self._truths), scores)
+
+
+def _gain(mean: float, sum_of_squares: float, rows: int) -> Gain:
+    """Return a mean difference of rows with its standard error."""
+    if rows < 2:
+        return Gain(mean, nan)
+    return Gain(mean, sqrt(max(sum_of_squares - rows * mean**2, 0.0) / (rows - 1) / rows))
 
 
 class _Moments:

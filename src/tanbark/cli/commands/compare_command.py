@@ -43,6 +43,7 @@ from tanbark.cli.input.options import (
 )
 from tanbark.cli.output.printed_text import (
     advice,
+    baseline_document,
     data_arguments,
     default_output,
     folder_column_notes,
@@ -129,12 +130,14 @@ def compare(
     Tries all classifiers of tanbark that are not too slow for the table, and a decision tree (cart), a random forest
     and gradient boosting of scikit-learn. Recommends a classifier that can be read, such as a single network or the
     additive model evidence-bn, unless an ensemble is better beyond chance. Also writes an HTML page with the ranking,
-    the recommendation and plots.
+    the recommendation and plots. The last row of the ranking is the baseline: always predicting the most frequent
+    class, with the class frequencies as probabilities.
 
     With --json the keys are data, target, rows, columns, classes, by, folds, repeats, seed, ranking (best first:
     name, p_value of the difference from the best, fit_seconds, predict_seconds, and the mean and standard_error of
-    error, log_loss, brier, auc and calibration_error), failures (error messages by name), chosen (null if none is
-    worth using), recommendation (sentences), fit (the command that fits the chosen classifier), page and notes.
+    error, log_loss, brier, auc and calibration_error), baseline (class, and the accuracy and log_loss of always
+    predicting the class frequencies), failures (error messages by name), chosen (null if none is worth using),
+    recommendation (sentences), fit (the command that fits the chosen classifier), page and notes.
     """
     by = by.replace("-", "_")
     if by not in RANKING_METRICS:
@@ -315,6 +318,8 @@ def _skipped_note(names: Sequence[str]) -> list[str]:
 
 def _json_results(selection: Selection) -> dict[str, Any]:
     """Return the results of a comparison for --json."""
+    from tanbark.evaluate import Baseline
+
     comparison = selection.comparison
     return {
         "by": selection.by,
@@ -322,6 +327,7 @@ def _json_results(selection: Selection) -> dict[str, Any]:
             {"name": rank.name, "p_value": rank.p_value, **scores(comparison[rank.name])}
             for rank in comparison.ranking(selection.by)
         ],
+        "baseline": baseline_document(Baseline.of(next(iter(comparison.values())))),
         "failures": comparison.failures,
         "chosen": selection.recommendation.chosen,
         "recommendation": selection.recommendation.sentences,
@@ -345,7 +351,7 @@ def _ranking_table(selection: Selection, separator: str) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from tanbark.evaluate.comparison_page import RANKING_COLUMNS, ranking_cells, row_styles
+    from tanbark.evaluate.comparison_page import RANKING_COLUMNS, baseline_cells, ranking_cells, row_styles
 
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
     for at, head in enumerate(RANKING_COLUMNS):
@@ -354,6 +360,7 @@ def _ranking_table(selection: Selection, separator: str) -> Table:
     cells = ranking_cells(selection.comparison, selection.by, separator)
     for row, style in zip(cells, row_styles(selection.comparison, selection.by), strict=True):
         table.add_row(*(Text(cell) for cell in row), style=styles[style])
+    table.add_row(*map(Text, baseline_cells(selection.comparison, separator)), style=styles["faint"])
     return table
 
 

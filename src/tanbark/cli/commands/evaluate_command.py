@@ -18,7 +18,7 @@ from tanbark.cli.input.options import (
     Strict,
     TrueClass,
 )
-from tanbark.cli.output.printed_text import left_out_note
+from tanbark.cli.output.printed_text import baseline_document, left_out_note
 from tanbark.cli.terminal.console import CommandError, print_json, progress, summary_console
 from tanbark.messages import counted, percent
 
@@ -45,17 +45,21 @@ def evaluate(
 ) -> None:
     """Measure how well a model predicts rows with a known class.
 
-    The rows should not be those that the model learned from. Columns are matched by name and read as in training.
+    The rows should not be those that the model learned from; a note says so if they are. The baseline is always
+    predicting the most frequent class of these rows, and its log loss is that of their class frequencies. Columns are
+    matched by name and read as in training.
 
     With --json, the keys are file, data, target, rows (with a known class), unlabelled (rows without a class), unknown
     (rows of classes that the model does not know), accuracy, log_loss (each with mean and standard_error), brier, auc,
-    calibration_error, classes (each with name, rows, predicted, precision and recall), confusion (rows by true and
-    predicted class) and notes.
+    calibration_error, baseline (class, accuracy and log_loss), training_rows (whether the model learned from these
+    rows), classes (each with name, rows, predicted, precision and recall), confusion (rows by true and predicted class)
+    and notes.
     """
     source = open_source(data, database, kind, encoding, sheet)
     print_source_notes(source)
     with progress() as bar:
         from tanbark.evaluate import EvaluationAccumulator
+        from tanbark.evaluate.training_rows import TrainingRowsCheck
         from tanbark.files import load
         from tanbark.schema.recipe.unreadable import UnreadableValues, collecting
 
@@ -66,17 +70,18 @@ def evaluate(
                 f"{source.name} has no column {fitted.schema_.class_name!r}, the class of the model; name the column "
                 "with the true classes with --target"
             )
-        found = EvaluationAccumulator(fitted.classes_)
+        found, training = EvaluationAccumulator(fitted.classes_), TrainingRowsCheck(fitted)
         with collecting(UnreadableValues(unseen_labels=True)) as unreadable:
             for X, y, _ in rows.batches(bar, "evaluating"):
-                found.add(fitted.predict_log_proba(X), found.codes(y))
+                codes, classes = fitted.encode(X), found.codes(y)
+                found.add(fitted.model_.log_posterior(codes, fitted.n_jobs), classes)
+                training.add(codes, classes)
             unreadable.check()
         result = found.result()
-    notes = [*unreadable.notes(), *_notes(result, rows.target)]
+    notes = [*unreadable.notes(), *_notes(result, rows.target, training.found)]
     if as_json:
-        print_json(
-            {"file": str(model), "data": source.name, "target": rows.target, **_document(result), "notes": notes}
-        )
+        document = {"file": str(model), "data": source.name, "target": rows.target, **_document(result)}
+        print_json({**document, "training_rows": training.found, "notes": notes})
         return
     console = summary_console()
     _print(console, f"{model} on {source.name}", rows.target, result)
@@ -84,9 +89,12 @@ def evaluate(
         console.print(f"note: {note}", style="yellow", soft_wrap=True)
 
 
-def _notes(found: Evaluation, target: str) -> list[str]:
-    """Return notes on rows that could not be evaluated."""
-    notes = []
+def _notes(found: Evaluation, target: str, are_training_rows: bool) -> list[str]:
+    """Return notes on the rows, and on figures that are no better than those of the baseline."""
+    from tanbark.evaluate.training_rows import TRAINING_ROWS_NOTE
+
+    notes = [TRAINING_ROWS_NOTE] if are_training_rows else []
+    notes += found.baseline.notes
     if found.unlabelled_rows:
         notes.append(left_out_note(found.unlabelled_rows, target))
     if found.unknown_rows:
@@ -110,6 +118,7 @@ def _document(found: Evaluation) -> dict[str, Any]:
         "brier": found.brier,
         "auc": found.auc,
         "calibration_error": found.calibration_error,
+        "baseline": baseline_document(found.baseline.baseline),
         "classes": [
             {"name": name, "rows": rows, "predicted": predicted, "precision": precision, "recall": recall}
             for name, rows, predicted, precision, recall in columns
@@ -123,16 +132,16 @@ def _print(console: Console, title: str, target: str, found: Evaluation) -> None
     from rich.text import Text
 
     console.print(Text.assemble((title, "bold"), f": {counted(found.rows, 'row')} with a known {target}"))
-    commonest = int(found.support.argmax())
-    share = percent(found.support[commonest] / found.rows)
-    guess = f"always predicting {str(found.classes[commonest])!r}: {share}"
+    baseline = found.baseline.baseline
+    guess = f"always predicting {baseline.commonest!r}: {percent(baseline.share)}"
+    frequencies = f"class frequencies: {baseline.log_loss:.3f}"
     grid = Table.grid(padding=(0, 3, 0, 0))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(justify="right")
     grid.add_column(style="dim")
     error = percent(found.accuracy_standard_error) if found.rows > 1 else "?"
     grid.add_row("accuracy", percent(found.accuracy), f"± {error}, {guess}")
-    grid.add_row("log loss", f"{found.log_loss:.3f}", f"± {found.log_loss_standard_error:.3f} nats, lower is better")
+    grid.add_row("log loss", f"{found.log_loss:.3f}", f"± {found.log_loss_standard_error:.3f} nats, {frequencies}")
     grid.add_row("Brier score", f"{found.brier:.3f}", "from 0 to 2, lower is better")
     grid.add_row("AUC", f"{found.auc:.3f}", "0.5 is chance, 1 is perfect")
     grid.add_row("calibration error", f"{found.calibration_error:.3f}", "0 is perfect")

@@ -42,6 +42,7 @@ from tanbark.cli.input.options import (
 from tanbark.cli.input.stdin import STDIN
 from tanbark.cli.output.printed_text import (
     advice,
+    baseline_document,
     data_arguments,
     default_output,
     first_file,
@@ -159,8 +160,9 @@ def fit(
     more than 512 MiB is streamed in several passes if the classifier can be learned from counts; without --model or
     --set it then is tan.
 
-    With --json, the keys are those of tanbark show, and data, seconds, notes and cross_validation (folds, and the mean
-    and standard_error of error, log_loss, brier, auc and calibration_error; null without cross-validation).
+    With --json, the keys are those of tanbark show, and data, seconds, notes and cross_validation (folds, the mean and
+    standard_error of error, log_loss, brier, auc and calibration_error, and baseline with the class, accuracy and
+    log_loss; null without cross-validation).
     """
     if cv is not None and cv != 0 and cv < 2:
         raise CommandError(f"--cv needs at least 2 folds, or 0 for none, got {cv}")
@@ -209,11 +211,13 @@ def fit(
     for note in notes:
         console.print(f"note: {note}", style="yellow")
     validation = _validate(console, request, result, cv)
+    if validation is not None:
+        notes += _print_validation(console, validation)
     if report is not None:
         _write_report(report, result, validation)
     if as_json:
         document = {"file": str(path), "data": source.name, "seconds": result.seconds, "notes": notes}
-        measured = None if validation is None else {"folds": len(validation.folds), **scores(validation)}
+        measured = None if validation is None else _validation_document(validation)
         print_json({**model_document(fitted), **document, "cross_validation": measured})
         return
     is_default = isinstance(fitted, REGISTRY[DEFAULT_MODEL].classifier)
@@ -318,9 +322,7 @@ def _print_summary(console: Console, source: Source, result: FitResult, columns:
 
 
 def _validate(console: Console, request: FitRequest, result: FitResult, folds: int | None) -> CrossValidation | None:
-    """Cross-validate the model, unless it would take too long; print a summary and return the results."""
-    from rich.text import Text
-
+    """Cross-validate the model, unless it would take too long, and return the results."""
     from tanbark.evaluate import cross_validate
 
     counts = result.model.counts_
@@ -341,33 +343,47 @@ def _validate(console: Console, request: FitRequest, result: FitResult, folds: i
     with progress("cross-validating", folds) as bar, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         unfitted = request.new(result.encoder)
-        validation = cross_validate(unfitted, result.X, result.y, folds=folds, groups=result.groups, progress=bar)
-    commonest = int(counts.class_counts.argmax())
-    share = counts.class_counts[commonest] / rows
+        return cross_validate(unfitted, result.X, result.y, folds=folds, groups=result.groups, progress=bar)
+
+
+def _print_validation(console: Console, validation: CrossValidation) -> list[str]:
+    """Print accuracy and log loss beside those of the baseline; return notes if they are no better."""
+    from rich.text import Text
+
+    from tanbark.evaluate import BaselineComparison
+
+    found = BaselineComparison.of(validation)
+    baseline = found.baseline
+    accuracy, log_loss = percent(1 - validation.mean("error")), f"{validation.mean('log_loss'):.3f}"
+    figures = Text.assemble("accuracy ", (accuracy, "bold green"), ", log loss ", (log_loss, "bold green"))
     console.print()
+    console.print(Text.assemble(figures, f" nats in {len(validation.folds)}-fold cross-validation"))
     console.print(
-        Text.assemble(
-            "accuracy ",
-            (percent(1 - validation.mean("error")), "bold green"),
-            ", log loss ",
-            (f"{validation.mean('log_loss'):.3f}", "bold green"),
-            f" nats in {folds}-fold cross-validation (always predicting {str(classes[commonest])!r}: {percent(share)})",
-        )
+        f"baseline {percent(baseline.share)} (always predicting {baseline.commonest!r}), log loss "
+        f"{baseline.log_loss:.3f} nats (class frequencies)",
+        style="dim",
     )
-    return validation
+    for note in found.notes:
+        console.print(f"note: {note}", style="yellow")
+    return list(found.notes)
+
+
+def _validation_document(validation: CrossValidation) -> dict[str, Any]:
+    """Return the results of a cross-validation for a script."""
+    from tanbark.evaluate import Baseline
+
+    baseline = baseline_document(Baseline.of(validation))
+    return {"folds": len(validation.folds), **scores(validation), "baseline": baseline}
 
 
 def _write_report(path: Path, result: FitResult, validation: CrossValidation | None) -> None:
     """Write a page about the model, with the results of cross-validation if there are any."""
     from tanbark.report.importance import mean_weights
-    from tanbark.report.performance import Performance
+    from tanbark.report.performance import cross_validated_performance
     from tanbark.report.report import write_page
 
     model = result.model
-    performance = None
-    if validation is not None:
-        description = f"Measured on the held-out rows of {len(validation.folds)}-fold cross-validation."
-        performance = Performance(validation, description)
+    performance = None if validation is None else cross_validated_performance(validation)
     weights = None if result.X is None else mean_weights(model, model.encode(result.X))
     write_page(model, path, performance, weights)
 

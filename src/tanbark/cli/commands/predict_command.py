@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from tanbark.classifiers.base.counts_classifier import CountsClassifier
+    from tanbark.evaluate.training_rows import TrainingRowsCheck
     from tanbark.schema.recipe.unreadable import UnreadableValues
 
 _INTEGER_TYPES = ("BIGINT", "INTEGER", "SMALLINT", "TINYINT", "UBIGINT", "UINTEGER", "USMALLINT", "UTINYINT")
@@ -71,10 +72,11 @@ def predict(
 
     Columns are matched by name and read as in training. A column that is absent counts as missing, with a note, unless
     more than half are. All columns are copied to the output, also those that the model does not use. If the rows have a
-    true class, the accuracy is printed at the end.
+    true class, the accuracy is printed at the end, with a note if the model learned from these rows.
 
     With --json, which needs --output, the keys are file, data, output, rows, labelled (rows with a true class), right
-    (correct predictions among them), accuracy (null if no row is labelled) and notes.
+    (correct predictions among them), accuracy (null if no row is labelled), training_rows (whether the model learned
+    from these rows) and notes.
     """
     file_format = _output_format(output, to)
     if as_json and output is None:
@@ -92,20 +94,22 @@ def predict(
         rows = ModelRows.of(fitted.schema_, source.as_written(), target, missing, strict)
         copied = _copied_columns(rows.rows, as_text=file_format == "csv")
         names = _output_names(fitted, rows)
-        tally = Tally()
+        from tanbark.evaluate.training_rows import TRAINING_ROWS_NOTE, TrainingRowsCheck
         from tanbark.schema.recipe.unreadable import UnreadableValues, collecting
 
+        tally, training = Tally(), TrainingRowsCheck(fitted)
         with open_sink(output, file_format) as sink, collecting(UnreadableValues(unseen_labels=True)) as unreadable:
             for X, y, columns in rows.batches(bar, "predicting", copied):
-                sink.write(_predicted(fitted, X, y, columns, names, tally))
+                sink.write(_predicted(fitted, X, y, columns, names, tally, training))
             unreadable.check()
             if not tally.rows:
                 raise CommandError(f"{source.name} has no rows")
     share = tally.right / tally.labelled if tally.labelled else None
-    notes = _notes(tally, unreadable)
+    notes = [*([TRAINING_ROWS_NOTE] if training.found else []), *_notes(tally, unreadable)]
     if as_json:
         found = {"rows": tally.rows, "labelled": tally.labelled, "right": tally.right, "accuracy": share}
-        print_json({"file": str(model), "data": source.name, "output": str(output), **found, "notes": notes})
+        document = {"file": str(model), "data": source.name, "output": str(output), **found}
+        print_json({**document, "training_rows": training.found, "notes": notes})
         return
     console = err()
     if share is not None:
@@ -199,25 +203,33 @@ def _inferred_types(source: Source) -> list[str]:
 
 
 def _predicted(
-    model: CountsClassifier, X: pa.Table, y: list[Any] | None, copied: list[pa.Array], names: list[str], tally: Tally
+    model: CountsClassifier,
+    X: pa.Table,
+    y: list[Any] | None,
+    copied: list[pa.Array],
+    names: list[str],
+    tally: Tally,
+    training: TrainingRowsCheck,
 ) -> pa.RecordBatch:
-    """Return the copied columns, the predictions and the probabilities of a batch, and update the tally."""
+    """Return the copied columns, the predictions and the probabilities of a batch; update the tally and the check."""
     import numpy as np
     import pyarrow as pa
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        probabilities = model.predict_proba(X)
+        codes = model.encode(X)
+        probabilities = model.model_.posterior(codes, model.n_jobs)
     tally.sampled += sum(getattr(warning.message, "rows", 0) for warning in caught)
     best = probabilities.argmax(axis=1)
     classes = list(model.schema_.classes)
     if y is not None:
-        place = {label: i for i, label in enumerate(classes)}
-        codes = np.array([place.get(label, -1) for label in y])
-        known = np.array([label is not None for label in y], bool)
-        tally.labelled += int(known.sum())
-        tally.right += int((known & (codes == best)).sum())
-        tally.unknown += int((known & (codes < 0)).sum())
+        place: dict[Any, int] = {label: i for i, label in enumerate(classes)}
+        place[None] = -1
+        truth = np.array([place.get(label, -2) for label in y])
+        tally.labelled += int((truth != -1).sum())
+        tally.right += int((truth == best).sum())
+        tally.unknown += int((truth < -1).sum())
+        training.add(codes, truth)
     tally.rows += X.num_rows
     predictions = pa.array(classes).take(pa.array(best))
     return pa.record_batch([*copied, predictions, *map(pa.array, np.ascontiguousarray(probabilities.T))], names=names)

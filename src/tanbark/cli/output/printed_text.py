@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tanbark.classifiers.averaged_tan import AveragedTAN
     from tanbark.classifiers.base.counts_classifier import CountsClassifier
     from tanbark.counts import Counts
-    from tanbark.evaluate import CrossValidation
+    from tanbark.evaluate import Baseline, CrossValidation
     from tanbark.network import Network
     from tanbark.schema import Category, Number
 
@@ -111,6 +111,11 @@ def scores(found: CrossValidation) -> dict[str, Any]:
         "fit_seconds": np.median(found.fit_seconds),
         "predict_seconds": np.median(found.predict_seconds),
     }
+
+
+def baseline_document(baseline: Baseline) -> dict[str, Any]:
+    """Return the ``accuracy`` of always predicting the ``class``, and the ``log_loss`` of the class frequencies."""
+    return {"class": baseline.commonest, "accuracy": baseline.share, "log_loss": baseline.log_loss}
 
 
 # Text
