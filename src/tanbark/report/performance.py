@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
 
@@ -111,12 +111,24 @@ class Performance:
     notes: tuple[str, ...] = ()
 
 
-def cross_validated_performance(result: CrossValidation) -> Performance:
-    """Return the performance over the folds of a cross-validation."""
+def cross_validated_performance(result: CrossValidation, classes: Sequence[Any]) -> Performance:
+    """Return the performance over the folds of a cross-validation, with the classes in the order of a model."""
     description = f"Measured on the held-out rows of {len(result.folds)}-fold cross-validation."
     baseline = BaselineComparison.of(result)
     figures = {metric: result.mean(metric) for metric in METRICS}
-    return Performance(description, result, figures, baseline, baseline.notes)
+    return Performance(description, _with_class_order(result, classes), figures, baseline, baseline.notes)
+
+
+def _with_class_order(result: CrossValidation, classes: Sequence[Any]) -> CrossValidation:
+    """Return a result in which the given classes come first, in this order."""
+    before = result.classes.tolist()
+    order = [before.index(label) for label in classes] + [k for k, label in enumerate(before) if label not in classes]
+    place = np.argsort(order)
+    folds = (
+        replace(fold, truth=place[fold.truth], log_probabilities=fold.log_probabilities[:, order])
+        for fold in result.folds
+    )
+    return CrossValidation(result.classes[order], tuple(folds), result.repeats, result.shared)
 
 
 def measure_performance(model: Any, rows: GivenRows) -> Performance:

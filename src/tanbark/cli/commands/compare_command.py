@@ -18,6 +18,7 @@ from tanbark.cli.input.input_columns import Columns, TableOptions, files_read, s
 from tanbark.cli.input.options import (
     TABLE_OPTIONS,
     Bins,
+    BinTarget,
     Categorical,
     Data,
     Database,
@@ -123,6 +124,7 @@ def compare(
     bins: Bins = "quantile",
     n_bins: NBins = None,
     max_levels: MaxLevels = 255,
+    bin_target: BinTarget = None,
     as_json: Json = False,
 ) -> None:
     """Recommend a classifier for a table, by cross-validation.
@@ -163,6 +165,7 @@ def compare(
         bins,
         n_bins,
         max_levels,
+        bin_target,
     )
     source = options.open(data, database, kind, encoding, sheet)
     found = source_notes(source)
@@ -178,6 +181,7 @@ def compare(
         table = read_rows(source, None, bar)
         assert table is not None
         began = time.monotonic()
+        columns = columns.with_class_of(table)
         X, y = columns.split(table)
         with explaining_column_errors():
             encoder, notes_on_columns = _fixed_encoder(columns, X, y)

@@ -27,8 +27,10 @@ if TYPE_CHECKING:
 
     from tanbark.evaluate import Evaluation
 
+FIGURE_COLUMNS = 4
+"""Number of columns before the confusion matrix."""
 MAX_CLASSES_SHOWN = 12
-"""Maximum number of classes of which the confusion matrix is printed."""
+"""Maximum number of classes of which the confusion matrix is printed, if it is not too wide."""
 
 
 def evaluate(
@@ -147,21 +149,22 @@ def _print(console: Console, title: str, target: str, found: Evaluation) -> None
     grid.add_row("calibration error", f"{found.calibration_error:.3f}", "0 is perfect")
     console.print(grid)
     console.print()
-    console.print(_class_table(found))
+    table = _class_table(found, len(found.classes) <= MAX_CLASSES_SHOWN)
+    if console.measure(table, options=console.options.update(max_width=1000)).minimum > console.width:
+        table = _class_table(found, False)
+    console.print(table)
 
 
-def _class_table(found: Evaluation) -> Any:
-    """Return precision and recall of each class, and the confusion matrix if there are few classes."""
+def _class_table(found: Evaluation, confused: bool) -> Any:
+    """Return precision and recall of each class, and the confusion matrix if `confused`."""
     from rich.table import Table
     from rich.text import Text
 
-    n_classes = len(found.classes)
-    confused = n_classes <= MAX_CLASSES_SHOWN
     names = [str(label) for label in found.classes]
     heads = ["true class", "rows", "recall", "precision", *([f"as {name}" for name in names] if confused else ())]
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     for at, head in enumerate(heads):
-        table.add_column(Text(head), justify="right" if at else "left")
+        table.add_column(Text(head), justify="right" if at else "left", no_wrap=at < FIGURE_COLUMNS)
     for k, name in enumerate(names):
         shares = [f"{value:.1%}" if value == value else "-" for value in (found.recall[k], found.precision[k])]
         cells = [f"{count:,}" for count in found.confusion[k]] if confused else []

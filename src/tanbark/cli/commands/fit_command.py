@@ -16,6 +16,7 @@ from tanbark.cli.input.input_columns import Columns, TableOptions, files_read, s
 from tanbark.cli.input.options import (
     TABLE_OPTIONS,
     Bins,
+    BinTarget,
     Categorical,
     Data,
     Database,
@@ -136,6 +137,7 @@ def fit(
     bins: Bins = "quantile",
     n_bins: NBins = None,
     max_levels: MaxLevels = 255,
+    bin_target: BinTarget = None,
     ess: Annotated[
         float | None, typer.Option(help="Equivalent sample size of the prior, in rows.", show_default="the model's")
     ] = None,
@@ -181,6 +183,7 @@ def fit(
         bins,
         n_bins,
         max_levels,
+        bin_target,
     )
     source = options.open(data, database, kind, encoding, sheet)
     found = source_notes(source)
@@ -383,7 +386,7 @@ def _write_report(path: Path, result: FitResult, validation: CrossValidation | N
     from tanbark.report.report import write_page
 
     model = result.model
-    performance = None if validation is None else cross_validated_performance(validation)
+    performance = None if validation is None else cross_validated_performance(validation, model.schema_.classes)
     weights = None if result.X is None else mean_weights(model, model.encode(result.X))
     write_page(model, path, performance, weights)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -120,6 +120,7 @@ class TableOptions:
     bins: str = "quantile"
     n_bins: int | None = None
     max_levels: int = 255
+    bin_target: int | None = None
 
     def open(
         self, data: str, database: str | None, kind: str | None, encoding: str | None, sheet: str | None
@@ -183,6 +184,9 @@ class Columns:
     encoder: Encoder
     group: str | None = None
     has_target: bool = True
+    bin_target: int | None = None
+    labels: bool = False
+    """Whether the class holds labels even if they are numbers."""
 
     @classmethod
     def of(cls, source: Source, options: TableOptions, needs_target: bool = True) -> Columns:
@@ -201,6 +205,10 @@ class Columns:
         if with_comma:
             source.read_as_text(with_comma)
         _check(names, target, options, source)
+        if options.bin_target is not None and options.bin_target < 2:
+            raise CommandError(f"--bin-target must be at least 2, got {options.bin_target}")
+        if options.bin_target is not None and target in (options.categorical or ()):
+            raise CommandError(f"--bin-target and --categorical both name the class {target!r}; use one")
         unknown = next((one.name for one in rules.inputs if one.name not in names), None)
         if unknown is not None:
             raise CommandError(f"{options.schema_file} names the column {unknown!r}, which is not in {source.name}")
@@ -209,6 +217,8 @@ class Columns:
         ignored = (*(options.ignore or ()), *([] if options.group is None else [options.group]))
         given = {one.name: one for one in rules.inputs if one.name != target and one.name not in ignored}
         for name in categorical:
+            if name == target:
+                continue
             given[name] = InputColumn(name, "category", given[name].missing if name in given else ())
         encoder = Encoder(
             bins=options.bins,
@@ -220,14 +230,50 @@ class Columns:
             keep=list(options.keep or ()),
         )
         encoder.check()
-        return cls(target, ignored, encoder, options.group, found is not None)
+        is_given = target in categorical
+        return cls(target, ignored, encoder, options.group, found is not None, options.bin_target, is_given)
+
+    def with_class_of(self, table: pa.Table) -> Columns:
+        """Return the same columns, with the cut points of the class if --bin-target is given.
+
+        Raise CommandError if the class is a number with many values and is not cut.
+        """
+        from sklearn.base import clone
+
+        from tanbark.cli.input.numeric_class import class_cuts, numeric_class
+        from tanbark.schema import Recipe
+
+        recipe = self.encoder.coerce
+        assert isinstance(recipe, Recipe)
+        numbers = None if self.labels else numeric_class(table.column(self.target), recipe)
+        if self.bin_target is None:
+            self.check_classes(() if numbers is None else numbers.tolist())
+            return self
+        cut = replace(recipe, class_cuts=class_cuts(numbers, self.bin_target, self.target))
+        return replace(self, encoder=clone(self.encoder).set_params(coerce=cut))
+
+    def check_classes(self, values: Iterable[Any]) -> None:
+        """Raise CommandError if a class consists of many numbers, unless the user named it with --categorical."""
+        from tanbark.cli.input.numeric_class import check_few_numbers
+
+        if not self.labels:
+            check_few_numbers(values, self.target)
 
     def split(self, table: pa.Table) -> tuple[pa.Table, Any]:
-        """Return the columns to learn from, and the class."""
+        """Return the columns to learn from, and the class, cut into intervals if the encoder has its cut points."""
         import narwhals as nw
+        import pyarrow as pa
+
+        from tanbark.cli.input.numeric_class import numeric_class
+        from tanbark.schema import Recipe
 
         X = table.drop_columns(list(dict.fromkeys([self.target, *self.ignore])))
-        return X, nw.from_native(table.column(self.target), series_only=True).alias(self.target)
+        y, recipe = table.column(self.target), self.encoder.coerce
+        if isinstance(recipe, Recipe) and recipe.class_cuts:
+            numbers = numeric_class(y, recipe)
+            assert numbers is not None
+            y = pa.chunked_array([pa.array(recipe.intervals_of(numbers), pa.string())])
+        return X, nw.from_native(y, series_only=True).alias(self.target)
 
     def groups(self, table: pa.Table) -> Any:
         """Return the group of each row, or None without --group."""
@@ -275,7 +321,7 @@ def _check(names: list[str], target: str, options: TableOptions, source: Source)
         for name in given or ():
             if name not in names:
                 raise CommandError(f"--{option} names the column {name!r}, which is not in {source.name}")
-            if name == target:
+            if name == target and option != "categorical":
                 cannot = "be ignored" if option == "ignore" else f"have the option --{option}"
                 raise CommandError(f"{name!r} is the class and cannot {cannot}")
             if option in ("keep", "categorical") and name in ignored:

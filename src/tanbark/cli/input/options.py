@@ -153,6 +153,13 @@ NBins = Annotated[
 ]
 MaxLevels = Annotated[int, typer.Option(help="Maximum levels per column; beyond it the rarest are merged.")]
 
+BinTarget = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", help="Cut a numeric class into N classes of about equal size, at its quantiles.", show_default="no"
+    ),
+]
+
 READING_OPTIONS = (
     "kind",
     "encoding",
@@ -167,5 +174,5 @@ READING_OPTIONS = (
     "dates",
     "schema_file",
 )
-TABLE_OPTIONS = (*READING_OPTIONS, "group", "bins", "n_bins", "max_levels")
+TABLE_OPTIONS = (*READING_OPTIONS, "group", "bins", "n_bins", "max_levels", "bin_target")
 """Options about the columns of a table, which suggested commands repeat."""

@@ -196,6 +196,8 @@ class Encoder(BaseEstimator):
         if recipe is not None:
             columns = with_sources(columns, recipe)
         labels, named = tuple(target.labels.tolist()), table.names is not None
+        if recipe is not None and recipe.class_cuts:
+            labels = tuple(sorted(labels, key=[*recipe.class_labels, *labels].index))
         return Schema(columns, labels, class_name, self.unseen, named, target.labels.dtype.str, recipe)
 
     @staticmethod

@@ -140,6 +140,13 @@ class Schema(Immutable):
             raise ValueError(f"unseen must be 'marginalize' or 'error', got {self.unseen!r}")
         if self.recipe is not None and tuple(names) != tuple(n for one in self.recipe.inputs for n in one.columns):
             raise ValueError("the columns of the schema are not those of its recipe")
+        intervals = () if self.recipe is None else self.recipe.class_labels
+        other = next((label for label in self.classes if intervals and label not in intervals), None)
+        if other is not None:
+            raise ValueError(
+                f"the class {other!r} is not one of the intervals of the class, {', '.join(map(repr, intervals))}; "
+                "get them with recipe.intervals_of(y)"
+            )
         for column in self.columns:
             if column.source is not None and column.source not in self.input_names:
                 raise ValueError(
