@@ -38,8 +38,10 @@ from tanbark.cli.input.options import (
     SchemaFile,
     Sheet,
     Target,
+    chosen_value,
     completer,
     model_names,
+    named_model,
     output_option,
 )
 from tanbark.cli.output.printed_text import (
@@ -48,6 +50,8 @@ from tanbark.cli.output.printed_text import (
     data_arguments,
     default_output,
     folder_column_notes,
+    input_redirection,
+    print_placeholder,
     quoted,
     scores,
     typed_options,
@@ -141,9 +145,7 @@ def compare(
     predicting the class frequencies), failures (error messages by name), chosen (null if none is worth using),
     recommendation (sentences), fit (the command that fits the chosen classifier), page and notes.
     """
-    by = by.replace("-", "_")
-    if by not in RANKING_METRICS:
-        raise CommandError(f"--by must be one of {', '.join(RANKING_METRICS)}, got {by!r}")
+    by = chosen_value("by", by, RANKING_METRICS)
     for name, value, least in (("folds", folds, 2), ("repeats", repeats, 1), ("seed", seed, 0)):
         if value < least:
             raise CommandError(f"--{name} must be at least {least}, got {value}")
@@ -219,7 +221,7 @@ def compare(
         words = data_arguments(data, database)
         chosen = selection.recommendation.chosen
         fit = f"tanbark fit {words} --target {quoted(columns.target)} --model {chosen}"
-        fit_command = f"{fit}{typed_options(ctx, TABLE_OPTIONS)}" if chosen else None
+        fit_command = f"{fit}{typed_options(ctx, TABLE_OPTIONS)}{input_redirection(data, kind)}" if chosen else None
         page = comparison_html(
             selection,
             f"Which classifier for {'a query' if database else Path(source.name).name}?",
@@ -227,7 +229,7 @@ def compare(
             facts=facts,
             notes=notes,
             fit_command=fit_command,
-            repeat_command=f"tanbark compare {words}{typed_options(ctx)}",
+            repeat_command=f"tanbark compare {words}{typed_options(ctx)}{input_redirection(data, kind)}",
         )
         with replacing(path) as file:
             file.write(page.encode())
@@ -235,6 +237,8 @@ def compare(
     console.print(Text.assemble((source.name, "bold"), f": {summary}"))
     _print_ranking(console, selection, facts["cross-validation"])
     _print_advice(console, selection, notes, path, fit_command)
+    if fit_command:
+        print_placeholder(console, data, kind)
     if as_json:
         print_json(
             {
@@ -280,12 +284,10 @@ def _all_names() -> tuple[str, ...]:
 def _parse_names(words: Sequence[str]) -> list[str]:
     """Return the classifiers that --models names, each once. Raise CommandError if a name is unknown."""
     names = [name.strip() for word in words for name in word.split(",") if name.strip()]
-    choices = f"the models are {', '.join(_all_names())}, or all"
+    choices = (*_all_names(), "all")
     if words and not names:
-        raise CommandError(f"--models is empty; {choices}")
-    for name in names:
-        if name not in (*_all_names(), "all"):
-            raise CommandError(f"there is no model {name!r}; {choices}")
+        raise CommandError(f"--models is empty; the models are {', '.join(_all_names())}, or all")
+    names = [named_model(name, choices) for name in names]
     return list(_all_names()) if "all" in names else list(dict.fromkeys(names))
 
 

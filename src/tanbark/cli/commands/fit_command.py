@@ -14,6 +14,7 @@ from tanbark.atomic_write import has_lock
 from tanbark.cli.input.fit_from_rows import FitRequest, FitResult, fit_source
 from tanbark.cli.input.input_columns import Columns, TableOptions, files_read, source_notes
 from tanbark.cli.input.options import (
+    ROW_OPTIONS,
     TABLE_OPTIONS,
     Bins,
     BinTarget,
@@ -38,6 +39,7 @@ from tanbark.cli.input.options import (
     Target,
     completer,
     model_names,
+    named_model,
     output_option,
 )
 from tanbark.cli.input.stdin import STDIN
@@ -48,8 +50,10 @@ from tanbark.cli.output.printed_text import (
     default_output,
     first_file,
     folder_column_notes,
+    input_redirection,
     missing_shares,
     model_document,
+    print_placeholder,
     print_structure,
     quoted,
     score_text,
@@ -65,7 +69,7 @@ from tanbark.cli.terminal.console import (
     progress,
     summary_console,
 )
-from tanbark.messages import counted, percent
+from tanbark.messages import counted, percent, same_name, suggestion
 from tanbark.sources import Source
 
 if TYPE_CHECKING:
@@ -235,29 +239,33 @@ def fit(
     console.print(f"  tanbark show {quoted(path)}", style="cyan", soft_wrap=True)
     if report is None:
         console.print(f"  tanbark report {quoted(path)}", style="cyan", soft_wrap=True)
-    again = data_arguments(data, database) if database or data == STDIN else quoted(first_file(source) or data)
-    console.print(f"  tanbark predict {quoted(path)} {again} -o predictions.csv", style="cyan", soft_wrap=True)
+    words = data_arguments(data, database)
+    redirection = input_redirection(data, kind)
+    again = words if database or data == STDIN else quoted(first_file(source) or data)
+    again += typed_options(ctx, ROW_OPTIONS)
+    console.print(
+        f"  tanbark predict {quoted(path)} {again} -o predictions.csv{redirection}", style="cyan", soft_wrap=True
+    )
     if is_default and len(fitted.classes_) > 1:
-        words = f"{data_arguments(data, database)} --target {quoted(columns.target)}{typed_options(ctx, TABLE_OPTIONS)}"
-        console.print(f"  tanbark fit {words} --best -o best.tanbark", style="cyan", soft_wrap=True)
+        words += f" --target {quoted(columns.target)}{typed_options(ctx, TABLE_OPTIONS)}"
+        console.print(f"  tanbark fit {words} --best -o best.tanbark{redirection}", style="cyan", soft_wrap=True)
+    print_placeholder(console, data, kind)
 
 
 # Options
 
 
 def _model_name(model: str | None, best: bool) -> str:
-    """Return the name of the model to fit. Raise CommandError if both --model and --best are given."""
+    """Return the name of the model to fit. Raise CommandError if it does not exist, or --best is given as well."""
     if best and model is not None:
         raise CommandError(f"--best means --model {BEST_MODEL}; give one of them, got --model {model} as well")
-    return BEST_MODEL if best else model or DEFAULT_MODEL
+    return BEST_MODEL if best else named_model(model or DEFAULT_MODEL, model_names())
 
 
 def _settings(model: str, ess: float | None, given: list[str] | None) -> dict[str, Any]:
-    """Return the parameters of a model. Raise CommandError if the model or a parameter does not exist."""
+    """Return the parameters of a model. Raise CommandError if a parameter does not exist."""
     from tanbark.classifiers.registry import REGISTRY
 
-    if model not in REGISTRY:
-        raise CommandError(f"there is no model {model!r}; the models are {', '.join(REGISTRY)}")
     settings: dict[str, Any] = {} if ess is None else {"ess": ess}
     for text in given or []:
         name, separator, value = text.partition("=")
@@ -270,9 +278,11 @@ def _settings(model: str, ess: float | None, given: list[str] | None) -> dict[st
             settings[name.strip()] = value
     known = REGISTRY[model].classifier().get_params(deep=False)
     allowed = [name for name in known if name not in ("encoder", "n_jobs", "prior")]
+    settings = {same_name(name, allowed) or name: value for name, value in settings.items()}
     for name in settings:
         if name not in allowed:
-            raise CommandError(f"the model {model!r} has no parameter {name!r}; it has {', '.join(allowed)}")
+            instead = suggestion(name, allowed, f"it has {', '.join(allowed)}")
+            raise CommandError(f"the model {model!r} has no parameter {name!r}; {instead}")
     return settings
 
 

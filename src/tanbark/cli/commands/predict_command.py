@@ -22,6 +22,7 @@ from tanbark.cli.input.options import (
     Sheet,
     Strict,
     TrueClass,
+    chosen_value,
     completer,
     output_option,
 )
@@ -138,9 +139,9 @@ def _output_format(output: Path | None, to: str | None) -> str:
     """Return the format of the predictions."""
     if output is not None and to is not None:
         raise CommandError(f"--to is the format of standard output; the format of {output} follows from its name")
-    if to is not None and to not in SINKS:
-        raise CommandError(f"--to must be one of {', '.join(SINKS)}, got {to!r}")
-    file_format = to or ("csv" if output is None else output.suffix.lower().removeprefix("."))
+    if to is not None:
+        return chosen_value("to", to, SINKS)
+    file_format = "csv" if output is None else output.suffix.lower().removeprefix(".")
     if file_format not in SINKS:
         raise CommandError(f"{output}: the name must end in {', '.join(f'.{name}' for name in SINKS)}")
     return file_format

@@ -10,8 +10,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tanbark.cli.input.options import BIN_METHODS, DATE_COLUMNS, chosen_value
 from tanbark.cli.input.stdin import STDIN, STDIN_KINDS, STDIN_NAME, copy_stdin
 from tanbark.cli.terminal.console import CommandError, err, listed, with_option_names
+from tanbark.messages import suggestion
 from tanbark.sources import Source, files, sql
 from tanbark.sources.database import Query, database_kind
 from tanbark.sources.file_patterns import KINDS
@@ -65,9 +67,8 @@ def open_source(
         return sql(data, database)
     number_or_name = int(sheet) if sheet is not None and sheet.isdecimal() else sheet
     if data == STDIN:
-        if kind not in (None, *STDIN_KINDS):
-            raise CommandError(f"--from must be one of {', '.join(STDIN_KINDS)}, got {kind!r}")
-        source = files(copy_stdin(kind or "csv"), missing, labels, encoding, number_or_name)
+        file_format = chosen_value("from", kind or "csv", STDIN_KINDS)
+        source = files(copy_stdin(file_format), missing, labels, encoding, number_or_name)
         source.called = STDIN_NAME
         return source
     path = Path(data)
@@ -163,8 +164,6 @@ class TableOptions:
             rules = replace(rules, missing=(*rules.missing, *self.missing))
         if self.missing_only:
             rules = replace(rules, missing=("", *self.missing_only), missing_numbers=())
-        if self.dates not in ("expand", "number", "ignore"):
-            raise CommandError(f"--dates must be expand, number or ignore, got {self.dates!r}")
         if self.decimal is not None:
             if self.decimal not in (".", ","):
                 raise CommandError(f"--decimal must be . or , got {self.decimal!r}")
@@ -211,7 +210,9 @@ class Columns:
             raise CommandError(f"--bin-target and --categorical both name the class {target!r}; use one")
         unknown = next((one.name for one in rules.inputs if one.name not in names), None)
         if unknown is not None:
-            raise CommandError(f"{options.schema_file} names the column {unknown!r}, which is not in {source.name}")
+            instead = suggestion(unknown, names, _described(source, names, "it"))
+            where = f"{options.schema_file} names the column {unknown!r}, which is not in {source.name}"
+            raise CommandError(f"{where}; {instead}")
         options.check_against_schema_file({*names} - {target})
         categorical = tuple(options.categorical or ())
         ignored = (*(options.ignore or ()), *([] if options.group is None else [options.group]))
@@ -221,11 +222,11 @@ class Columns:
                 continue
             given[name] = InputColumn(name, "category", given[name].missing if name in given else ())
         encoder = Encoder(
-            bins=options.bins,
+            bins=chosen_value("bins", options.bins, BIN_METHODS),
             n_bins="auto" if options.n_bins is None else options.n_bins,
             max_levels=options.max_levels,
             coerce=replace(rules, inputs=tuple(given.values())),
-            dates=options.dates,
+            dates=chosen_value("dates", options.dates, DATE_COLUMNS),
             identifiers="drop",
             keep=list(options.keep or ()),
         )
@@ -294,7 +295,8 @@ def _class_column(names: list[str], target: str | None, source: Source, is_neede
             return str(usual[0]) if usual else None
         raise CommandError(f"name the class column with --target; {_described(source, names)}")
     if target not in names:
-        raise CommandError(f"{source.name} has no column {target!r}; {_described(source, names, 'it')}")
+        instead = suggestion(target, names, _described(source, names, "it"))
+        raise CommandError(f"{source.name} has no column {target!r}; {instead}")
     return target
 
 
@@ -320,7 +322,8 @@ def _check(names: list[str], target: str, options: TableOptions, source: Source)
     for option, given in each:
         for name in given or ():
             if name not in names:
-                raise CommandError(f"--{option} names the column {name!r}, which is not in {source.name}")
+                instead = suggestion(name, names, _described(source, names, "it"))
+                raise CommandError(f"--{option} names the column {name!r}, which is not in {source.name}; {instead}")
             if name == target and option != "categorical":
                 cannot = "be ignored" if option == "ignore" else f"have the option --{option}"
                 raise CommandError(f"{name!r} is the class and cannot {cannot}")

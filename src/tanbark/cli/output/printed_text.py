@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from tanbark.cli.input.input_columns import files_read
+from tanbark.cli.input.stdin import STDIN
 from tanbark.cli.output.evidence_text import evidence_document, print_evidence
 from tanbark.cli.terminal.console import listed, with_option_names
 from tanbark.messages import counted
@@ -248,6 +249,18 @@ def quoted(word: Path | str) -> str:
 def data_arguments(data: str, database: str | None) -> str:
     """Return the DATA argument and the --database option of a command, without the database password."""
     return f"{quoted(data)} --database {quoted(without_password(database))}" if database else quoted(data)
+
+
+def input_redirection(data: str, kind: str | None) -> str:
+    """Return the end of a command that reads standard input again, from a file that the user names; else ""."""
+    return f" < ROWS.{(kind or 'csv').lower()}" if data == STDIN else ""
+
+
+def print_placeholder(console: Console, data: str, kind: str | None) -> None:
+    """Print a note on the file that stands for standard input in suggested commands, if there is one."""
+    if data == STDIN:
+        name = input_redirection(data, kind).removeprefix(" < ")
+        console.print(f"The rows came from standard input: replace {name} by a file with them.", style="dim")
 
 
 def without_password(database: str) -> str:

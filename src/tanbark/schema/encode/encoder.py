@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from tanbark.messages import warn
+from tanbark.messages import suggestion, warn
 from tanbark.schema.encode.columns import UNKNOWN, Category, Column, Number
 from tanbark.schema.encode.mdlp import mdlp_cuts
 from tanbark.schema.encode.schema import Schema
@@ -230,7 +230,8 @@ class Encoder(BaseEstimator):
         forced = self.forced_categories(names)
         for name in self.keep:
             if name not in names:
-                raise ValueError(f"keep names the column {name!r}, which the table does not have")
+                instead = suggestion(name, names, "remove it from the list")
+                raise ValueError(f"keep names the column {name!r}, which the table does not have; {instead}")
         rules = self.coerce if isinstance(self.coerce, Recipe) else Recipe() if self.coerce else None
         no_dates = () if isinstance(self.categorical, str) else forced
         return Detector(rules, self.dates, names, forced, no_dates, self.identifiers == "drop", self.keep)
@@ -338,7 +339,8 @@ class Encoder(BaseEstimator):
         for given in self.categorical:
             exists = given in names if isinstance(given, str) else -len(names) <= given < len(names)
             if not exists:
-                raise ValueError(f"categorical names the column {given!r}, which the table does not have")
+                instead = suggestion(given, names, "remove it from the list")
+                raise ValueError(f"categorical names the column {given!r}, which the table does not have; {instead}")
             chosen.add(given if isinstance(given, str) else names[given])
         return chosen
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tanbark.immutable import Immutable, read_only
 from tanbark.kernels.runtime.threads import run, thread_count
-from tanbark.messages import first_repeated
+from tanbark.messages import first_repeated, suggestion
 from tanbark.schema.encode.columns import (
     UNKNOWN,
     Category,
@@ -219,7 +219,8 @@ class Schema(Immutable):
             If no column has this name.
         """
         if name not in self.names:
-            raise ValueError(f"no column is named {name!r}; the columns are {', '.join(map(repr, self.names))}")
+            instead = suggestion(name, self.names, f"the columns are {', '.join(map(repr, self.names))}")
+            raise ValueError(f"no column is named {name!r}; {instead}")
         return self.names.index(name)
 
     def encode(self, X: Any, n_jobs: int | None = None) -> Codes:
