@@ -97,3 +97,29 @@ def test_the_calibration_error_of_folds_is_that_of_all_their_rows_together():
         )
     variance = 9**2 * np.var(left, ddof=1) * (1 / 10 + 1 / 4)
     assert found.standard_error("calibration_error") == pytest.approx(np.sqrt(variance), rel=1e-3)
+
+
+def test_numbers_of_rows_and_levels_have_thousands_separators(run, tmp_path):
+    rng = np.random.default_rng(0)
+    lines = [
+        f"{a},k{z},{'no' if a > 50 and i % 3 else 'yes'}" for i, (a, z) in enumerate(rng.integers(0, 99, (4500, 2)))
+    ]
+    names = [f"{line},q{i % 1500}" for i, line in enumerate(lines)]
+    (tmp_path / "t.csv").write_text("\n".join(["age,zip,y,code", *names]) + "\n")
+    shown = [
+        run("fit", "t.csv", "-t", "y", "-m", "tan", "--max-levels", 2000, "--cv", 0, "--report", "fit.html").stdout,
+        run("evaluate", "t.tanbark", "t.csv").stdout,
+        run("show", "t.tanbark").stdout,
+        run("schema", "t.csv", "-t", "y").stdout,
+        run("compare", "t.csv", "-t", "y", "-m", "naive-bayes", "--folds", 2).stdout,
+        run("predict", "t.tanbark", "t.csv", "-o", "p.csv").stderr,
+        run("update", "t.tanbark", "t.csv").stdout,
+    ]
+    run("report", "t.tanbark", "t.csv", "-o", "rows.html")
+    for page in ("fit.html", "rows.html", "t-comparison.html"):
+        body = re.sub(r"<(script|style|svg).*?</\1>", "", Path(page).read_text(), flags=re.DOTALL)
+        shown.append(re.sub(r"<[^>]+>", " ", body))
+    assert "code (1,500)" in shown[0]
+    for text in shown:
+        assert re.search(r"\b[49],[05]00\b", text)
+        assert not re.search(r"(?<![\d.,q])\d{4,}(?!\d*[.,:\d])", text.replace("2000", "")), text

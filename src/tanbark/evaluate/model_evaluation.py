@@ -359,7 +359,7 @@ def evaluate_model(model: Any, X: Any, y: Any) -> Evaluation:
     truth = accumulator.codes(y)
     log_probabilities = predicted_log_probabilities(model, X)
     if len(log_probabilities) != len(truth):
-        raise ValueError(f"X has {len(log_probabilities)} rows, but y has {len(truth)}")
+        raise ValueError(f"X has {len(log_probabilities):,} rows, but y has {len(truth):,}")
     accumulator.add(log_probabilities, truth)
     return accumulator.result()
 

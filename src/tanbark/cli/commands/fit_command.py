@@ -242,10 +242,8 @@ def fit(
     words = data_arguments(data, database)
     redirection = input_redirection(data, kind)
     again = words if database or data == STDIN else quoted(first_file(source) or data)
-    again += typed_options(ctx, ROW_OPTIONS)
-    console.print(
-        f"  tanbark predict {quoted(path)} {again} -o predictions.csv{redirection}", style="cyan", soft_wrap=True
-    )
+    predict = f"tanbark predict {quoted(path)} {again} -o predictions.csv{typed_options(ctx, ROW_OPTIONS)}"
+    console.print(f"  {predict}{redirection}", style="cyan", soft_wrap=True)
     if is_default and len(fitted.classes_) > 1:
         words += f" --target {quoted(columns.target)}{typed_options(ctx, TABLE_OPTIONS)}"
         console.print(f"  tanbark fit {words} --best -o best.tanbark{redirection}", style="cyan", soft_wrap=True)
@@ -301,10 +299,10 @@ def _print_summary(console: Console, source: Source, result: FitResult, columns:
     classes, rows = counts.class_counts, counts.class_counts.sum()
     shares = [f"{label} {percent(count / rows)}" for label, count in zip(schema.classes, classes, strict=True)]
     more = len(shares) - MAX_CLASSES_LISTED
-    shown = ", ".join(shares[:MAX_CLASSES_LISTED]) + (f" and {more} more" if more > 0 else "")
-    categories = [f"{c.name} ({c.arity})" for c in schema.columns if isinstance(c, Category)]
-    numbers = [f"{c.name} ({c.arity})" for c in schema.columns if isinstance(c, Number) and not c.is_date]
-    dates = [f"{c.name} ({c.arity})" for c in schema.columns if isinstance(c, Number) and c.is_date]
+    shown = ", ".join(shares[:MAX_CLASSES_LISTED]) + (f" and {more:,} more" if more > 0 else "")
+    categories = [f"{c.name} ({c.arity:,})" for c in schema.columns if isinstance(c, Category)]
+    numbers = [f"{c.name} ({c.arity:,})" for c in schema.columns if isinstance(c, Number) and not c.is_date]
+    dates = [f"{c.name} ({c.arity:,})" for c in schema.columns if isinstance(c, Number) and c.is_date]
     unused = set(schema.input_names) - {c.source or c.name for c in schema.columns}
     left_out = [name for name in source.schema.names if name in columns.ignore or name in unused]
     shares_missing = zip(schema.names, missing_shares(counts), strict=True)
@@ -351,7 +349,9 @@ def _validate(console: Console, request: FitRequest, result: FitResult, folds: i
             return None
         folds = DEFAULT_FOLDS
     if rows < folds:
-        console.print(f"note: {rows} rows are too few for a {folds}-fold cross-validation", style="yellow")
+        console.print(
+            f"note: {counted(rows, 'row')} in the table, too few for a {folds}-fold cross-validation", style="yellow"
+        )
         return None
     with progress("cross-validating", folds) as bar, warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -146,12 +146,12 @@ def _run(
                 else:
                     cost_run += costs[done.cell.file]
                 left = time_left(time.monotonic() - began, cost_run / max(total - cost_loaded, 1e-9))
-                detail = f"{n_done} of {len(cells)} cells: {experiment.sets[done.cell.file]}{left}"
+                detail = f"{n_done:,} of {len(cells):,} cells: {experiment.sets[done.cell.file]}{left}"
                 bar(experiment.name, cost_run + cost_loaded, total, detail)
 
             return run_cells(experiment.work, cells, data, folder, jobs, show)
     except KeyboardInterrupt:
-        err().print(f"{n_done} of {len(cells)} cells are saved in {folder}; the same command resumes from them")
+        err().print(f"{n_done:,} of {len(cells):,} cells are saved in {folder}; the same command resumes from them")
         raise
 
 
@@ -165,7 +165,7 @@ def _paragraphs(
     paragraphs = [
         experiment.citation,
         experiment.protocol,
-        f"{len(present)} of the {len(experiment.sets)} data sets; {len(done)} cells took {took} in total.",
+        f"{len(present)} of the {len(experiment.sets)} data sets; {len(done):,} cells took {took} in total.",
     ]
     if quick:
         paragraphs.append(

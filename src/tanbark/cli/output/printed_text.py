@@ -137,7 +137,7 @@ def print_structure(console: Console, model: Any) -> None:
     elif hasattr(model, "networks_"):
         heaviest = int(model.estimator_weights_.argmax())
         if len(model.networks_) > 1:
-            console.print(f"Ensemble of {len(model.networks_)} networks; the one with the largest weight:")
+            console.print(f"Ensemble of {len(model.networks_):,} networks; the one with the largest weight:")
         print_network(console, model.networks_[heaviest])
     elif hasattr(model, "members_"):
         _print_pool(console, model)

@@ -281,7 +281,7 @@ def listed(names: Iterable[str], most: int = 8) -> str:
     """
     names = list(names)
     shown = ", ".join(map(repr, names[:most]))
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+    return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
 
 
 def time_left(elapsed: float, share: float) -> str:

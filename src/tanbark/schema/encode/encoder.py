@@ -351,12 +351,12 @@ class Encoder(BaseEstimator):
         index = raw.index()
         distinct = len(np.unique(index[index != UNKNOWN])) if getattr(raw, "declared", False) else len(levels)
         if distinct > MAX_AUTO_LEVELS and distinct > rows / 2 and name not in self.keep:
-            warn(f"column {name!r} has {distinct} levels in {rows} rows: it looks like an identifier; drop it")
+            warn(f"column {name!r} has {distinct:,} levels in {rows:,} rows: it looks like an identifier; drop it")
         room = self.max_levels - state
         if len(levels) <= room:
             return Category(name, tuple(levels), missing=state)
         merged = len(levels) - room + 1
-        warn(f"column {name!r} has {len(levels)} levels: the rarest {merged} are merged into one (max_levels)")
+        warn(f"column {name!r} has {len(levels):,} levels: the rarest {merged:,} are merged into one (max_levels)")
         counts = np.bincount(raw.index() + 1, weights, minlength=len(levels) + 1)[1:]
         frequent = np.sort(np.argsort(-counts, kind="stable")[: room - 1])
         return Category(name, tuple(levels[i] for i in frequent), other=True, missing=state)

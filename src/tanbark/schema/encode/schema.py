@@ -253,7 +253,9 @@ class Schema(Immutable):
         named = self.named and table.names is not None
         if len(table.columns) != len(expected):
             advice = f"; {ALIGN_ADVICE}" if named else ""
-            raise ValueError(f"the table has {len(table.columns)} columns, but the schema has {len(expected)}{advice}")
+            raise ValueError(
+                f"the table has {len(table.columns):,} columns, but the schema has {len(expected):,}{advice}"
+            )
         if named and table.names is not None and table.names != expected:
             unexpected = next(a for a, b in zip(table.names, expected, strict=True) if a != b)
             raise ValueError(
