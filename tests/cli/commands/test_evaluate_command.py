@@ -89,7 +89,7 @@ def test_rows_without_a_class_and_of_unknown_classes_are_noted(run, model, tmp_p
     assert (found["rows"], found["unlabelled"], found["unknown"]) == (3, 1, 1)
     assert found["notes"][0].startswith("column 'degrees': expected numbers, but 1 of 4 values is not ('x')")
     assert found["notes"][-2] == "1 row without a value of 'went' was left out"
-    assert found["notes"][-1].startswith("1 row has a went that the model does not know")
+    assert found["notes"][-1].startswith("1 row has a value of 'went' that is not a class of the model")
 
 
 @pytest.mark.parametrize(

@@ -357,7 +357,7 @@ def test_the_tables_of_an_additive_model_learn_and_all_else_stays(write, run, ta
     again = tanbark.load("t.tanbark")
     assert "t.tanbark: 25 rows before, 40 now with the chunk 'a'" in said
     assert f"log loss {loss:.3f} nats on the 15 new rows before they were learned" in said
-    assert "note: the tables learned the rows; levels, intervals, edges and weights" in said
+    assert "note: the rows were added to the tables of the model; its levels, intervals, edges and weights" in said
     np.testing.assert_array_equal(again.weights_, evidence.weights_)
     assert (again.schema_, again.edges_) == (evidence.schema_, evidence.edges_)
     np.testing.assert_array_equal(again.predict_proba(X), evidence.update(X, y).predict_proba(X))

@@ -100,10 +100,10 @@ def _notes(found: Evaluation, target: str, are_training_rows: bool) -> list[str]
     if found.unlabelled_rows:
         notes.append(left_out_note(found.unlabelled_rows, target))
     if found.unknown_rows:
-        have = "has" if found.unknown_rows == 1 else "have"
+        have, them = ("has", "it") if found.unknown_rows == 1 else ("have", "them")
         notes.append(
-            f"{counted(found.unknown_rows, 'row')} {have} a {target} that the model does not know; these count as "
-            f"wrong, and without them the log loss is {found.known_log_loss:.3f} nats"
+            f"{counted(found.unknown_rows, 'row')} {have} a value of {target!r} that is not a class of the model, which "
+            f"counts as wrong; without {them} the log loss is {found.known_log_loss:.3f} nats"
         )
     return notes
 

@@ -126,7 +126,7 @@ def _notes(tally: Tally, unreadable: UnreadableValues) -> list[str]:
     notes = []
     if tally.unknown:
         have = "1 of these rows has" if tally.unknown == 1 else f"{tally.unknown:,} of these rows have"
-        notes.append(f"{have} a class that the model does not know; predictions for them count as wrong")
+        notes.append(f"{have} a class that the model does not know, which counts as a wrong prediction")
     notes += unreadable.notes()
     if tally.sampled:
         have = "row has" if tally.sampled == 1 else "rows have"
