@@ -102,8 +102,8 @@ def _notes(found: Evaluation, target: str, are_training_rows: bool) -> list[str]
     if found.unknown_rows:
         have, them = ("has", "it") if found.unknown_rows == 1 else ("have", "them")
         notes.append(
-            f"{counted(found.unknown_rows, 'row')} {have} a value of {target!r} that is not a class of the model, which "
-            f"counts as wrong; without {them} the log loss is {found.known_log_loss:.3f} nats"
+            f"{counted(found.unknown_rows, 'row')} {have} a value of {target!r} that is not a class of the model, "
+            f"which counts as wrong; without {them} the log loss is {found.known_log_loss:.3f} nats"
         )
     return notes
 
