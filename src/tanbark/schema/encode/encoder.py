@@ -230,8 +230,8 @@ class Encoder(BaseEstimator):
         forced = self.forced_categories(names)
         for name in self.keep:
             if name not in names:
-                instead = suggestion(name, names, "remove it from the list")
-                raise ValueError(f"keep names the column {name!r}, which the table does not have; {instead}")
+                instead = suggestion(name, names, "").replace("did", "; did", 1)
+                raise ValueError(f"keep names the column {name!r}, which the table does not have{instead}")
         rules = self.coerce if isinstance(self.coerce, Recipe) else Recipe() if self.coerce else None
         no_dates = () if isinstance(self.categorical, str) else forced
         return Detector(rules, self.dates, names, forced, no_dates, self.identifiers == "drop", self.keep)
@@ -339,8 +339,8 @@ class Encoder(BaseEstimator):
         for given in self.categorical:
             exists = given in names if isinstance(given, str) else -len(names) <= given < len(names)
             if not exists:
-                instead = suggestion(given, names, "remove it from the list")
-                raise ValueError(f"categorical names the column {given!r}, which the table does not have; {instead}")
+                instead = suggestion(given, names, "").replace("did", "; did", 1)
+                raise ValueError(f"categorical names the column {given!r}, which the table does not have{instead}")
             chosen.add(given if isinstance(given, str) else names[given])
         return chosen
 

@@ -68,8 +68,8 @@ class Detector:
         self.keep = frozenset(keep) | self.forced | self.given.keys()
         unknown = next((name for name in self.given if name not in names), None)
         if unknown is not None:
-            instead = suggestion(unknown, names, "remove it from the recipe")
-            raise ValueError(f"the recipe has the column {unknown!r}, which the table does not have; {instead}")
+            instead = suggestion(unknown, names, "").replace("did", "; did", 1)
+            raise ValueError(f"the recipe has the column {unknown!r}, which the table does not have{instead}")
 
     def recipe(self, inputs: Sequence[InputColumn], class_name: str) -> Recipe | None:
         """Return the recipe with these columns, or None if all columns are taken as they are.
