@@ -245,7 +245,7 @@ def test_rows_without_a_class_are_left_out_and_said(run, model, tmp_path):
 def test_columns_are_found_by_name_and_strange_ones_named(write, run, table, model, tmp_path):
     new = table.slice(25).select(["walk", "degrees", "sky", "wind"]).append_column("note", pa.array(["007"] * 15))
     write(new, tmp_path / "new.csv")
-    assert "note: the column 'note' ignored" in run("update", "m.tanbark", "new.csv").stdout
+    assert "note: the column 'note' is not in the model and is ignored" in run("update", "m.tanbark", "new.csv").stdout
     again = tanbark.load("m.tanbark")
     np.testing.assert_array_equal(again.counts_.table, counts_of(again, table))
 
