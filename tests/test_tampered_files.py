@@ -41,7 +41,7 @@ def test_a_file_cut_short_anywhere_gets_one_sentence(saved, tmp_path):
     content = path.read_bytes()
     for length in [0, 1, 7, 8, 9, 100, len(content) // 2, len(content) - 1]:
         (tmp_path / "cut").write_bytes(content[:length])
-        with pytest.raises(ModelFileError, match="cut is not a tanbark model, or is cut short") as caught:
+        with pytest.raises(ModelFileError, match="cut is not a tanbark model, or is incomplete") as caught:
             tanbark.load(tmp_path / "cut")
         assert "\n" not in str(caught.value)
 

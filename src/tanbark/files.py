@@ -249,7 +249,9 @@ def _read(path: Path) -> tuple[dict[str, Any], Arrays]:
             arrays = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a dict)
     # For types that numpy lacks, safetensors raises TypeError or AttributeError.
     except (SafetensorError, KeyError, ValueError, OSError, RecursionError, TypeError, AttributeError) as error:
-        raise ModelFileError(f"{path} is not a tanbark model, or is cut short; take another copy") from error
+        raise ModelFileError(
+            f"{path} is not a tanbark model, or is incomplete; give the file that tanbark wrote"
+        ) from error
     form = header.get("format") if isinstance(header, dict) else None
     if not isinstance(form, int) or form < 1:
         raise ModelFileError(f"{path} is damaged (its header names no format); take another copy")

@@ -11,6 +11,8 @@ T = TypeVar("T", bound=Hashable)
 
 MIN_SIMILARITY = 0.9
 """Minimum similarity of two names that may be one name with a typing error."""
+MIN_SIMILARITY_TO_SUGGEST = 0.65
+"""Minimum similarity of a name that does not exist to one that is suggested instead."""
 
 
 def warn(message: str | Warning, category: type[Warning] = UserWarning) -> None:
@@ -84,6 +86,31 @@ def similar_name(name: str, others: Sequence[str]) -> str | None:
         if plain == theirs or (same_digits and similarity >= MIN_SIMILARITY):
             return other
     return None
+
+
+def same_name(name: str, others: Iterable[str]) -> str | None:
+    """Return the name that differs at most in case, hyphens, underscores and blanks, or None.
+
+    >>> same_name("AveragedTAN", ["tan", "averaged-tan"]), same_name("ta", ["tan"])
+    ('averaged-tan', None)
+    """
+    plain = _letters_and_digits(name)
+    return next((other for other in others if _letters_and_digits(other) == plain), None)
+
+
+def suggestion(name: object, others: Iterable[object], otherwise: str) -> str:
+    """Return a question for the name that was probably meant, or another text if none is similar.
+
+    >>> suggestion("incmoe", ["age", "income"], "the columns are 'age', 'income'")
+    "did you mean 'income'?"
+    >>> suggestion("height", ["age", "income"], "the columns are 'age', 'income'")
+    "the columns are 'age', 'income'"
+    """
+    if not isinstance(name, str):
+        return otherwise
+    of_plain = {_letters_and_digits(other): other for other in others if isinstance(other, str)}
+    found = difflib.get_close_matches(_letters_and_digits(name), of_plain, 1, MIN_SIMILARITY_TO_SUGGEST)
+    return f"did you mean {of_plain[found[0]]!r}?" if found else otherwise
 
 
 def _letters_and_digits(name: str) -> str:

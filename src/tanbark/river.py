@@ -167,7 +167,7 @@ class RiverClassifier(MiniBatchClassifier):
         feature = next(new, None)
         if feature is not None:
             self._warned = True
-            warn(f"ignoring the feature {feature!r}, which first appeared after the warm-up of {self.warm_up} rows")
+            warn(f"ignoring the feature {feature!r}, which first appeared after the warm-up of {self.warm_up:,} rows")
 
     # Predicting
 

@@ -62,7 +62,7 @@ def test_what_was_not_found_out_is_null(ask, weather):
 def test_notes_are_told_too(ask, tmp_path):
     lines = [f"{i},{'ab'[i % 2]},{'xy'[i % 3 % 2]}" for i in range(40)]
     (tmp_path / "t.csv").write_text("\n".join(["id,a,y", *lines]))
-    [note] = ask("fit", "t.csv", "-t", "y")["notes"]
+    [note] = ask("fit", "t.csv", "-t", "y", "--cv", 0)["notes"]
     assert note == "column 'id' numbers the rows: left out; keep it with --keep id"
 
 
@@ -146,6 +146,7 @@ def test_predict_tells_of_the_file_it_wrote(ask, run, weather, table):
         "labelled": 40,
         "right": right,
         "accuracy": right / 40,
-        "notes": [],
+        "training_rows": True,
+        "notes": ["these are the rows that the model learned from; on new rows its performance is probably lower"],
     }
     assert "name the file with --output" in run("predict", "t.tanbark", weather, "--json", code=1).stderr

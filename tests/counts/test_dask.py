@@ -144,7 +144,7 @@ def test_empty_partitions_and_no_rows_are_fine(table):
 @pytest.mark.usefixtures("client")
 def test_rows_without_a_class_are_dropped_with_one_warning(table):
     unlabelled = table.assign(y=table["y"].mask(np.arange(len(table)) % 3 == 0))
-    with pytest.warns(UserWarning, match="^1000 rows without a class are dropped$") as caught:
+    with pytest.warns(UserWarning, match="^1,000 rows without a class are dropped$") as caught:
         counts = module.count(partitioned(unlabelled, [500, 501, 2000]), "y", schema=SCHEMA)
     assert len(caught) == 1
     assert counts == on_one_machine(unlabelled[unlabelled["y"].notna()])

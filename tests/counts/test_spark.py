@@ -170,7 +170,7 @@ def test_empty_partitions_and_no_rows_are_fine(session, table):
 def test_rows_without_a_class_are_dropped_with_one_warning(session, table):
     unlabelled = table.set_column(3, "y", pa.array([None if i % 3 == 0 else "no" for i in range(table.num_rows)]))
     df = session.createDataFrame(unlabelled).repartition(4)
-    with pytest.warns(UserWarning, match="^1000 rows without a class are dropped$") as caught:
+    with pytest.warns(UserWarning, match="^1,000 rows without a class are dropped$") as caught:
         counts = module.count(df, "y", schema=SCHEMA)
     assert len([w for w in caught if w.category is UserWarning]) == 1
     assert counts == on_one_machine(unlabelled.filter(unlabelled["y"].is_valid()))
@@ -185,7 +185,7 @@ def test_the_schema_equals_that_of_one_machine(session, table, monkeypatch):
     table = table.take(rng.integers(0, table.num_rows, rows)).drop_columns("y")
     table = table.append_column("many", [rng.normal(size=rows)]).append_column("y", [classes])
     frame = table.to_pandas().dropna(subset="y").astype({"y": int})
-    with pytest.warns(UserWarning, match="^10000 rows without a class are dropped$") as caught:
+    with pytest.warns(UserWarning, match="^10,000 rows without a class are dropped$") as caught:
         counts = module.count(session.createDataFrame(table).repartition(5), "y", ignore=["extra"])
     assert len([w for w in caught if w.category is UserWarning]) == 1
     assert counts.schema == Encoder().fit(frame.drop(columns=["extra", "y"]), frame["y"]).schema_

@@ -54,7 +54,7 @@ def test_the_accuracy_is_that_of_leaving_each_row_out(seed, classes, levels, noi
         assert found == {}
 
 
-@pytest.mark.filterwarnings("ignore:column 'text' has 1000 levels")
+@pytest.mark.filterwarnings("ignore:column 'text' has 1,000 levels")
 def test_copies_of_the_class_are_found_and_identifiers_and_noise_are_not():
     rng = np.random.default_rng(0)
     y = rng.choice(["no", "yes"], 1000, p=[0.9, 0.1])

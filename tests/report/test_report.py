@@ -132,13 +132,14 @@ def test_a_table_may_hold_the_class_and_further_columns(made):
     classes = [*y[:-2].tolist(), None, "unheard of"]
     rows = given_rows(model, made({"id": list(range(24)), "d": columns["d"], "kind": classes, **columns}))
     assert np.array_equal(rows.codes, model.schema_.encode(pd.DataFrame(columns)))
-    assert rows.truth.tolist() == [*(model.classes_.tolist().index(label) for label in y[:-2]), -1, -1]
+    assert rows.truth.tolist() == [*(model.classes_.tolist().index(label) for label in y[:-2]), -1, -2]
 
 
-def test_rows_without_classes_have_mean_weights_and_no_performance(page):
+def test_rows_without_classes_have_mean_weights_and_the_page_says_that_the_performance_was_not_measured(page):
     X, y = lenses()
     text = page(TAN().fit(X, y), X)
-    assert "Performance" not in text
+    assert "<p>The rows have no known class, so the performance was not measured.</p>" in text
+    assert "accuracy" not in text
     assert '<span class="head">mean |weight|</span>' in text
     assert '<span class="head">mean |weight|</span>' not in page(TAN().fit(X, y))
 

@@ -17,6 +17,7 @@ from tanbark.immutable import Immutable, read_only
 from tanbark.kernels.average.sampled_trees import reduced_graphs, sample_spanning_trees
 from tanbark.kernels.average.tree_sums import ZERO_EXPONENT, edge_probabilities, tree_sum
 from tanbark.kernels.trees.score_weights import sequence_evidence, values_evidence
+from tanbark.messages import suggestion
 from tanbark.structure import best_trees
 
 Array = NDArray[np.float64]
@@ -108,9 +109,8 @@ def _from_names(given: Mapping[Any, Any], names: Sequence[str]) -> Array:
             raise ValueError(f"edge_prior must map pairs of names to factors, got the key {pair!r}")
         unknown = next((name for name in pair if name not in at), None)
         if unknown is not None:
-            raise ValueError(
-                f"edge_prior names {unknown!r}, which is not a column; the columns are {', '.join(map(repr, names))}"
-            )
+            instead = suggestion(unknown, names, f"the columns are {', '.join(map(repr, names))}")
+            raise ValueError(f"edge_prior names {unknown!r}, which is not a column; {instead}")
         try:
             value = float(factor)
         except (TypeError, ValueError, OverflowError):

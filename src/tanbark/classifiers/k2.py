@@ -9,6 +9,7 @@ from tanbark.classifiers.base.network_classifier import NetworkClassifier
 from tanbark.classifiers.base.structure_search import scored_network, why_search_needs_rows
 from tanbark.classifiers.base.validation import check_number
 from tanbark.counts import Counts, Rows
+from tanbark.messages import suggestion
 from tanbark.models import Findings
 from tanbark.network import Network
 from tanbark.schema import Encoder, Schema
@@ -131,7 +132,8 @@ def _nodes(order: Sequence[str], schema: Schema) -> list[int]:
     for name in order:
         if name not in names:
             raise ValueError(
-                f"order names {name!r}, which is not a column; the columns are {', '.join(map(repr, names))}"
+                f"order names {name!r}, which is not a column; "
+                + suggestion(name, names, f"the columns are {', '.join(map(repr, names))}")
             )
     for name in schema.names:
         if name not in order:

@@ -198,7 +198,9 @@ class MarkovBlanketSelector(TransformerMixin, BaseEstimator):
         if input_features is not None:
             names = np.asarray(input_features, object)
             if len(names) != self.n_features_in_:
-                raise ValueError(f"input_features has {len(names)} names, but there are {self.n_features_in_} columns")
+                raise ValueError(
+                    f"input_features has {len(names):,} names, but there are {self.n_features_in_:,} columns"
+                )
         return names[self.support_] if self.support_.any() else np.array([CONSTANT], object)
 
     def __sklearn_tags__(self) -> Any:

@@ -11,6 +11,7 @@ from tanbark.classifiers.base.counts_classifier import Array
 from tanbark.classifiers.base.network_classifier import NetworkClassifier, tree_network
 from tanbark.counts import Counts, Rows
 from tanbark.kernels.average.pooling import LOG_TIE_TOLERANCE
+from tanbark.messages import suggestion
 from tanbark.models import Findings
 from tanbark.network import Network
 from tanbark.schema import Encoder, Schema
@@ -145,4 +146,5 @@ def _position(parent: str | int, names: tuple[str, ...]) -> int:
         return names.index(parent)
     if not isinstance(parent, str) and 0 <= parent < len(names):
         return int(parent)
-    raise ValueError(f"parent is {parent!r}, which is not a column; the columns are {', '.join(map(repr, names))}")
+    instead = suggestion(parent, names, f"the columns are {', '.join(map(repr, names))}")
+    raise ValueError(f"parent is {parent!r}, which is not a column; {instead}")

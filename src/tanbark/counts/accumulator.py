@@ -163,7 +163,7 @@ def check_memory(schema: Schema, order: int = 2) -> None:
     if N_COPIES * needed <= UNCHECKED_BYTES:
         return
     largest = schema.columns[int(np.argmax(schema.arity))]
-    task = f"counting {total:,} values{' in pairs' if order == 2 else ''} for {len(schema.classes)} classes"
+    task = f"counting {total:,} values{' in pairs' if order == 2 else ''} for {len(schema.classes):,} classes"
     advice = f"lower max_levels, drop columns such as {largest.name!r} with its {largest.arity:,} levels"
     advice += ", or use NaiveBayes, which counts no pairs" if order == 2 else ""
     if needed > MAX_TABLE_BYTES:
@@ -175,9 +175,9 @@ def checked_classes(y: Any, rows: int, classes: int) -> NDArray[np.uint16]:
     """Validate the class indices and return them as the array that the kernels expect."""
     indices = np.asarray(y)
     if indices.shape != (rows,) or indices.dtype.kind not in "iu":
-        raise ValueError(f"y must hold an integer class index for each of the {rows} rows")
+        raise ValueError(f"y must hold an integer class index for each of the {rows:,} rows")
     if rows and not 0 <= indices.min() <= indices.max() < classes:
-        raise ValueError(f"y must hold indices of the {classes} classes; leave out rows without a class")
+        raise ValueError(f"y must hold indices of the {classes:,} classes; leave out rows without a class")
     return np.ascontiguousarray(indices, np.uint16)
 
 

@@ -78,7 +78,7 @@ class Dataset:
         if self.target in names:
             raise ValueError(f"dataset {self.name!r}: the class {self.target!r} is also an attribute")
         if len(self.labels) != self.table.num_rows:
-            raise ValueError(f"dataset {self.name!r} has {self.table.num_rows} rows but {len(self.labels)} labels")
+            raise ValueError(f"dataset {self.name!r} has {self.table.num_rows:,} rows but {len(self.labels):,} labels")
 
     @classmethod
     def from_columns(
@@ -184,7 +184,7 @@ class Dataset:
     def __repr__(self) -> str:
         rows, features = self.table.shape
         classes = len(self.labels.drop_null().unique())
-        return f"<Dataset {self.name}: {rows} rows, {features} features, {classes} classes>"
+        return f"<Dataset {self.name}: {rows:,} rows, {features:,} features, {classes:,} classes>"
 
 
 def _to_numpy(column: pa.ChunkedArray) -> NDArray[Any]:

@@ -112,7 +112,7 @@ def picture(
         for u, (name, (x, y), shade) in enumerate(zip(names, arranged.places, padded_shades, strict=True))
     ]
     return (
-        f'<svg class="network" role="group" aria-label="The network, {len(names)} nodes" width="{width:.0f}" '
+        f'<svg class="network" role="group" aria-label="The network, {len(names):,} nodes" width="{width:.0f}" '
         f'height="{height:.0f}" viewBox="-6 -6 {width:.0f} {height:.0f}" '
         'font-size="12" font-family="system-ui, sans-serif" fill="currentColor">'
         f"{''.join(lines)}{''.join(nodes)}</svg>"

@@ -7,6 +7,7 @@ The tests are in `tanbark.evaluate.significance`, the metrics in `tanbark.evalua
 `tanbark.evaluate.plots`.
 """
 
+from tanbark.evaluate.baseline import Baseline, BaselineComparison, Gain
 from tanbark.evaluate.candidates import candidate_models, candidate_names
 from tanbark.evaluate.comparison import Comparison, LearningCurve, compare, learning_curve
 from tanbark.evaluate.comparison_page import comparison_html
@@ -15,7 +16,7 @@ from tanbark.evaluate.decisions import least_cost_classes
 from tanbark.evaluate.leakage import LeakingColumn, leaking_columns
 from tanbark.evaluate.metrics import METRICS
 from tanbark.evaluate.model_evaluation import Evaluation, EvaluationAccumulator, evaluate_model
-from tanbark.evaluate.recommendation import Baseline, Recommendation, recommend
+from tanbark.evaluate.recommendation import Recommendation, recommend
 from tanbark.evaluate.results import CrossValidation
 from tanbark.evaluate.selection import Selection, select_model
 from tanbark.evaluate.table_vectorizer import TableVectorizer
@@ -23,10 +24,12 @@ from tanbark.evaluate.table_vectorizer import TableVectorizer
 __all__ = [
     "METRICS",
     "Baseline",
+    "BaselineComparison",
     "Comparison",
     "CrossValidation",
     "Evaluation",
     "EvaluationAccumulator",
+    "Gain",
     "LeakingColumn",
     "LearningCurve",
     "Recommendation",

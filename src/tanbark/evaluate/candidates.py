@@ -8,6 +8,7 @@ from typing import Any
 
 from tanbark.classifiers.registry import REGISTRY, registered_name
 from tanbark.evaluate.table_vectorizer import TableVectorizer
+from tanbark.messages import suggestion
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.read.table_reader import read_table
 from tanbark.structure.search.exact_or_greedy import MAX_EXACT_NODES
@@ -133,7 +134,8 @@ def _new_model(name: str, encoder: Encoder | Schema | None) -> Any:
     if name in REGISTRY:
         return REGISTRY[name].classifier(encoder=encoder)
     if name not in PEERS:
-        raise ValueError(f"there is no classifier {name!r}; the names are {', '.join(candidate_names())}")
+        instead = suggestion(name, candidate_names(), f"the names are {', '.join(candidate_names())}")
+        raise ValueError(f"there is no classifier {name!r}; {instead}")
     from sklearn.pipeline import make_pipeline
 
     module, class_name = PEERS[name]

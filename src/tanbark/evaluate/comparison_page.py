@@ -9,8 +9,10 @@ import numpy as np
 
 from tanbark.drawing.html_page import figure, page, table
 from tanbark.evaluate import plots
+from tanbark.evaluate.baseline import BASELINE_NAME, constant_predictions
 from tanbark.evaluate.comparison import Comparison, Rank
 from tanbark.evaluate.recommendation import METRIC_LABELS, SIGNIFICANCE_LEVEL, TEST, not_distinguishable
+from tanbark.evaluate.results import CrossValidation
 from tanbark.evaluate.selection import Selection
 
 RANKING_COLUMNS = ("classifier", "error %", "log loss", "Brier", "AUC", "calibration %", "fit s", "predict s", "p")
@@ -68,7 +70,8 @@ def comparison_html(
     comparison, by = selection.comparison, selection.by
     sentences = "".join(f"<p>{escape(text)}</p>\n" for text in selection.recommendation.sentences)
     fit = f"<pre>{escape(fit_command)}</pre>" if fit_command else ""
-    ranking = table(RANKING_COLUMNS, ranking_cells(comparison, by, " ± "), row_styles(comparison, by))
+    cells = [*ranking_cells(comparison, by, " ± "), baseline_cells(comparison, " ± ")]
+    ranking = table(RANKING_COLUMNS, cells, [*row_styles(comparison, by), "faint"])
     failures = table(["classifier", "reason"], comparison.failures.items()) if comparison.failures else ""
     listed = "".join(f"<li>{escape(note)}</li>\n" for note in (selection.notes if notes is None else notes))
     settings = table(["", ""], facts.items()) if facts else ""
@@ -106,12 +109,13 @@ def _figures(selection: Selection) -> list[str]:
 
 def _ranking_caption(by: str) -> str:
     return (
-        f"Ranked by {METRIC_LABELS[by]}. Means over folds ± standard errors, corrected for folds that share training "
-        "rows. Error: proportion of misclassified rows. Log loss (in nats) and Brier score: distance of the "
-        "probabilities from the true class; lower is better. AUC: higher is better. Calibration: mean distance between "
-        "confidence and accuracy in a fold, which is too high if folds are small. Times are medians over folds. "
-        f"p: p-value of the difference from the best, by the {TEST.split(' at ')[0]}; below {SIGNIFICANCE_LEVEL} the "
-        "difference is significant, without adjustment for several classifiers."
+        f"Ranked by {METRIC_LABELS[by]}. The last row, {BASELINE_NAME}, is the baseline: always predicting the most "
+        "frequent class, with the class frequencies as probabilities. Means over folds ± standard errors, corrected "
+        "for folds that share training rows. Error: proportion of misclassified rows. Log loss (in nats) and Brier "
+        "score: distance of the probabilities from the true class; lower is better. AUC: higher is better. "
+        "Calibration: mean distance between confidence and accuracy over the rows of all folds. Times are medians over "
+        f"folds. p: p-value of the difference from the best, by the {TEST.split(' at ')[0]}; below "
+        f"{SIGNIFICANCE_LEVEL} the difference is significant, without adjustment for several classifiers."
     )
 
 
@@ -122,14 +126,24 @@ def ranking_cells(comparison: Comparison, by: str, separator: str) -> list[list[
     ]
 
 
+def baseline_cells(comparison: Comparison, separator: str) -> list[str]:
+    """Return the row of the class frequencies, which are not ranked, as text."""
+    constant = constant_predictions(next(iter(comparison.values())))
+    return [BASELINE_NAME, *_figures_text(constant, separator), "", "", ""]
+
+
 def _ranking_row(comparison: Comparison, rank: Rank, separator: str, is_best: bool) -> list[str]:
     result = comparison[rank.name]
-    figures = [
+    times = [_seconds_text(float(np.median(seconds))) for seconds in (result.fit_seconds, result.predict_seconds)]
+    return [rank.name, *_figures_text(result, separator), *times, "" if is_best else _p_value_text(rank.p_value)]
+
+
+def _figures_text(result: CrossValidation, separator: str) -> list[str]:
+    """Return the mean and the standard error of each metric as text."""
+    return [
         _mean_text(factor * result.mean(metric), factor * result.standard_error(metric), decimals, separator)
         for metric, factor, decimals in _METRIC_FORMATS
     ]
-    times = [_seconds_text(float(np.median(seconds))) for seconds in (result.fit_seconds, result.predict_seconds)]
-    return [rank.name, *figures, *times, "" if is_best else _p_value_text(rank.p_value)]
 
 
 def row_styles(comparison: Comparison, by: str) -> list[str]:

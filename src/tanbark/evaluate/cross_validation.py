@@ -149,7 +149,7 @@ class Trial:
         table = read_table(self.X, n_jobs)
         target = read_target(y)
         if len(target.codes) != table.rows:
-            raise ValueError(f"X has {table.rows} rows, but y has {len(target.codes)}")
+            raise ValueError(f"X has {table.rows:,} rows, but y has {len(target.codes):,}")
         target.name_beside(table.names or ())
         self.rows = table.rows
         of_rows = None if groups is None else read_groups(groups, self.rows)
@@ -167,7 +167,7 @@ class Trial:
     def _check(self, folds: int) -> None:
         """Raise ValueError if there cannot be so many folds, and warn if a class cannot be in all of them."""
         if folds > len(self.known):
-            raise ValueError(f"{folds} folds need at least as many rows, got {len(self.known)}")
+            raise ValueError(f"{folds} folds need at least as many rows, got {len(self.known):,}")
         if len(self.classes) < 2:
             raise ValueError(f"y has a single class, {self.classes.tolist()[0]!r}; at least two are needed")
         parts = np.bincount(self.truth)
@@ -183,7 +183,7 @@ class Trial:
             n_others = int((parts < folds).sum()) - 1
             few = f"the class {rare!r} {has}, fewer than the {folds} folds"
             if n_others:
-                others = "1 other class also has" if n_others == 1 else f"{n_others} other classes also have"
+                others = "1 other class also has" if n_others == 1 else f"{n_others:,} other classes also have"
                 warn(f"{few}; {others} fewer: some folds have no row of them")
             else:
                 warn(f"{few}: some folds have no row of it")
@@ -198,7 +198,7 @@ class Trial:
             )
         n_groups = len(np.unique(groups))
         if n_groups < folds:
-            raise ValueError(f"{folds} folds need at least as many groups, got {n_groups}; use fewer folds")
+            raise ValueError(f"{folds} folds need at least as many groups, got {n_groups:,}; use fewer folds")
 
     def _folds(self, folds: int, seed: tuple[int, ...]) -> Places:
         """Return the fold of each row that has a class."""

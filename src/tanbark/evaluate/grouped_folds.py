@@ -33,7 +33,7 @@ def read_groups(groups: Any, rows: int) -> Places:
     if len(shape) != 1:
         raise ValueError(f"groups must be one value per row, of shape ({rows},), got the shape {tuple(shape)}")
     if shape[0] != rows:
-        raise ValueError(f"X has {rows} rows, but groups has {shape[0]}")
+        raise ValueError(f"X has {rows:,} rows, but groups has {shape[0]:,}")
     return read_column(values, "groups").index()
 
 

@@ -7,7 +7,7 @@ scikit-learn, probabilities below 2**-52 are raised to it, so that the loss of a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -144,6 +144,29 @@ class ByConfidence:
     confidence: NDArray[np.float64]
     accuracy: NDArray[np.float64]
 
+    @property
+    def calibration_error(self) -> float:
+        """The mean distance between accuracy and confidence, weighted by the rows of the intervals."""
+        return float(np.abs(self.rows * (self.accuracy - self.confidence)).sum() / self.rows.sum())
+
+    @classmethod
+    def merged(cls, parts: Iterable[ByConfidence]) -> ByConfidence:
+        """Return the intervals of several sets of rows together.
+
+        Parameters
+        ----------
+        parts : iterable of ByConfidence
+
+        Returns
+        -------
+        ByConfidence
+        """
+        parts = list(parts)
+        rows = np.sum([part.rows for part in parts], axis=0)
+        divisor = np.where(rows > 0, rows, 1)
+        confidence = np.sum([part.rows * part.confidence for part in parts], axis=0) / divisor
+        return cls(rows, confidence, np.sum([part.rows * part.accuracy for part in parts], axis=0) / divisor)
+
 
 @insert_shared_docs
 def by_confidence(truth: Truth, log_probabilities: LogProbabilities, weights: Weights | None = None) -> ByConfidence:
@@ -172,7 +195,9 @@ def by_confidence(truth: Truth, log_probabilities: LogProbabilities, weights: We
 def calibration_error(truth: Truth, log_probabilities: LogProbabilities, weights: Weights | None = None) -> float:
     """Return the expected calibration error: the mean distance between accuracy and confidence.
 
-    Confidence is the probability of the predicted class; rows are grouped by it into fifteen intervals of equal width.
+    Confidence is the probability of the predicted class. Rows are grouped by it into fifteen intervals of equal width,
+    and each interval is weighted by its number of rows (Guo et al. 2017). Every calibration error in tanbark is this
+    one; that of a cross-validation is computed from the held-out rows of all folds together.
 
     {metric_parameters}
 
@@ -188,8 +213,7 @@ def calibration_error(truth: Truth, log_probabilities: LogProbabilities, weights
     >>> round(calibration_error(np.array([0, 1]), np.log([[0.9, 0.1], [0.9, 0.1]])), 4)
     0.4
     """
-    found = by_confidence(truth, log_probabilities, weights)
-    return float(np.abs(found.rows * (found.accuracy - found.confidence)).sum() / _total(truth, weights))
+    return by_confidence(truth, log_probabilities, weights).calibration_error
 
 
 def _total(truth: Truth, weights: Weights | None) -> float:

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.evaluate.baseline import Baseline, BaselineComparison, Gain, entropy
 from tanbark.evaluate.metrics import (
     MIN_LOG_PROBABILITY,
-    N_CONFIDENCE_BINS,
+    ByConfidence,
     LogProbabilities,
     Truth,
     Weights,
@@ -74,6 +75,10 @@ class Evaluation:
         Number of rows for which each class is the most probable one.
     weight : float
         Total weight of the rows; their number if they have no weights.
+    baseline : BaselineComparison
+        The accuracy of always predicting the most frequent class of these rows, the log loss of their class
+        frequencies, and how much better the classifier is. A class that the model does not know has probability 0 in
+        the baseline too.
     """
 
     classes: NDArray[Any]
@@ -91,6 +96,7 @@ class Evaluation:
     confusion: NDArray[np.number]
     predicted: NDArray[np.number]
     weight: float
+    baseline: BaselineComparison
 
     @property
     def support(self) -> NDArray[np.number]:
@@ -149,10 +155,11 @@ class EvaluationAccumulator:
         self._unknown_rows = 0
         self._losses = _Moments()
         self._known_losses = _Moments()
+        # For the baseline, whose loss depends on the class only: the losses of the rows of each class.
+        self._class_losses = np.zeros(n_classes)
+        self._squared_losses = 0.0
         self._brier = 0.0
-        self._bin_rows = np.zeros(N_CONFIDENCE_BINS)
-        self._bin_confidence = np.zeros(N_CONFIDENCE_BINS)
-        self._bin_correct = np.zeros(N_CONFIDENCE_BINS)
+        self._by_confidence: list[ByConfidence] = []
         # Of two classes the second one's probability suffices.
         self._for_auc = slice(1, None) if n_classes == 2 else slice(None)
         self._truths: list[NDArray[np.int32]] = []
@@ -221,11 +228,12 @@ class EvaluationAccumulator:
         losses = -np.maximum(with_unknown[np.arange(len(truth)), truth], MIN_LOG_PROBABILITY)
         self._losses.add(losses, each)
         self._known_losses.add(losses[is_known], None if each is None else each[is_known])
+        weighted = losses if each is None else losses * each
+        self._class_losses += np.bincount(truth, weighted, n_classes + 1)[:-1]
+        self._squared_losses += float(weighted[is_known] @ losses[is_known])
         self._brier += brier(truth, with_unknown, each) * (len(truth) if each is None else each.sum())
         bins = by_confidence(truth, with_unknown, each)
-        self._bin_rows += bins.rows
-        self._bin_confidence += bins.rows * bins.confidence
-        self._bin_correct += bins.rows * bins.accuracy
+        self._by_confidence = [ByConfidence.merged([*self._by_confidence, bins])]
         self._truths.append(truth.astype(np.int32))
         self._scores.append(log_probabilities[:, self._for_auc].astype(np.float32))
 
@@ -261,10 +269,33 @@ class EvaluationAccumulator:
             known_log_loss=self._known_losses.mean,
             brier=self._brier / weight,
             auc=self._auc(),
-            calibration_error=float(np.abs(self._bin_correct - self._bin_confidence).sum() / weight),
+            calibration_error=self._by_confidence[0].calibration_error,
             confusion=confusion,
             predicted=self._confusion.sum(axis=0),
             weight=weight,
+            baseline=self._baseline(confusion, weight),
+        )
+
+    def _baseline(self, confusion: NDArray[np.number], weight: float) -> BaselineComparison:
+        """Return how much better the model is than the class frequencies, with standard errors over rows.
+
+        Both are wrong on the rows of unknown classes, where they differ by 0.
+        """
+        support = confusion.sum(axis=1)
+        commonest = int(support.argmax())
+        shares = support / support.sum()
+        # The weight of rows that only the model classifies correctly, and of rows that only the baseline does.
+        both = confusion[commonest, commonest]
+        only_model, only_baseline = confusion.trace() - both, support[commonest] - both
+        with np.errstate(divide="ignore"):
+            losses = -np.maximum(np.log(shares), MIN_LOG_PROBABILITY)
+        squares = support @ losses**2 - 2.0 * losses @ self._class_losses + self._squared_losses
+        of_unknown = weight - support.sum()
+        mean_loss = (support.sum() * entropy(shares) - of_unknown * MIN_LOG_PROBABILITY) / weight
+        return BaselineComparison(
+            Baseline(str(self.classes.tolist()[commonest]), float(support[commonest] / weight), float(mean_loss)),
+            _gain(float(only_model - only_baseline) / weight, float(only_model + only_baseline), weight),
+            _gain(float(support @ losses - self._class_losses.sum()) / weight, float(squares), weight),
         )
 
     def _auc(self) -> float:
@@ -276,6 +307,13 @@ class EvaluationAccumulator:
             scores = np.broadcast_to(scores, (len(scores), 2))
         weights = np.concatenate(self._weights) if self._weights else None
         return auc(np.concatenate(self._truths), scores, weights)
+
+
+def _gain(mean: float, sum_of_squares: float, weight: float) -> Gain:
+    """Return a mean difference of rows with its standard error; NaN for a weight of at most one row."""
+    if weight <= 1:
+        return Gain(mean, nan)
+    return Gain(mean, sqrt(max(sum_of_squares - weight * mean**2, 0.0) / (weight - 1) / weight))
 
 
 class _Moments:
@@ -356,7 +394,7 @@ def evaluate_model(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Eva
     truth = accumulator.codes(y)
     log_probabilities = predicted_log_probabilities(model, X)
     if len(log_probabilities) != len(truth):
-        raise ValueError(f"X has {len(log_probabilities)} rows, but y has {len(truth)}")
+        raise ValueError(f"X has {len(log_probabilities):,} rows, but y has {len(truth):,}")
     accumulator.add(log_probabilities, truth, sample_weight)
     return accumulator.result()
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tanbark.classifiers.registry import REGISTRY
+from tanbark.evaluate.baseline import Baseline
 from tanbark.evaluate.candidates import candidate_name
 from tanbark.evaluate.comparison import Comparison, Rank
 from tanbark.evaluate.metrics import HIGHER_IS_BETTER, by_confidence
@@ -37,43 +38,6 @@ READABLE = (ADDITIVE_MODEL, *NETWORKS)
 MAX_TRUSTED_CALIBRATION_ERROR = 0.02
 MAX_CHANCE_RATIO = 1.5
 """A calibration error up to this multiple of the one expected by chance is not held against a classifier."""
-
-
-@dataclass(frozen=True)
-class Baseline:
-    """Performance of predictions that ignore the attributes.
-
-    Parameters
-    ----------
-    commonest : str
-        The most frequent class.
-    share : float
-        The proportion of rows in that class.
-    log_loss : float
-        The log loss of predicting the class frequencies for every row, in nats.
-    """
-
-    commonest: str
-    share: float
-    log_loss: float
-
-    @classmethod
-    def of(cls, result: CrossValidation) -> Baseline:
-        """Return the baseline for the rows of a cross-validation.
-
-        Parameters
-        ----------
-        result : CrossValidation
-
-        Returns
-        -------
-        Baseline
-        """
-        counts = np.bincount(result.pooled[0], result.pooled_weights)
-        shares = counts / counts.sum()
-        commonest = int(counts.argmax())
-        entropy = -float(shares @ np.log(np.maximum(shares, np.finfo(np.float64).tiny)))
-        return cls(str(result.classes.tolist()[commonest]), float(shares[commonest]), entropy)
 
 
 @dataclass(frozen=True)
@@ -292,7 +256,7 @@ def _calibration_sentence(name: str, result: CrossValidation) -> str:
     """Return whether the probabilities are calibrated, over the rows of all folds, since single folds are small."""
     bins = by_confidence(*result.pooled, result.pooled_weights)
     shares = bins.rows / bins.rows.sum()
-    error = float(np.abs(shares * (bins.accuracy - bins.confidence)).sum())
+    error = bins.calibration_error
     # The error to expect by chance if accuracy equals confidence: the mean absolute deviation of a normal variable.
     rows = bins.rows.sum() / result.repeats
     chance = float(np.sqrt(2 / np.pi * shares * bins.confidence * (1 - bins.confidence) / rows).sum())

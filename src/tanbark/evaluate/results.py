@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.evaluate.folds import Places
-from tanbark.evaluate.metrics import METRICS
+from tanbark.evaluate.metrics import METRICS, ByConfidence, by_confidence
 from tanbark.evaluate.significance import standard_error
 from tanbark.shared_docs import insert_shared_docs
 
@@ -121,6 +122,9 @@ class CrossValidation:
     def mean(self, metric: str) -> float:
         """Return the mean of a metric over the folds in which it is defined.
 
+        The calibration error is that of the rows of all folds together: that of a single fold is too high, because few
+        rows are in each interval of confidence.
+
         {metric_parameter}
 
         Returns
@@ -128,13 +132,16 @@ class CrossValidation:
         float
             NaN if the metric is undefined in every fold.
         """
+        if metric == "calibration_error":
+            return ByConfidence.merged(self._by_confidence).calibration_error
         known = self._known(metric)
         return float(known.mean()) if len(known) else float("nan")
 
     def standard_error(self, metric: str) -> float:
         """Return the standard error of the mean, corrected for folds that share training rows.
 
-        The correction is that of Nadeau and Bengio (2003).
+        The correction is that of Nadeau and Bengio (2003). The standard error of the calibration error, which is not a
+        mean, is computed from its jackknife pseudo-values over folds.
 
         {metric_parameter}
 
@@ -143,10 +150,25 @@ class CrossValidation:
         float
             NaN if the metric is defined in fewer than two folds.
         """
-        known = self._known(metric)
+        known = self._calibration_values() if metric == "calibration_error" else self._known(metric)
         if len(known) < 2:
             return float("nan")
         return standard_error(known, self.test_to_train)
+
+    @cached_property
+    def _by_confidence(self) -> tuple[ByConfidence, ...]:
+        """The rows of each fold by confidence."""
+        return tuple(by_confidence(fold.truth, fold.log_probabilities, fold.weights) for fold in self.folds)
+
+    def _calibration_values(self) -> Array:
+        """Return the jackknife pseudo-values of the calibration error t: n t - (n - 1) t(without fold k)."""
+        bins = self._by_confidence
+        n_folds = len(bins)
+        if n_folds < 2:
+            return np.empty(0)
+        left = [ByConfidence.merged(bins[:k] + bins[k + 1 :]).calibration_error for k in range(n_folds)]
+        values: Array = n_folds * self.mean("calibration_error") - (n_folds - 1) * np.array(left)
+        return values
 
     def _known(self, metric: str) -> Array:
         scores = self.score(metric)

@@ -13,6 +13,7 @@ from tanbark.evidence.questions import Array, Integers
 from tanbark.immutable import read_only
 from tanbark.kernels.evidence.back_off import class_pair_information
 from tanbark.kernels.runtime.threads import run, thread_count
+from tanbark.messages import suggestion
 
 MAX_TABLE_CELLS = 1 << 20
 """The maximum number of cells of the table of an attribute and its parents."""
@@ -117,7 +118,8 @@ def given_parents(edges: Sequence[tuple[str, str]] | None, names: Sequence[str],
             raise ValueError(f"structure must list pairs (parent, child) of column names, got {edge!r}")
         unknown = next((name for name in edge if name not in place), None)
         if unknown is not None:
-            raise ValueError(f"structure names {unknown!r}, which is not a column; the columns are {', '.join(place)}")
+            instead = suggestion(unknown, place, f"the columns are {', '.join(place)}")
+            raise ValueError(f"structure names {unknown!r}, which is not a column; {instead}")
         parent, child = place[edge[0]], place[edge[1]]
         if parent == child:
             raise ValueError(f"structure makes {edge[0]!r} its own parent")

@@ -242,7 +242,7 @@ def _comparison(card: Scorecard, model: EvidenceModel, sign: Array, X: Any, y: A
     if y is not None:
         classes = card.schema.encode_target(y)
         if len(classes) != codes.shape[1]:
-            raise ValueError(f"X has {codes.shape[1]} rows, but y has {len(classes)}; give a class for each row")
+            raise ValueError(f"X has {codes.shape[1]:,} rows, but y has {len(classes):,}; give a class for each row")
         known = classes >= 0
         warn_of_dropped(int((~known).sum()))
         codes, is_positive = codes[:, known], sign[classes[known]] > 0

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any
 
+from tanbark.messages import suggestion
+
 if TYPE_CHECKING:
     import networkx
 
@@ -175,7 +177,8 @@ def directed_graph(
 def node_index(name: str, names: Sequence[str]) -> int:
     """Return the index of a node, or raise ValueError if no node has this name."""
     if name not in names:
-        raise ValueError(f"no node is named {name!r}; the nodes are {', '.join(map(repr, names))}")
+        instead = suggestion(name, names, f"the nodes are {', '.join(map(repr, names))}")
+        raise ValueError(f"no node is named {name!r}; {instead}")
     return names.index(name)
 
 

@@ -339,7 +339,7 @@ def _facts(model: CountsClassifier) -> str:
         if isinstance(column, Number):
             kind = "date" if column.is_date else "number"
         missing = max(1.0 - counts.value(u).sum() / total, 0.0) if total else 0.0
-        labels = ", ".join(column.labels[:8]) + (f" and {column.arity - 8} more" if column.arity > 8 else "")
-        columns.append([column.name, kind, column.arity, f"{missing:.1%}", labels])
+        labels = ", ".join(column.labels[:8]) + (f" and {column.arity - 8:,} more" if column.arity > 8 else "")
+        columns.append([column.name, kind, f"{column.arity:,}", f"{missing:.1%}", labels])
     attributes = table(["attribute", "kind", "values", "missing", ""], columns)
     return f"{table(['', ''], rows)}\n<details><summary>{len(columns):,} attributes</summary>{attributes}</details>"

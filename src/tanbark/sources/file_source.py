@@ -54,7 +54,9 @@ class FileSource(Source):
     def name(self) -> str:
         """Name of the files in messages."""
         first = str(self.stored[0])
-        return first if len(self.stored) == 1 or self.called is not None else f"{first} and {len(self.paths) - 1} more"
+        return (
+            first if len(self.stored) == 1 or self.called is not None else f"{first} and {len(self.paths) - 1:,} more"
+        )
 
     @property
     def nbytes(self) -> int | None:

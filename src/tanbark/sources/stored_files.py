@@ -122,7 +122,7 @@ class StoredFile:
         if len(members) != 1:
             some = ", ".join(one.filename for one in members[:MAX_FILES_LISTED])
             some += ", ..." if len(members) > MAX_FILES_LISTED else ""
-            found = f"holds {len(members)} files ({some})" if members else "holds no file"
+            found = f"holds {len(members):,} files ({some})" if members else "holds no file"
             raise SourceError(f"{self} {found}, but a zip archive must hold exactly one; unpack it first")
         if members[0].flag_bits & 1:
             raise SourceError(f"{self} is encrypted; unpack it first")

@@ -43,6 +43,33 @@ def test_it_prints_the_figures_and_the_confusion_matrix(write, run, table, model
     )
 
 
+def test_the_baseline_is_the_most_frequent_class_and_the_class_frequencies_of_the_rows(
+    write, run, table, model, tmp_path
+):
+    write(table.slice(25), tmp_path / "test.csv")
+    found = json.loads(run("evaluate", "m.tanbark", "test.csv", "--json").stdout)
+    y = np.array(table.slice(25).column("walk").to_pylist())
+    share = max((y == "yes").mean(), (y == "no").mean())
+    commonest = "yes" if (y == "yes").mean() == share else "no"
+    constant = metrics.log_loss(y == commonest, np.full(15, share))
+    assert found["baseline"] == {"class": commonest, "accuracy": share, "log_loss": pytest.approx(constant)}
+    shown = run("evaluate", "m.tanbark", "test.csv").stdout
+    assert f"always predicting '{commonest}': {share:.1%}" in shown
+    assert f"class frequencies: {constant:.3f}" in shown
+
+
+def test_training_rows_are_noted_in_any_order_and_under_any_name(write, run, table, model, tmp_path):
+    train = table.slice(0, 25)
+    write(train.take(list(range(24, -1, -1))), tmp_path / "copy.parquet")
+    write(train.slice(0, 24), tmp_path / "fewer.csv")
+    write(table.slice(15), tmp_path / "others.csv")
+    found = json.loads(run("evaluate", "m.tanbark", "copy.parquet", "--json").stdout)
+    assert found["training_rows"]
+    assert found["notes"][0].startswith("these are the rows that the model learned from")
+    for name in ("fewer.csv", "others.csv"):
+        assert not json.loads(run("evaluate", "m.tanbark", name, "--json").stdout)["training_rows"]
+
+
 def test_batches_do_not_matter(write, run, table, model, tmp_path, monkeypatch):
     write(table, tmp_path / "test.csv")
     whole = json.loads(run("evaluate", "m.tanbark", "test.csv", "--json").stdout)
@@ -61,8 +88,8 @@ def test_rows_without_a_class_and_of_unknown_classes_are_noted(run, model, tmp_p
     found = json.loads(run("evaluate", "m.tanbark", "test.csv", "-t", "went", "--json").stdout)
     assert (found["rows"], found["unlabelled"], found["unknown"]) == (3, 1, 1)
     assert found["notes"][0].startswith("column 'degrees': expected numbers, but 1 of 4 values is not ('x')")
-    assert found["notes"][1] == "1 row without a value of 'went' was left out"
-    assert found["notes"][2].startswith("1 row has a went that the model does not know")
+    assert found["notes"][-2] == "1 row without a value of 'went' was left out"
+    assert found["notes"][-1].startswith("1 row has a value of 'went' that is not a class of the model")
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,7 @@ def test_what_cannot_be_is_said_before_anything_is_written(run, fitted):
     assert run("export", "weather.tanbark", "--to", "dot").stdout.startswith("digraph")
     assert "name a file with --output" in run("export", "weather.tanbark", "--to", "onnx", code=1).stderr
     assert (
-        "--to must be bif, xmlbif, dot, onnx, sql or scorecard, got 'pdf'"
+        "--to must be one of bif, xmlbif, dot, onnx, sql, scorecard, got 'pdf'"
         in run("export", "w", "--to", "pdf", code=1).stderr
     )
     assert "there is no folder a" in run("export", "weather.tanbark", "--to", "dot", "-o", "a/b.dot", code=1).stderr

@@ -302,7 +302,7 @@ def test_a_pipe_that_has_a_name_is_refused_as_it_can_be_read_only_once(run, tmp_
         (b"x,x,class\n1,2,a\n", "two columns named 'x'"),
         (b"class\na\n", "no column left to learn from"),
         (b"x,class\n1,a\n2\n", "line 3: expected 2 values, one per column, got 1"),
-        (b"x,class\na,1.5\nb,2.25\n", "measurements"),
+        (b"x,class\na,1.5\nb,2.25\n", "cut it into intervals with --bin-target 4"),
         (b"x,class\na,?\nb,?\n", "every value of the class 'class' is missing"),
     ],
 )

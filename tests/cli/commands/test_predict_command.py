@@ -42,7 +42,19 @@ def test_every_format_gives_the_probabilities_of_python(write, run, table, model
     assert [row["prediction"] for row in rows] == model.predict(X).tolist()
     assert list(rows[0]) == [*table.column_names, "prediction", "p(no)", "p(yes)"]
     right = np.mean(model.predict(X) == np.array(table.column("walk").to_pylist()))
-    assert result.stderr == f"accuracy {right:.1%} on 40 rows with a known walk\n"
+    accuracy, note = result.stderr.splitlines()
+    assert accuracy == f"accuracy {right:.1%} on 40 rows with a known walk"
+    assert note.startswith("note: these are the rows that the model learned from")
+
+
+def test_the_accuracy_of_new_rows_has_no_note(write, run, table, model, tmp_path):
+    write(table.slice(3), tmp_path / "new.csv")
+    assert run("predict", "m.tanbark", "new.csv").stderr.count("\n") == 1
+    found = json.loads(run("predict", "m.tanbark", "new.csv", "-o", "out.csv", "--json").stdout)
+    assert (found["training_rows"], found["notes"]) == (False, [])
+    run("update", "m.tanbark", "new.csv", "-q")
+    write(pa.concat_tables([table, table.slice(3)]), tmp_path / "all.csv")
+    assert json.loads(run("predict", "m.tanbark", "all.csv", "-o", "out.csv", "--json").stdout)["training_rows"]
 
 
 KILLED = """
@@ -273,7 +285,7 @@ def test_rows_that_lack_much_are_noted_where_trees_are_drawn(run, write, tmp_pat
     write(pa.Table.from_pylist(many, schema=pa.Table.from_pylist(rows).schema), tmp_path / "h.csv")
     said = run("predict", "t.tanbark", "h.csv", "-o", "out.csv").stderr
     assert "note: 3 rows have too many missing values for an exact answer; the probabilities are estimates" in said
-    assert "note" not in run("predict", "t.tanbark", "t.csv", "-o", "out.csv").stderr
+    assert "estimates" not in run("predict", "t.tanbark", "t.csv", "-o", "out.csv").stderr
 
 
 @pytest.mark.parametrize("output", ["t.csv", "model.csv"])

@@ -46,13 +46,24 @@ def test_the_class_may_be_renamed_and_further_columns_be_there(run, model, table
     write(renamed, tmp_path / "new.parquet")
     run("report", "weather.tanbark", "new.parquet", "-o", "page.html", "--target", "walked")
     assert "Measured on the 40 given rows" in Path("page.html").read_text()
-    run("report", "weather.tanbark", "new.parquet", "-o", "page.html")
-    assert "Performance" not in Path("page.html").read_text()
+
+
+def test_a_page_on_rows_without_a_class_says_that_the_performance_was_not_measured(run, model, table, write, tmp_path):
+    write(table.drop_columns("walk"), tmp_path / "new.parquet")
+    empty = table.set_column(3, "walk", [[None] * 40])
+    write(empty.cast(table.schema), tmp_path / "empty.parquet")
+    for name in ("new.parquet", "empty.parquet"):
+        shown = run("report", "weather.tanbark", name, "-o", "page.html").stdout
+        sentence = "the rows have no known walk, so the performance was not measured"
+        assert f"note: {sentence}\n" in shown
+        assert sentence[1:] in Path("page.html").read_text()
 
 
 def test_scripts_are_told_where_the_page_is(run, model):
     told = json.loads(run("report", "weather.tanbark", "weather.csv", "--json").stdout)
-    assert told == {"file": "weather.tanbark", "output": "weather.html", "rows": 40, "notes": []}
+    notes = told.pop("notes")
+    assert told == {"file": "weather.tanbark", "output": "weather.html", "rows": 40}
+    assert [note.partition(" that")[0] for note in notes] == ["these are the rows"]
 
 
 def test_fit_writes_a_page_judged_by_what_each_fold_held_out(run, table, write, tmp_path):

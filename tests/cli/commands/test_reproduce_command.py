@@ -64,7 +64,7 @@ def test_absent_sets_are_listed_and_a_set_that_fails_says_why(run, folder):
     [
         (
             ["roure2003"],
-            "there is no paper 'roure2003'; the papers are cerquides2003, gabn2007, roure2002, sugahara2018",
+            "there is no paper 'roure2003'; did you mean 'roure2002'?",
         ),
         (["roure2002", "--only", "iris"], "roure2002 has no data set 'iris'; it has adult, nursery"),
         (["roure2002", "--data", "nowhere"], "there is no folder 'nowhere'"),

@@ -133,7 +133,7 @@ def test_a_file_edited_into_nonsense_gets_one_sentence(run, visits, tmp_path, ed
         (["--missing", "x", "--missing-only", "y"], "use one"),
         (["--schema", "gone.json"], "there is no file gone.json"),
         (["--group", "gone"], "--group names the column 'gone'"),
-        (["--dates", "weekly"], "--dates must be expand, number or ignore, got 'weekly'"),
+        (["--dates", "weekly"], "--dates must be one of expand, number, ignore, got 'weekly'"),
         (["--sheet", "2"], "sheet"),
         (["--encoding", "klingon"], "klingon"),
     ],

@@ -245,7 +245,7 @@ def test_rows_without_a_class_are_left_out_and_said(run, model, tmp_path):
 def test_columns_are_found_by_name_and_strange_ones_named(write, run, table, model, tmp_path):
     new = table.slice(25).select(["walk", "degrees", "sky", "wind"]).append_column("note", pa.array(["007"] * 15))
     write(new, tmp_path / "new.csv")
-    assert "note: the column 'note' ignored" in run("update", "m.tanbark", "new.csv").stdout
+    assert "note: the column 'note' is not in the model and is ignored" in run("update", "m.tanbark", "new.csv").stdout
     again = tanbark.load("m.tanbark")
     np.testing.assert_array_equal(again.counts_.table, counts_of(again, table))
 
@@ -357,7 +357,7 @@ def test_the_tables_of_an_additive_model_learn_and_all_else_stays(write, run, ta
     again = tanbark.load("t.tanbark")
     assert "t.tanbark: 25 rows before, 40 now with the chunk 'a'" in said
     assert f"log loss {loss:.3f} nats on the 15 new rows before they were learned" in said
-    assert "note: the tables learned the rows; levels, intervals, edges and weights" in said
+    assert "note: the rows were added to the tables of the model; its levels, intervals, edges and weights" in said
     np.testing.assert_array_equal(again.weights_, evidence.weights_)
     assert (again.schema_, again.edges_) == (evidence.schema_, evidence.edges_)
     np.testing.assert_array_equal(again.predict_proba(X), evidence.update(X, y).predict_proba(X))

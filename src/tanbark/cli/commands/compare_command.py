@@ -18,6 +18,7 @@ from tanbark.cli.input.input_columns import Columns, TableOptions, files_read, s
 from tanbark.cli.input.options import (
     TABLE_OPTIONS,
     Bins,
+    BinTarget,
     Categorical,
     Cut,
     Data,
@@ -39,15 +40,20 @@ from tanbark.cli.input.options import (
     Sheet,
     Target,
     Weight,
+    chosen_value,
     completer,
     model_names,
+    named_model,
     output_option,
 )
 from tanbark.cli.output.printed_text import (
     advice,
+    baseline_document,
     data_arguments,
     default_output,
     folder_column_notes,
+    input_redirection,
+    print_placeholder,
     quoted,
     scores,
     typed_options,
@@ -128,6 +134,7 @@ def compare(
     n_bins: NBins = None,
     cut: Cut = None,
     max_levels: MaxLevels = 255,
+    bin_target: BinTarget = None,
     as_json: Json = False,
 ) -> None:
     """Recommend a classifier for a table, by cross-validation.
@@ -135,16 +142,16 @@ def compare(
     Tries all classifiers of tanbark that are not too slow for the table, and a decision tree (cart), a random forest
     and gradient boosting of scikit-learn. Recommends a classifier that can be read, such as a single network or the
     additive model evidence-bn, unless an ensemble is better beyond chance. Also writes an HTML page with the ranking,
-    the recommendation and plots.
+    the recommendation and plots. The last row of the ranking is the baseline: always predicting the most frequent
+    class, with the class frequencies as probabilities.
 
     With --json the keys are data, target, rows, columns, classes, by, folds, repeats, seed, ranking (best first:
     name, p_value of the difference from the best, fit_seconds, predict_seconds, and the mean and standard_error of
-    error, log_loss, brier, auc and calibration_error), failures (error messages by name), chosen (null if none is
-    worth using), recommendation (sentences), fit (the command that fits the chosen classifier), page and notes.
+    error, log_loss, brier, auc and calibration_error), baseline (class, and the accuracy and log_loss of always
+    predicting the class frequencies), failures (error messages by name), chosen (null if none is worth using),
+    recommendation (sentences), fit (the command that fits the chosen classifier), page and notes.
     """
-    by = by.replace("-", "_")
-    if by not in RANKING_METRICS:
-        raise CommandError(f"--by must be one of {', '.join(RANKING_METRICS)}, got {by!r}")
+    by = chosen_value("by", by, RANKING_METRICS)
     for name, value, least in (("folds", folds, 2), ("repeats", repeats, 1), ("seed", seed, 0)):
         if value < least:
             raise CommandError(f"--{name} must be at least {least}, got {value}")
@@ -168,6 +175,7 @@ def compare(
         cut,
         max_levels,
         weight,
+        bin_target,
     )
     source = options.open(data, database, kind, encoding, sheet)
     found = source_notes(source)
@@ -183,6 +191,7 @@ def compare(
         table = read_rows(source, None, bar)
         assert table is not None
         began = time.monotonic()
+        columns = columns.with_class_of(table)
         X, y = columns.split(table)
         weights = columns.weights(table)
         with explaining_column_errors():
@@ -222,7 +231,7 @@ def compare(
         words = data_arguments(data, database)
         chosen = selection.recommendation.chosen
         fit = f"tanbark fit {words} --target {quoted(columns.target)} --model {chosen}"
-        fit_command = f"{fit}{typed_options(ctx, TABLE_OPTIONS)}" if chosen else None
+        fit_command = f"{fit}{typed_options(ctx, TABLE_OPTIONS)}{input_redirection(data, kind)}" if chosen else None
         page = comparison_html(
             selection,
             f"Which classifier for {'a query' if database else Path(source.name).name}?",
@@ -230,7 +239,7 @@ def compare(
             facts=facts,
             notes=notes,
             fit_command=fit_command,
-            repeat_command=f"tanbark compare {words}{typed_options(ctx)}",
+            repeat_command=f"tanbark compare {words}{typed_options(ctx)}{input_redirection(data, kind)}",
         )
         with replacing(path) as file:
             file.write(page.encode())
@@ -238,6 +247,8 @@ def compare(
     console.print(Text.assemble((source.name, "bold"), f": {summary}"))
     _print_ranking(console, selection, facts["cross-validation"])
     _print_advice(console, selection, notes, path, fit_command)
+    if fit_command:
+        print_placeholder(console, data, kind)
     if as_json:
         print_json(
             {
@@ -290,12 +301,10 @@ def _all_names() -> tuple[str, ...]:
 def _parse_names(words: Sequence[str]) -> list[str]:
     """Return the classifiers that --models names, each once. Raise CommandError if a name is unknown."""
     names = [name.strip() for word in words for name in word.split(",") if name.strip()]
-    choices = f"the models are {', '.join(_all_names())}, or all"
+    choices = (*_all_names(), "all")
     if words and not names:
-        raise CommandError(f"--models is empty; {choices}")
-    for name in names:
-        if name not in (*_all_names(), "all"):
-            raise CommandError(f"there is no model {name!r}; {choices}")
+        raise CommandError(f"--models is empty; the models are {', '.join(_all_names())}, or all")
+    names = [named_model(name, choices) for name in names]
     return list(_all_names()) if "all" in names else list(dict.fromkeys(names))
 
 
@@ -332,6 +341,8 @@ def _skipped_note(names: Sequence[str]) -> list[str]:
 
 def _json_results(selection: Selection) -> dict[str, Any]:
     """Return the results of a comparison for --json."""
+    from tanbark.evaluate import Baseline
+
     comparison = selection.comparison
     return {
         "by": selection.by,
@@ -339,6 +350,7 @@ def _json_results(selection: Selection) -> dict[str, Any]:
             {"name": rank.name, "p_value": rank.p_value, **scores(comparison[rank.name])}
             for rank in comparison.ranking(selection.by)
         ],
+        "baseline": baseline_document(Baseline.of(next(iter(comparison.values())))),
         "failures": comparison.failures,
         "chosen": selection.recommendation.chosen,
         "recommendation": selection.recommendation.sentences,
@@ -362,7 +374,7 @@ def _ranking_table(selection: Selection, separator: str) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from tanbark.evaluate.comparison_page import RANKING_COLUMNS, ranking_cells, row_styles
+    from tanbark.evaluate.comparison_page import RANKING_COLUMNS, baseline_cells, ranking_cells, row_styles
 
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
     for at, head in enumerate(RANKING_COLUMNS):
@@ -371,6 +383,7 @@ def _ranking_table(selection: Selection, separator: str) -> Table:
     cells = ranking_cells(selection.comparison, selection.by, separator)
     for row, style in zip(cells, row_styles(selection.comparison, selection.by), strict=True):
         table.add_row(*(Text(cell) for cell in row), style=styles[style])
+    table.add_row(*map(Text, baseline_cells(selection.comparison, separator)), style=styles["faint"])
     return table
 
 

@@ -104,7 +104,7 @@ def _print_tree(console: Console, data: Dataset) -> None:
 
     model = TAN().fit(data.table, _classes(data))
     console.print()
-    console.print(f"The tree that TAN learns from {data.table.num_rows} finished games of tic-tac-toe:", style="bold")
+    console.print(f"The tree that TAN learns from {data.table.num_rows:,} finished games of tic-tac-toe:", style="bold")
     print_network(console, model.network_)
 
 

@@ -21,7 +21,7 @@ from tanbark.cli.input.options import (
     Weight,
 )
 from tanbark.cli.input.weights_and_costs import cost_notes, costs_document, costs_of
-from tanbark.cli.output.printed_text import left_out_note
+from tanbark.cli.output.printed_text import baseline_document, left_out_note
 from tanbark.cli.terminal.console import CommandError, print_json, progress, summary_console
 from tanbark.messages import counted, percent
 
@@ -31,8 +31,10 @@ if TYPE_CHECKING:
     from tanbark.evaluate import Evaluation
     from tanbark.evaluate.decisions import CostTally
 
+FIGURE_COLUMNS = 4
+"""Number of columns before the confusion matrix."""
 MAX_CLASSES_SHOWN = 12
-"""Maximum number of classes of which the confusion matrix is printed."""
+"""Maximum number of classes of which the confusion matrix is printed, if it is not too wide."""
 
 
 def evaluate(
@@ -51,15 +53,18 @@ def evaluate(
 ) -> None:
     """Measure how well a model predicts rows with a known class.
 
-    The rows should not be those that the model learned from. Columns are matched by name and read as in training.
+    The rows should not be those that the model learned from; a note says so if they are. The baseline is always
+    predicting the most frequent class of these rows, and its log loss is that of their class frequencies. Columns are
+    matched by name and read as in training.
 
     With --cost, the mean cost per row is printed too, of decisions of least expected cost and of the most probable
     classes. All other figures are of the most probable classes. With --weight, all figures are weighted.
 
     With --json, the keys are file, data, target, rows (with a known class), unlabelled (rows without a class), unknown
     (rows of classes that the model does not know), accuracy, log_loss (each with mean and standard_error), brier, auc,
-    calibration_error, classes (each with name, rows, predicted, precision and recall), confusion (rows by true and
-    predicted class) and notes; with --weight also weight (column and total), and with --cost also costs, mean_cost and
+    calibration_error, baseline (class, accuracy and log_loss), training_rows (whether the model learned from these
+    rows), classes (each with name, rows, predicted, precision and recall), confusion (rows by true and predicted class)
+    and notes; with --weight also weight (column and total), and with --cost also costs, mean_cost and
     mean_cost_of_most_probable.
     """
     source = open_source(data, database, kind, encoding, sheet)
@@ -69,6 +74,7 @@ def evaluate(
 
         from tanbark.evaluate import EvaluationAccumulator
         from tanbark.evaluate.decisions import CostTally, cost_matrix
+        from tanbark.evaluate.training_rows import TrainingRowsCheck
         from tanbark.files import load_classifier
         from tanbark.schema.recipe.unreadable import UnreadableValues, collecting
 
@@ -81,14 +87,16 @@ def evaluate(
             )
         rows.check_weight(weight)
         costs = costs_of(cost or (), fitted.schema_.classes)
-        found = EvaluationAccumulator(fitted.classes_)
+        found, training = EvaluationAccumulator(fitted.classes_), TrainingRowsCheck(fitted)
         spent = CostTally(cost_matrix(list(fitted.schema_.classes), costs))
         read = 0
         with collecting(UnreadableValues(unseen_labels=True)) as unreadable:
             for X, y, columns in rows.batches(bar, "evaluating", [] if weight is None else [rows.expression(weight)]):
                 weights = rows.weights(columns, weight, read)
-                log_probabilities, truth = fitted.predict_log_proba(X), found.codes(y)
+                codes, truth = fitted.encode(X), found.codes(y)
+                log_probabilities = fitted.model_.log_posterior(codes, fitted.n_jobs)
                 found.add(log_probabilities, truth, weights)
+                training.add(codes, truth)
                 if costs:
                     spent.add(np.exp(log_probabilities), truth, weights)
                 read += X.num_rows
@@ -96,13 +104,14 @@ def evaluate(
         if weight is not None and not found.rows:
             raise CommandError(f"no row with a {rows.target} has a positive {weight}; there is nothing to evaluate")
         result = found.result()
-    notes = [*unreadable.notes(), *_notes(result, rows.target), *(cost_notes(fitted) if costs else ())]
+    notes = [*unreadable.notes(), *_notes(result, rows.target, training.found)]
+    notes += cost_notes(fitted) if costs else ()
     if as_json:
         further: dict[str, Any] = {} if weight is None else {"weight": {"column": weight, "total": result.weight}}
         if costs:
             further |= {"costs": costs_document(costs), **spent.document()}
         document = {"file": str(model), "data": source.name, "target": rows.target, **_document(result), **further}
-        print_json({**document, "notes": notes})
+        print_json({**document, "training_rows": training.found, "notes": notes})
         return
     console = summary_console()
     _print(console, f"{model} on {source.name}", rows.target, result, weight, spent if costs else None)
@@ -110,16 +119,19 @@ def evaluate(
         console.print(f"note: {note}", style="yellow", soft_wrap=True)
 
 
-def _notes(found: Evaluation, target: str) -> list[str]:
-    """Return notes on rows that could not be evaluated."""
-    notes = []
+def _notes(found: Evaluation, target: str, are_training_rows: bool) -> list[str]:
+    """Return notes on the rows, and on figures that are no better than those of the baseline."""
+    from tanbark.evaluate.training_rows import TRAINING_ROWS_NOTE
+
+    notes = [TRAINING_ROWS_NOTE] if are_training_rows else []
+    notes += found.baseline.notes
     if found.unlabelled_rows:
         notes.append(left_out_note(found.unlabelled_rows, target))
     if found.unknown_rows:
-        have = "has" if found.unknown_rows == 1 else "have"
+        have, them = ("has", "it") if found.unknown_rows == 1 else ("have", "them")
         notes.append(
-            f"{counted(found.unknown_rows, 'row')} {have} a {target} that the model does not know; these count as "
-            f"wrong, and without them the log loss is {found.known_log_loss:.3f} nats"
+            f"{counted(found.unknown_rows, 'row')} {have} a value of {target!r} that is not a class of the model, "
+            f"which counts as wrong; without {them} the log loss is {found.known_log_loss:.3f} nats"
         )
     return notes
 
@@ -136,6 +148,7 @@ def _document(found: Evaluation) -> dict[str, Any]:
         "brier": found.brier,
         "auc": found.auc,
         "calibration_error": found.calibration_error,
+        "baseline": baseline_document(found.baseline.baseline),
         "classes": [
             {"name": name, "rows": rows, "predicted": predicted, "precision": precision, "recall": recall}
             for name, rows, predicted, precision, recall in columns
@@ -152,16 +165,16 @@ def _print(
 
     weighted = "" if weight is None else f", weighted by {weight!r} to a total of {found.weight:,.10g}"
     console.print(Text.assemble((title, "bold"), f": {counted(found.rows, 'row')} with a known {target}{weighted}"))
-    commonest = int(found.support.argmax())
-    share = percent(found.support[commonest] / found.weight)
-    guess = f"always predicting {str(found.classes[commonest])!r}: {share}"
+    baseline = found.baseline.baseline
+    guess = f"always predicting {baseline.commonest!r}: {percent(baseline.share)}"
+    frequencies = f"class frequencies: {baseline.log_loss:.3f}"
     grid = Table.grid(padding=(0, 3, 0, 0))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(justify="right")
     grid.add_column(style="dim")
     error = percent(found.accuracy_standard_error) if found.weight > 1 else "?"
     grid.add_row("accuracy", percent(found.accuracy), f"± {error}, {guess}")
-    grid.add_row("log loss", f"{found.log_loss:.3f}", f"± {found.log_loss_standard_error:.3f} nats, lower is better")
+    grid.add_row("log loss", f"{found.log_loss:.3f}", f"± {found.log_loss_standard_error:.3f} nats, {frequencies}")
     grid.add_row("Brier score", f"{found.brier:.3f}", "from 0 to 2, lower is better")
     grid.add_row("AUC", f"{found.auc:.3f}", "0.5 is chance, 1 is perfect")
     grid.add_row("calibration error", f"{found.calibration_error:.3f}", "0 is perfect")
@@ -171,21 +184,22 @@ def _print(
         )
     console.print(grid)
     console.print()
-    console.print(_class_table(found))
+    table = _class_table(found, len(found.classes) <= MAX_CLASSES_SHOWN)
+    if console.measure(table, options=console.options.update(max_width=1000)).minimum > console.width:
+        table = _class_table(found, False)
+    console.print(table)
 
 
-def _class_table(found: Evaluation) -> Any:
-    """Return precision and recall of each class, and the confusion matrix if there are few classes."""
+def _class_table(found: Evaluation, confused: bool) -> Any:
+    """Return precision and recall of each class, and the confusion matrix if `confused`."""
     from rich.table import Table
     from rich.text import Text
 
-    n_classes = len(found.classes)
-    confused = n_classes <= MAX_CLASSES_SHOWN
     names = [str(label) for label in found.classes]
     heads = ["true class", "rows", "recall", "precision", *([f"as {name}" for name in names] if confused else ())]
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     for at, head in enumerate(heads):
-        table.add_column(Text(head), justify="right" if at else "left")
+        table.add_column(Text(head), justify="right" if at else "left", no_wrap=at < FIGURE_COLUMNS)
     for k, name in enumerate(names):
         shares = [f"{value:.1%}" if value == value else "-" for value in (found.recall[k], found.precision[k])]
         cells = [f"{count:,.10g}" for count in found.confusion[k].tolist()] if confused else []

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tanbark.cli.input.options import ModelFile, completer, output_option
+from tanbark.cli.input.options import ModelFile, chosen_value, completer, output_option
 from tanbark.cli.terminal.console import CommandError, check_writable, err, summary_console
 
 FORMATS = ("bif", "xmlbif", "dot", "onnx", "sql", "scorecard")
@@ -56,8 +56,7 @@ def export(
     PostgreSQL or SQLite, by evidence-bn or a tree. A scorecard lists the points of each interval and level of an
     evidence-bn with depth=0 and two classes, as CSV or HTML.
     """
-    if to not in FORMATS:
-        raise CommandError(f"--to must be {', '.join(FORMATS[:-1])} or {FORMATS[-1]}, got {to!r}")
+    to = chosen_value("to", to, FORMATS)
     scaling: dict[str, Any] = {"points_to_double": points_to_double, "base_points": base_points, "base_odds": base_odds}
     if to != "scorecard" and (positive is not None or any(value is not None for value in scaling.values())):
         raise CommandError("--positive, --points-to-double, --base-points and --base-odds need --to scorecard")

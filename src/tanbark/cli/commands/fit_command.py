@@ -14,8 +14,10 @@ from tanbark.atomic_write import has_lock
 from tanbark.cli.input.fit_from_rows import FitRequest, FitResult, fit_source
 from tanbark.cli.input.input_columns import Columns, TableOptions, files_read, source_notes
 from tanbark.cli.input.options import (
+    ROW_OPTIONS,
     TABLE_OPTIONS,
     Bins,
+    BinTarget,
     Categorical,
     Cut,
     Data,
@@ -39,18 +41,22 @@ from tanbark.cli.input.options import (
     Weight,
     completer,
     model_names,
+    named_model,
     output_option,
 )
 from tanbark.cli.input.stdin import STDIN
 from tanbark.cli.input.weights_and_costs import class_weight_setting
 from tanbark.cli.output.printed_text import (
     advice,
+    baseline_document,
     data_arguments,
     default_output,
     first_file,
     folder_column_notes,
+    input_redirection,
     missing_shares,
     model_document,
+    print_placeholder,
     print_structure,
     quoted,
     score_text,
@@ -66,7 +72,7 @@ from tanbark.cli.terminal.console import (
     progress,
     summary_console,
 )
-from tanbark.messages import counted, percent
+from tanbark.messages import counted, percent, same_name, suggestion
 from tanbark.sources import Source
 
 if TYPE_CHECKING:
@@ -147,6 +153,7 @@ def fit(
     n_bins: NBins = None,
     cut: Cut = None,
     max_levels: MaxLevels = 255,
+    bin_target: BinTarget = None,
     ess: Annotated[
         float | None, typer.Option(help="Equivalent sample size of the prior, in rows.", show_default="the model's")
     ] = None,
@@ -171,8 +178,9 @@ def fit(
     more than 512 MiB is streamed in several passes if the classifier can be learned from counts; without --model or
     --set it then is tan.
 
-    With --json, the keys are those of tanbark show, and data, seconds, notes and cross_validation (folds, and the mean
-    and standard_error of error, log_loss, brier, auc and calibration_error; null without cross-validation).
+    With --json, the keys are those of tanbark show, and data, seconds, notes and cross_validation (folds, the mean and
+    standard_error of error, log_loss, brier, auc and calibration_error, and baseline with the class, accuracy and
+    log_loss; null without cross-validation).
     """
     if cv is not None and cv != 0 and cv < 2:
         raise CommandError(f"--cv needs at least 2 folds, or 0 for none, got {cv}")
@@ -193,6 +201,7 @@ def fit(
         cut,
         max_levels,
         weight,
+        bin_target,
     )
     source = options.open(data, database, kind, encoding, sheet)
     found = source_notes(source)
@@ -227,11 +236,13 @@ def fit(
     for note in notes:
         console.print(f"note: {note}", style="yellow")
     validation = _validate(console, request, result, cv)
+    if validation is not None:
+        notes += _print_validation(console, validation, weight)
     if report is not None:
         _write_report(report, result, validation, weight)
     if as_json:
         document = {"file": str(path), "data": source.name, "seconds": result.seconds, "notes": notes}
-        measured = None if validation is None else {"folds": len(validation.folds), **scores(validation)}
+        measured = None if validation is None else _validation_document(validation)
         print_json({**model_document(fitted), **document, "cross_validation": measured})
         return
     is_default = isinstance(fitted, REGISTRY[DEFAULT_MODEL].classifier)
@@ -246,29 +257,31 @@ def fit(
     console.print(f"  tanbark show {quoted(path)}", style="cyan", soft_wrap=True)
     if report is None:
         console.print(f"  tanbark report {quoted(path)}", style="cyan", soft_wrap=True)
-    again = data_arguments(data, database) if database or data == STDIN else quoted(first_file(source) or data)
-    console.print(f"  tanbark predict {quoted(path)} {again} -o predictions.csv", style="cyan", soft_wrap=True)
+    words = data_arguments(data, database)
+    redirection = input_redirection(data, kind)
+    again = words if database or data == STDIN else quoted(first_file(source) or data)
+    predict = f"tanbark predict {quoted(path)} {again} -o predictions.csv{typed_options(ctx, ROW_OPTIONS)}"
+    console.print(f"  {predict}{redirection}", style="cyan", soft_wrap=True)
     if is_default and len(fitted.classes_) > 1:
-        words = f"{data_arguments(data, database)} --target {quoted(columns.target)}{typed_options(ctx, TABLE_OPTIONS)}"
-        console.print(f"  tanbark fit {words} --best -o best.tanbark", style="cyan", soft_wrap=True)
+        words += f" --target {quoted(columns.target)}{typed_options(ctx, TABLE_OPTIONS)}"
+        console.print(f"  tanbark fit {words} --best -o best.tanbark{redirection}", style="cyan", soft_wrap=True)
+    print_placeholder(console, data, kind)
 
 
 # Options
 
 
 def _model_name(model: str | None, best: bool) -> str:
-    """Return the name of the model to fit. Raise CommandError if both --model and --best are given."""
+    """Return the name of the model to fit. Raise CommandError if it does not exist, or --best is given as well."""
     if best and model is not None:
         raise CommandError(f"--best means --model {BEST_MODEL}; give one of them, got --model {model} as well")
-    return BEST_MODEL if best else model or DEFAULT_MODEL
+    return BEST_MODEL if best else named_model(model or DEFAULT_MODEL, model_names())
 
 
 def _settings(model: str, ess: float | None, given: list[str] | None) -> dict[str, Any]:
-    """Return the parameters of a model. Raise CommandError if the model or a parameter does not exist."""
+    """Return the parameters of a model. Raise CommandError if a parameter does not exist."""
     from tanbark.classifiers.registry import REGISTRY
 
-    if model not in REGISTRY:
-        raise CommandError(f"there is no model {model!r}; the models are {', '.join(REGISTRY)}")
     settings: dict[str, Any] = {} if ess is None else {"ess": ess}
     for text in given or []:
         name, separator, value = text.partition("=")
@@ -281,9 +294,11 @@ def _settings(model: str, ess: float | None, given: list[str] | None) -> dict[st
             settings[name.strip()] = value
     known = REGISTRY[model].classifier().get_params(deep=False)
     allowed = [name for name in known if name not in ("encoder", "n_jobs", "prior")]
+    settings = {same_name(name, allowed) or name: value for name, value in settings.items()}
     for name in settings:
         if name not in allowed:
-            raise CommandError(f"the model {model!r} has no parameter {name!r}; it has {', '.join(allowed)}")
+            instead = suggestion(name, allowed, f"it has {', '.join(allowed)}")
+            raise CommandError(f"the model {model!r} has no parameter {name!r}; {instead}")
     return settings
 
 
@@ -302,10 +317,10 @@ def _print_summary(console: Console, source: Source, result: FitResult, columns:
     classes, rows = result.class_totals, result.class_totals.sum()
     shares = [f"{label} {percent(count / rows)}" for label, count in zip(schema.classes, classes, strict=True)]
     more = len(shares) - MAX_CLASSES_LISTED
-    shown = ", ".join(shares[:MAX_CLASSES_LISTED]) + (f" and {more} more" if more > 0 else "")
-    categories = [f"{c.name} ({c.arity})" for c in schema.columns if isinstance(c, Category)]
-    numbers = [f"{c.name} ({c.arity})" for c in schema.columns if isinstance(c, Number) and not c.is_date]
-    dates = [f"{c.name} ({c.arity})" for c in schema.columns if isinstance(c, Number) and c.is_date]
+    shown = ", ".join(shares[:MAX_CLASSES_LISTED]) + (f" and {more:,} more" if more > 0 else "")
+    categories = [f"{c.name} ({c.arity:,})" for c in schema.columns if isinstance(c, Category)]
+    numbers = [f"{c.name} ({c.arity:,})" for c in schema.columns if isinstance(c, Number) and not c.is_date]
+    dates = [f"{c.name} ({c.arity:,})" for c in schema.columns if isinstance(c, Number) and c.is_date]
     unused = set(schema.input_names) - {c.source or c.name for c in schema.columns}
     left_out = [name for name in source.schema.names if name in columns.ignore or name in unused]
     shares_missing = zip(schema.names, missing_shares(counts), strict=True)
@@ -348,9 +363,7 @@ def _class_weights_text(class_weight: Any) -> str:
 
 
 def _validate(console: Console, request: FitRequest, result: FitResult, folds: int | None) -> CrossValidation | None:
-    """Cross-validate the model, unless it would take too long; print a summary and return the results."""
-    from rich.text import Text
-
+    """Cross-validate the model, unless it would take too long, and return the results."""
     from tanbark.evaluate import cross_validate
 
     counts = result.model.counts_
@@ -366,13 +379,14 @@ def _validate(console: Console, request: FitRequest, result: FitResult, folds: i
             return None
         folds = DEFAULT_FOLDS
     if rows < folds:
-        console.print(f"note: {rows} rows are too few for a {folds}-fold cross-validation", style="yellow")
+        console.print(
+            f"note: {counted(rows, 'row')} in the table, too few for a {folds}-fold cross-validation", style="yellow"
+        )
         return None
     with progress("cross-validating", folds) as bar, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        unfitted = request.new(result.encoder, classes)
-        validation = cross_validate(
-            unfitted,
+        return cross_validate(
+            request.new(result.encoder, classes),
             result.X,
             result.y,
             folds=folds,
@@ -380,36 +394,49 @@ def _validate(console: Console, request: FitRequest, result: FitResult, folds: i
             sample_weight=result.weights,
             progress=bar,
         )
-    commonest = int(result.class_totals.argmax())
-    share = result.class_totals[commonest] / result.class_totals.sum()
-    weighted = "" if request.columns.weight is None else f", rows weighted by {request.columns.weight!r}"
+
+
+def _print_validation(console: Console, validation: CrossValidation, weight: str | None) -> list[str]:
+    """Print accuracy and log loss beside those of the baseline; return notes if they are no better."""
+    from rich.text import Text
+
+    from tanbark.evaluate import BaselineComparison
+
+    found = BaselineComparison.of(validation)
+    baseline = found.baseline
+    accuracy, log_loss = percent(1 - validation.mean("error")), f"{validation.mean('log_loss'):.3f}"
+    figures = Text.assemble("accuracy ", (accuracy, "bold green"), ", log loss ", (log_loss, "bold green"))
+    weighted = "" if weight is None else f", rows weighted by {weight!r}"
     console.print()
+    console.print(Text.assemble(figures, f" nats in {len(validation.folds)}-fold cross-validation{weighted}"))
     console.print(
-        Text.assemble(
-            "accuracy ",
-            (percent(1 - validation.mean("error")), "bold green"),
-            ", log loss ",
-            (f"{validation.mean('log_loss'):.3f}", "bold green"),
-            f" nats in {folds}-fold cross-validation{weighted} "
-            f"(always predicting {str(classes[commonest])!r}: {percent(share)})",
-        )
+        f"baseline {percent(baseline.share)} (always predicting {baseline.commonest!r}), log loss "
+        f"{baseline.log_loss:.3f} nats (class frequencies)",
+        style="dim",
     )
-    return validation
+    for note in found.notes:
+        console.print(f"note: {note}", style="yellow")
+    return list(found.notes)
+
+
+def _validation_document(validation: CrossValidation) -> dict[str, Any]:
+    """Return the results of a cross-validation for a script."""
+    from tanbark.evaluate import Baseline
+
+    baseline = baseline_document(Baseline.of(validation))
+    return {"folds": len(validation.folds), **scores(validation), "baseline": baseline}
 
 
 def _write_report(path: Path, result: FitResult, validation: CrossValidation | None, weight: str | None) -> None:
     """Write a page about the model, with the results of cross-validation if there are any."""
     from tanbark.report.importance import mean_weights
-    from tanbark.report.performance import Performance
+    from tanbark.report.performance import cross_validated_performance
     from tanbark.report.report import write_page
 
     model = result.model
     performance = None
     if validation is not None:
-        description = f"Measured on the held-out rows of {len(validation.folds)}-fold cross-validation."
-        if weight is not None:
-            description += f" Rows are weighted by {weight!r}, except in the confusion matrix."
-        performance = Performance(validation, description)
+        performance = cross_validated_performance(validation, model.schema_.classes, weight)
     weights = None if result.X is None else mean_weights(model, model.encode(result.X))
     write_page(model, path, performance, weights)
 

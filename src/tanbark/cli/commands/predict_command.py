@@ -23,6 +23,7 @@ from tanbark.cli.input.options import (
     Sheet,
     Strict,
     TrueClass,
+    chosen_value,
     completer,
     output_option,
 )
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
     from tanbark.classifiers.base.counts_classifier import CountsClassifier
     from tanbark.evaluate.decisions import CostTally
+    from tanbark.evaluate.training_rows import TrainingRowsCheck
     from tanbark.schema.recipe.unreadable import UnreadableValues
 
 _INTEGER_TYPES = ("BIGINT", "INTEGER", "SMALLINT", "TINYINT", "UBIGINT", "UINTEGER", "USMALLINT", "UTINYINT")
@@ -75,14 +77,14 @@ def predict(
 
     Columns are matched by name and read as in training. A column that is absent counts as missing, with a note, unless
     more than half are. All columns are copied to the output, also those that the model does not use. If the rows have a
-    true class, the accuracy is printed at the end.
+    true class, the accuracy is printed at the end, with a note if the model learned from these rows.
 
     With --cost, the prediction is the class of least expected cost instead of the most probable one: a correct
     prediction costs 0, and an error 1 unless --cost says otherwise. The probabilities stay the same.
 
     With --json, which needs --output, the keys are file, data, output, rows, labelled (rows with a true class), right
-    (correct predictions among them), accuracy (null if no row is labelled) and notes; with --cost also costs, mean_cost
-    (per labelled row) and mean_cost_of_most_probable.
+    (correct predictions among them), accuracy (null if no row is labelled), training_rows (whether the model learned
+    from these rows) and notes; with --cost also costs, mean_cost (per labelled row) and mean_cost_of_most_probable.
     """
     file_format = _output_format(output, to)
     if as_json and output is None:
@@ -100,18 +102,20 @@ def predict(
         rows = ModelRows.of(fitted.schema_, source.as_written(), target, missing, strict)
         copied = _copied_columns(rows.rows, as_text=file_format == "csv")
         names = _output_names(fitted, rows)
-        costs = costs_of(cost or (), fitted.schema_.classes)
-        tally = Tally(_cost_tally(fitted, costs) if costs else None)
+        from tanbark.evaluate.training_rows import TRAINING_ROWS_NOTE, TrainingRowsCheck
         from tanbark.schema.recipe.unreadable import UnreadableValues, collecting
 
+        costs = costs_of(cost or (), fitted.schema_.classes)
+        tally, training = Tally(_cost_tally(fitted, costs) if costs else None), TrainingRowsCheck(fitted)
         with open_sink(output, file_format) as sink, collecting(UnreadableValues(unseen_labels=True)) as unreadable:
             for X, y, columns in rows.batches(bar, "predicting", copied):
-                sink.write(_predicted(fitted, X, y, columns, names, tally))
+                sink.write(_predicted(fitted, X, y, columns, names, tally, training))
             unreadable.check()
             if not tally.rows:
                 raise CommandError(f"{source.name} has no rows")
     share = tally.right / tally.labelled if tally.labelled else None
-    notes = [*_notes(tally, unreadable), *(cost_notes(fitted) if costs else ())]
+    notes = [*([TRAINING_ROWS_NOTE] if training.found else []), *_notes(tally, unreadable)]
+    notes += cost_notes(fitted) if costs else ()
     if as_json:
         found: dict[str, Any] = {
             "rows": tally.rows,
@@ -121,7 +125,8 @@ def predict(
         }
         if tally.costs is not None:
             found |= {"costs": costs_document(costs), **tally.costs.document()}
-        print_json({"file": str(model), "data": source.name, "output": str(output), **found, "notes": notes})
+        document = {"file": str(model), "data": source.name, "output": str(output), **found}
+        print_json({**document, "training_rows": training.found, "notes": notes})
         return
     console = err()
     if share is not None:
@@ -141,7 +146,7 @@ def _notes(tally: Tally, unreadable: UnreadableValues) -> list[str]:
     notes = []
     if tally.unknown:
         have = "1 of these rows has" if tally.unknown == 1 else f"{tally.unknown:,} of these rows have"
-        notes.append(f"{have} a class that the model does not know; predictions for them count as wrong")
+        notes.append(f"{have} a class that the model does not know, which counts as a wrong prediction")
     notes += unreadable.notes()
     if tally.sampled:
         have = "row has" if tally.sampled == 1 else "rows have"
@@ -154,9 +159,9 @@ def _output_format(output: Path | None, to: str | None) -> str:
     """Return the format of the predictions."""
     if output is not None and to is not None:
         raise CommandError(f"--to is the format of standard output; the format of {output} follows from its name")
-    if to is not None and to not in SINKS:
-        raise CommandError(f"--to must be one of {', '.join(SINKS)}, got {to!r}")
-    file_format = to or ("csv" if output is None else output.suffix.lower().removeprefix("."))
+    if to is not None:
+        return chosen_value("to", to, SINKS)
+    file_format = "csv" if output is None else output.suffix.lower().removeprefix(".")
     if file_format not in SINKS:
         raise CommandError(f"{output}: the name must end in {', '.join(f'.{name}' for name in SINKS)}")
     return file_format
@@ -228,29 +233,37 @@ def _inferred_types(source: Source) -> list[str]:
 
 
 def _predicted(
-    model: CountsClassifier, X: pa.Table, y: list[Any] | None, copied: list[pa.Array], names: list[str], tally: Tally
+    model: CountsClassifier,
+    X: pa.Table,
+    y: list[Any] | None,
+    copied: list[pa.Array],
+    names: list[str],
+    tally: Tally,
+    training: TrainingRowsCheck,
 ) -> pa.RecordBatch:
-    """Return the copied columns, the predictions and the probabilities of a batch, and update the tally."""
+    """Return the copied columns, the predictions and the probabilities of a batch; update the tally and the check."""
     import numpy as np
     import pyarrow as pa
 
+    from tanbark.evaluate.model_evaluation import NO_CLASS, UNKNOWN_CLASS
+
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        probabilities = model.predict_proba(X)
+        codes = model.encode(X)
+        probabilities = model.model_.posterior(codes, model.n_jobs)
     tally.sampled += sum(getattr(warning.message, "rows", 0) for warning in caught)
     best = probabilities.argmax(axis=1) if tally.costs is None else tally.costs.decide(probabilities)
     classes = list(model.schema_.classes)
     if y is not None:
-        place = {label: i for i, label in enumerate(classes)}
-        codes = np.array([place.get(label, -1) for label in y])
-        known = np.array([label is not None for label in y], bool)
-        tally.labelled += int(known.sum())
-        tally.right += int((known & (codes == best)).sum())
-        tally.unknown += int((known & (codes < 0)).sum())
+        place: dict[Any, int] = {label: i for i, label in enumerate(classes)}
+        place[None] = NO_CLASS
+        truth = np.array([place.get(label, UNKNOWN_CLASS) for label in y])
+        tally.labelled += int((truth != NO_CLASS).sum())
+        tally.right += int((truth == best).sum())
+        tally.unknown += int((truth == UNKNOWN_CLASS).sum())
+        training.add(codes, truth)
         if tally.costs is not None:
-            from tanbark.evaluate.model_evaluation import NO_CLASS, UNKNOWN_CLASS
-
-            tally.costs.add(probabilities, np.where(known, np.where(codes < 0, UNKNOWN_CLASS, codes), NO_CLASS))
+            tally.costs.add(probabilities, truth)
     tally.rows += X.num_rows
     predictions = pa.array(classes).take(pa.array(best))
     return pa.record_batch([*copied, predictions, *map(pa.array, np.ascontiguousarray(probabilities.T))], names=names)

@@ -51,8 +51,8 @@ def report(
 
     With --json, the keys are file, output, rows and notes.
     """
-    given = (target, database, kind, encoding, sheet, missing, strict or None)
-    if data is None and given != (None,) * len(given):
+    options = (target, database, kind, encoding, sheet, missing, strict or None)
+    if data is None and options != (None,) * len(options):
         names = "--target, --database, --from, --encoding, --sheet, --missing and --strict"
         raise CommandError(f"{names} need rows; give DATA after MODEL")
     path = output or Path(f"{model.stem}.html")
@@ -60,7 +60,9 @@ def report(
     check_writable(path, [model, *(files_read(source) if source else ())])
     with progress() as bar:
         from tanbark.files import load_classifier
-        from tanbark.report import write_report
+        from tanbark.report.importance import mean_weights
+        from tanbark.report.performance import given_rows, measure_performance
+        from tanbark.report.report import write_page
 
         fitted = load_classifier(model).set_params(n_jobs=-1)
         test_rows = None
@@ -68,11 +70,16 @@ def report(
             print_source_notes(source)
             test_rows = _read_test_rows(ModelRows.of(fitted.schema_, source.as_written(), target, missing, strict), bar)
         bar("writing", 0, None)
+        performance, weights = None, None
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            write_report(fitted, path, test_rows)
+            if test_rows is not None:
+                given = given_rows(fitted, test_rows)
+                performance, weights = measure_performance(fitted, given), mean_weights(fitted, given.codes)
+            write_page(fitted, path, performance, weights)
     rows = 0 if test_rows is None else test_rows[0].num_rows
     notes = list(dict.fromkeys(str(warning.message) for warning in caught))
+    notes += () if performance is None else performance.notes
     if as_json:
         print_json({"file": str(model), "output": str(path), "rows": rows, "notes": notes})
         return

@@ -15,6 +15,7 @@ import typer
 
 from tanbark.cli.input.options import completer, output_option
 from tanbark.cli.terminal.console import CommandError, err, error_text, listed, progress, summary_console, time_left
+from tanbark.messages import suggestion
 from tanbark.papers import PAPERS
 
 if TYPE_CHECKING:
@@ -59,7 +60,8 @@ def reproduce(
     the same command resumes an interrupted run.
     """
     if paper not in PAPERS:
-        raise CommandError(f"there is no paper {paper!r}; the papers are {', '.join(PAPERS)}")
+        instead = suggestion(paper, PAPERS, f"the papers are {', '.join(PAPERS)}")
+        raise CommandError(f"there is no paper {paper!r}; {instead}")
     from joblib import effective_n_jobs
 
     from tanbark.datasets import read_folder
@@ -104,7 +106,8 @@ def _selected_files(experiment: Experiment, only: list[str] | None, quick: bool)
         raise CommandError(f"--only names no data set; {experiment.name} has {', '.join(known)}")
     for name in selected:
         if name not in known and name.lower() not in by_name:
-            raise CommandError(f"{experiment.name} has no data set {name!r}; it has {', '.join(known)}")
+            instead = suggestion(name, known, f"it has {', '.join(known)}")
+            raise CommandError(f"{experiment.name} has no data set {name!r}; {instead}")
     files = {name if name in known else by_name[name.lower()] for name in selected}
     return [file for file in known if file in files]
 
@@ -143,12 +146,12 @@ def _run(
                 else:
                     cost_run += costs[done.cell.file]
                 left = time_left(time.monotonic() - began, cost_run / max(total - cost_loaded, 1e-9))
-                detail = f"{n_done} of {len(cells)} cells: {experiment.sets[done.cell.file]}{left}"
+                detail = f"{n_done:,} of {len(cells):,} cells: {experiment.sets[done.cell.file]}{left}"
                 bar(experiment.name, cost_run + cost_loaded, total, detail)
 
             return run_cells(experiment.work, cells, data, folder, jobs, show)
     except KeyboardInterrupt:
-        err().print(f"{n_done} of {len(cells)} cells are saved in {folder}; the same command resumes from them")
+        err().print(f"{n_done:,} of {len(cells):,} cells are saved in {folder}; the same command resumes from them")
         raise
 
 
@@ -162,7 +165,7 @@ def _paragraphs(
     paragraphs = [
         experiment.citation,
         experiment.protocol,
-        f"{len(present)} of the {len(experiment.sets)} data sets; {len(done)} cells took {took} in total.",
+        f"{len(present)} of the {len(experiment.sets)} data sets; {len(done):,} cells took {took} in total.",
     ]
     if quick:
         paragraphs.append(

@@ -37,7 +37,9 @@ from tanbark.cli.output.printed_text import (
     column_kind,
     data_arguments,
     folder_column_notes,
+    input_redirection,
     missing_shares,
+    print_placeholder,
     quoted,
     typed_options,
 )
@@ -131,14 +133,17 @@ def schema(
         console.print(f"note: {note}", style="yellow", soft_wrap=True)
     console.print()
     words = data_arguments(data, database)
+    redirection = input_redirection(data, kind)
     if output is None:
-        again = f"tanbark schema {words}{typed_options(ctx, ('target', *READING_OPTIONS))} -o schema.json"
+        again = f"tanbark schema {words}{typed_options(ctx, ('target', *READING_OPTIONS))} -o schema.json{redirection}"
         console.print("To change how a column is read, write a file, edit it and fit with --schema:", soft_wrap=True)
         console.print(f"  {again}", style="cyan", soft_wrap=True)
     else:
         console.print(f"Written to {output}; edit it, then:", soft_wrap=True)
         fit = f"tanbark fit {words} --schema {quoted(output)}"
-        console.print(f"  {fit}{typed_options(ctx, ('kind', 'encoding', 'sheet'))}", style="cyan", soft_wrap=True)
+        fit += typed_options(ctx, ("kind", "encoding", "sheet", "ignore"))
+        console.print(f"  {fit}{redirection}", style="cyan", soft_wrap=True)
+    print_placeholder(console, data, kind)
 
 
 def _counts(source: Source, columns: Columns, bar: ProgressLine) -> Counts:

@@ -179,7 +179,7 @@ def _short(value: Any) -> str:
 
 def _first(parts: list[str]) -> str:
     more = len(parts) - MAX_LEVELS_LISTED
-    return ", ".join(parts[:MAX_LEVELS_LISTED]) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(parts[:MAX_LEVELS_LISTED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _show_table(model: CountsClassifier, name: str, as_json: bool) -> None:

@@ -38,8 +38,8 @@ TEMPORARY_SUFFIX = ".update"
 MAX_EDGES_SHOWN = 6
 MAX_LEVELS_SHOWN = 8
 KEPT_BY_EVIDENCE = (
-    "the tables learned the rows; levels, intervals, edges and weights stay as they are until the next tanbark fit, "
-    "and new levels count as missing"
+    "the rows were added to the tables of the model; its levels, intervals, edges and weights change only in the next "
+    "tanbark fit, so new levels count as missing"
 )
 """What an update of evidence-bn does not change."""
 
@@ -291,8 +291,8 @@ def _notes(read: ReadRows, schema: Schema) -> list[str]:
     if read.unlabelled:
         notes.append(left_out_note(read.unlabelled, schema.class_name))
     if read.ignored:
-        columns = "the column" if len(read.ignored) == 1 else "the columns"
-        notes.append(f"{columns} {listed(read.ignored)} ignored: not in the model")
+        columns, are = ("the column", "is") if len(read.ignored) == 1 else ("the columns", "are")
+        notes.append(f"{columns} {listed(read.ignored)} {are} not in the model and {are} ignored")
     if isinstance(read.pending, PendingTables):
         notes.append(KEPT_BY_EVIDENCE)
     return notes

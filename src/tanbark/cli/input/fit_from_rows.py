@@ -93,10 +93,11 @@ class FitResult:
 def fit_source(request: FitRequest, source: Source, in_memory: bool, bar: ProgressLine) -> FitResult:
     """Fit a model to the rows of a source.
 
-    A large source is streamed, unless the caller needs the rows in memory or the user chose a model that does. The
-    model is the same either way if it can be learned from counts.
+    A large source is streamed, unless the caller needs the rows in memory, the user chose a model that does, or the
+    class has to be cut into intervals. The model is the same either way if it can be learned from counts.
     """
     must_fit = in_memory or (request.chosen and (request.needs_rows or request.is_weighted))
+    must_fit = must_fit or request.columns.bin_target is not None
     max_bytes = None if must_fit else MAX_BYTES_IN_MEMORY
     table = None if not must_fit and _is_large(source) else read_rows(source, max_bytes, bar)
     with explaining_column_errors(), warnings.catch_warnings(record=True) as caught:
@@ -168,12 +169,13 @@ def _read_once(source: Source, max_bytes: int | None, bar: ProgressLine) -> pa.T
 def _fit_table(request: FitRequest, table: pa.Table, bar: ProgressLine) -> FitResult:
     from tanbark.progress import listening
 
-    X, y = request.columns.split(table)
-    weights = request.columns.weights(table)
+    columns = request.columns.with_class_of(table)
+    X, y = columns.split(table)
+    weights = columns.weights(table)
     bar("learning", 0, None, f"{table.num_rows:,} rows")
     with _timed() as seconds, listening(bar):
-        model = request.new(request.columns.encoder, _classes(request, y)).fit(X, y, weights)
-    encoder, groups = request.columns.encoder_for(model.schema_), request.columns.groups(table)
+        model = request.new(columns.encoder, _classes(request, y)).fit(X, y, weights)
+    encoder, groups = columns.encoder_for(model.schema_), columns.groups(table)
     totals, row_counts = model.counts_.class_counts, model.counts_
     if request.is_weighted:
         totals, row_counts = _unweighted_counts(model, X, y, weights)
@@ -231,6 +233,7 @@ def _fit_stream(request: FitRequest, source: Source, bar: ProgressLine) -> FitRe
             n_jobs=-1,
             progress=count_rows,
         )
+    columns.check_classes(counts.schema.classes)
     bar("learning", 0, None)
     with _timed() as more, listening(bar):
         model = request.new(columns.encoder, counts.schema.classes).fit_counts(counts)

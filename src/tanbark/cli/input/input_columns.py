@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tanbark.cli.input.options import BIN_METHODS, DATE_COLUMNS, chosen_value
 from tanbark.cli.input.stdin import STDIN, STDIN_KINDS, STDIN_NAME, copy_stdin
 from tanbark.cli.input.weights_and_costs import row_weights
 from tanbark.cli.terminal.console import CommandError, err, listed, with_option_names
+from tanbark.messages import suggestion
 from tanbark.sources import Source, files, sql
 from tanbark.sources.database import Query, database_kind
 from tanbark.sources.file_patterns import KINDS
@@ -68,9 +70,8 @@ def open_source(
         return sql(data, database)
     number_or_name = int(sheet) if sheet is not None and sheet.isdecimal() else sheet
     if data == STDIN:
-        if kind not in (None, *STDIN_KINDS):
-            raise CommandError(f"--from must be one of {', '.join(STDIN_KINDS)}, got {kind!r}")
-        source = files(copy_stdin(kind or "csv"), missing, labels, encoding, number_or_name)
+        file_format = chosen_value("from", kind or "csv", STDIN_KINDS)
+        source = files(copy_stdin(file_format), missing, labels, encoding, number_or_name)
         source.called = STDIN_NAME
         return source
     path = Path(data)
@@ -125,6 +126,7 @@ class TableOptions:
     cut: Sequence[str] | None = None
     max_levels: int = 255
     weight: str | None = None
+    bin_target: int | None = None
 
     def open(
         self, data: str, database: str | None, kind: str | None, encoding: str | None, sheet: str | None
@@ -166,7 +168,7 @@ class TableOptions:
             if name in given:
                 raise CommandError(f"--cut names the column {name!r} twice; give all of its cut points at once")
             given[name] = [_number_or_text(value.strip()) for value in values.split(",")]
-        if given and self.bins != "auto":
+        if given and chosen_value("bins", self.bins, BIN_METHODS) != "auto":
             raise CommandError(
                 f"--cut sets the bins of single columns and needs --bins auto for the others, got --bins {self.bins}"
             )
@@ -185,8 +187,6 @@ class TableOptions:
             rules = replace(rules, missing=(*rules.missing, *self.missing))
         if self.missing_only:
             rules = replace(rules, missing=("", *self.missing_only), missing_numbers=())
-        if self.dates not in ("expand", "number", "ignore"):
-            raise CommandError(f"--dates must be expand, number or ignore, got {self.dates!r}")
         if self.decimal is not None:
             if self.decimal not in (".", ","):
                 raise CommandError(f"--decimal must be . or , got {self.decimal!r}")
@@ -209,6 +209,9 @@ class Columns:
     weight: str | None = None
     decimal: str | None = None
     """The decimal separator of weights in text."""
+    bin_target: int | None = None
+    labels: bool = False
+    """Whether the class holds labels even if they are numbers."""
 
     @classmethod
     def of(cls, source: Source, options: TableOptions, needs_target: bool = True) -> Columns:
@@ -227,33 +230,86 @@ class Columns:
         if with_comma:
             source.read_as_text(with_comma)
         _check(names, target, options, source)
+        if options.bin_target is not None and options.bin_target < 2:
+            raise CommandError(f"--bin-target must be at least 2, got {options.bin_target}")
+        if options.bin_target is not None and target in (options.categorical or ()):
+            raise CommandError(f"--bin-target and --categorical both name the class {target!r}; use one")
         unknown = next((one.name for one in rules.inputs if one.name not in names), None)
         if unknown is not None:
-            raise CommandError(f"{options.schema_file} names the column {unknown!r}, which is not in {source.name}")
+            instead = suggestion(unknown, names, _described(source, names, "it"))
+            where = f"{options.schema_file} names the column {unknown!r}, which is not in {source.name}"
+            raise CommandError(f"{where}; {instead}")
         options.check_against_schema_file({*names} - {target})
         categorical = tuple(options.categorical or ())
         ignored = (*(options.ignore or ()), *(name for name in (options.group, options.weight) if name is not None))
         given = {one.name: one for one in rules.inputs if one.name != target and one.name not in ignored}
         for name in categorical:
+            if name == target:
+                continue
             given[name] = InputColumn(name, "category", given[name].missing if name in given else ())
         encoder = Encoder(
-            bins=options.cut_points({*names} - {target, *ignored}) or options.bins,
+            bins=options.cut_points({*names} - {target, *ignored}) or chosen_value("bins", options.bins, BIN_METHODS),
             n_bins="auto" if options.n_bins is None else options.n_bins,
             max_levels=options.max_levels,
             coerce=replace(rules, inputs=tuple(given.values())),
-            dates=options.dates,
+            dates=chosen_value("dates", options.dates, DATE_COLUMNS),
             identifiers="drop",
             keep=list(options.keep or ()),
         )
         encoder.check()
-        return cls(target, ignored, encoder, options.group, found is not None, options.weight, rules.decimal)
+        return cls(
+            target,
+            ignored,
+            encoder,
+            options.group,
+            has_target=found is not None,
+            weight=options.weight,
+            decimal=rules.decimal,
+            bin_target=options.bin_target,
+            labels=target in categorical,
+        )
+
+    def with_class_of(self, table: pa.Table) -> Columns:
+        """Return the same columns, with the cut points of the class if --bin-target is given.
+
+        Raise CommandError if the class is a number with many values and is not cut.
+        """
+        from sklearn.base import clone
+
+        from tanbark.cli.input.numeric_class import class_cuts, numeric_class
+        from tanbark.schema import Recipe
+
+        recipe = self.encoder.coerce
+        assert isinstance(recipe, Recipe)
+        numbers = None if self.labels else numeric_class(table.column(self.target), recipe)
+        if self.bin_target is None:
+            self.check_classes(() if numbers is None else numbers.tolist())
+            return self
+        cut = replace(recipe, class_cuts=class_cuts(numbers, self.bin_target, self.target))
+        return replace(self, encoder=clone(self.encoder).set_params(coerce=cut))
+
+    def check_classes(self, values: Iterable[Any]) -> None:
+        """Raise CommandError if a class consists of many numbers, unless the user named it with --categorical."""
+        from tanbark.cli.input.numeric_class import check_few_numbers
+
+        if not self.labels:
+            check_few_numbers(values, self.target)
 
     def split(self, table: pa.Table) -> tuple[pa.Table, Any]:
-        """Return the columns to learn from, and the class."""
+        """Return the columns to learn from, and the class, cut into intervals if the encoder has its cut points."""
         import narwhals as nw
+        import pyarrow as pa
+
+        from tanbark.cli.input.numeric_class import numeric_class
+        from tanbark.schema import Recipe
 
         X = table.drop_columns(list(dict.fromkeys([self.target, *self.ignore])))
-        return X, nw.from_native(table.column(self.target), series_only=True).alias(self.target)
+        y, recipe = table.column(self.target), self.encoder.coerce
+        if isinstance(recipe, Recipe) and recipe.class_cuts:
+            numbers = numeric_class(y, recipe)
+            assert numbers is not None
+            y = pa.chunked_array([pa.array(recipe.intervals_of(numbers), pa.string())])
+        return X, nw.from_native(y, series_only=True).alias(self.target)
 
     def groups(self, table: pa.Table) -> Any:
         """Return the group of each row, or None without --group."""
@@ -291,7 +347,8 @@ def _class_column(names: list[str], target: str | None, source: Source, is_neede
             return str(usual[0]) if usual else None
         raise CommandError(f"name the class column with --target; {_described(source, names)}")
     if target not in names:
-        raise CommandError(f"{source.name} has no column {target!r}; {_described(source, names, 'it')}")
+        instead = suggestion(target, names, _described(source, names, "it"))
+        raise CommandError(f"{source.name} has no column {target!r}; {instead}")
     return target
 
 
@@ -324,8 +381,9 @@ def _check(names: list[str], target: str, options: TableOptions, source: Source)
     for option, given in each:
         for name in given or ():
             if name not in names:
-                raise CommandError(f"--{option} names the column {name!r}, which is not in {source.name}")
-            if name == target:
+                instead = suggestion(name, names, _described(source, names, "it"))
+                raise CommandError(f"--{option} names the column {name!r}, which is not in {source.name}; {instead}")
+            if name == target and option != "categorical":
                 cannot = "be ignored" if option == "ignore" else f"have the option --{option}"
                 raise CommandError(f"{name!r} is the class and cannot {cannot}")
             if option in ("keep", "categorical") and name in (*ignored, *weight):

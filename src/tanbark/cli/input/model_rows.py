@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tanbark.cli.input.weights_and_costs import row_weights
 from tanbark.cli.terminal.console import CommandError, ProgressLine, err, listed
-from tanbark.messages import similar_name
+from tanbark.messages import similar_name, suggestion
 from tanbark.sources.duckdb_rows import Rows, present
 
 if TYPE_CHECKING:
@@ -65,9 +65,8 @@ class ModelRows:
             Whether an absent column is an error instead of a note.
         """
         if target is not None and target not in rows.names:
-            raise CommandError(
-                f"{rows.source.name} has no column {target!r}; it has {listed(rows.names, MAX_NAMES_LISTED)}"
-            )
+            instead = suggestion(target, rows.names, f"it has {listed(rows.names, MAX_NAMES_LISTED)}")
+            raise CommandError(f"{rows.source.name} has no column {target!r}; {instead}")
         target = target or (schema.class_name if schema.class_name in rows.names else None)
         found = cls(schema, rows, target, tuple(missing or ()))
         found._check_absent(strict)

@@ -10,7 +10,11 @@ from typing import Annotated, Any
 import typer
 
 from tanbark.cli.input.stdin import STDIN_KINDS
-from tanbark.cli.terminal.console import QUIET
+from tanbark.cli.terminal.console import QUIET, CommandError
+from tanbark.messages import same_name, suggestion
+
+BIN_METHODS = ("auto", "modl", "mdlp", "quantile", "width")
+DATE_COLUMNS = ("expand", "number", "ignore")
 
 DEBUG: ContextVar[bool] = ContextVar("debug", default=False)
 """Whether to print the traceback of an error."""
@@ -40,6 +44,36 @@ def model_names() -> list[str]:
     from tanbark.classifiers.registry import REGISTRY
 
     return list(REGISTRY)
+
+
+def named_model(name: str, names: Iterable[str]) -> str:
+    """Return the model that a user means, in any case, with or without hyphens; raise CommandError if there is none.
+
+    >>> named_model("AveragedTAN", ["tan", "averaged-tan"])
+    'averaged-tan'
+    """
+    names = list(names)
+    found = same_name(name, names)
+    if found is None:
+        instead = suggestion(name, names, f"the models are {', '.join(names)}")
+        raise CommandError(f"there is no model {name!r}; {instead}")
+    return found
+
+
+def chosen_value(option: str, value: str, values: Iterable[str]) -> str:
+    """Return the value of an option that a user means, in any case; raise CommandError if there is none.
+
+    >>> chosen_value("bins", "MDLP", ["quantile", "mdlp"])
+    'mdlp'
+    """
+    values = list(values)
+    found = same_name(value, values)
+    if found is None:
+        instead = suggestion(value, values, "")
+        raise CommandError(
+            f"--{option} must be one of {', '.join(values)}, got {value!r}" + (f"; {instead}" if instead else "")
+        )
+    return found
 
 
 def output_option(metavar: str, description: str, default: str) -> Any:
@@ -115,7 +149,7 @@ Dates = Annotated[
     str,
     typer.Option(
         help="What a date becomes: expand (a number, and weekday, month and hour), number, or ignore.",
-        autocompletion=completer(lambda: ("expand", "number", "ignore")),
+        autocompletion=completer(lambda: DATE_COLUMNS),
     ),
 ]
 Ignore = Annotated[list[str] | None, typer.Option(metavar="COL", help="A column to leave out. Repeatable.")]
@@ -154,12 +188,11 @@ Cost = Annotated[
     ),
 ]
 Strict = Annotated[bool, typer.Option("--strict", help="Refuse rows that lack a column of the model.")]
-BINS = ("auto", "modl", "mdlp", "quantile", "width")
 Bins = Annotated[
     str,
     typer.Option(
         help="How to bin numbers: modl or mdlp (by the class), quantile, width, or auto (the model chooses).",
-        autocompletion=completer(lambda: BINS),
+        autocompletion=completer(lambda: BIN_METHODS),
     ),
 ]
 NBins = Annotated[
@@ -179,6 +212,15 @@ Cut = Annotated[
 ]
 MaxLevels = Annotated[int, typer.Option(help="Maximum levels per column; beyond it the rarest are merged.")]
 
+BinTarget = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", help="Cut a numeric class into N classes of about equal size, at its quantiles.", show_default="no"
+    ),
+]
+
+ROW_OPTIONS = ("kind", "encoding", "sheet", "missing")
+"""Options about rows for a model that suggested commands repeat."""
 READING_OPTIONS = (
     "kind",
     "encoding",
@@ -193,5 +235,15 @@ READING_OPTIONS = (
     "dates",
     "schema_file",
 )
-TABLE_OPTIONS = (*READING_OPTIONS, "group", "weight", "class_weight", "bins", "n_bins", "cut", "max_levels")
+TABLE_OPTIONS = (
+    *READING_OPTIONS,
+    "group",
+    "weight",
+    "class_weight",
+    "bins",
+    "n_bins",
+    "cut",
+    "max_levels",
+    "bin_target",
+)
 """Options about the columns of a table, which suggested commands repeat."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tanbark.cli.terminal.console import CommandError
+from tanbark.messages import suggestion
 
 if TYPE_CHECKING:
     from tanbark.schema import Recipe
@@ -49,7 +50,8 @@ def read_schema_file(path: Path) -> tuple[Recipe, str | None]:
         raise CommandError(f"{path} is not a schema file; write one with tanbark schema DATA -o {path}")
     unknown = next((key for key in values if key not in KEYS), None)
     if unknown is not None:
-        raise CommandError(f"{path} has the unknown key {unknown!r}; the keys are {', '.join(KEYS)}")
+        instead = suggestion(unknown, KEYS, f"the keys are {', '.join(KEYS)}")
+        raise CommandError(f"{path} has the unknown key {unknown!r}; {instead}")
     target = values.pop("target", None)
     if not isinstance(target, str | None):
         raise CommandError(f"{path}: target must be the name of a column, got {target!r}")

@@ -37,7 +37,7 @@ def print_evidence(console: Console, model: EvidenceBN) -> None:
     console.print(table)
     rest = [names[u] for u in order[MAX_COLUMNS_LISTED:]]
     if rest:
-        console.print(f"and {len(rest)} more: {listed(rest)}", style="dim", soft_wrap=True)
+        console.print(f"and {len(rest):,} more: {listed(rest)}", style="dim", soft_wrap=True)
 
 
 def print_weights(console: Console, model: EvidenceBN) -> None:

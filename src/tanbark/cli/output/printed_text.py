@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from tanbark.cli.input.input_columns import files_read
+from tanbark.cli.input.stdin import STDIN
 from tanbark.cli.output.evidence_text import evidence_document, print_evidence
 from tanbark.cli.terminal.console import listed, with_option_names
 from tanbark.messages import counted
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from tanbark.classifiers.averaged_tan import AveragedTAN
     from tanbark.classifiers.base.counts_classifier import CountsClassifier
     from tanbark.counts import Counts
-    from tanbark.evaluate import CrossValidation
+    from tanbark.evaluate import Baseline, CrossValidation
     from tanbark.network import Network
     from tanbark.schema import Category, Number
 
@@ -117,6 +118,11 @@ def scores(found: CrossValidation) -> dict[str, Any]:
     }
 
 
+def baseline_document(baseline: Baseline) -> dict[str, Any]:
+    """Return the ``accuracy`` of always predicting the ``class``, and the ``log_loss`` of the class frequencies."""
+    return {"class": baseline.commonest, "accuracy": baseline.share, "log_loss": baseline.log_loss}
+
+
 # Text
 
 
@@ -135,7 +141,7 @@ def print_structure(console: Console, model: Any) -> None:
     elif hasattr(model, "networks_"):
         heaviest = int(model.estimator_weights_.argmax())
         if len(model.networks_) > 1:
-            console.print(f"Ensemble of {len(model.networks_)} networks; the one with the largest weight:")
+            console.print(f"Ensemble of {len(model.networks_):,} networks; the one with the largest weight:")
         print_network(console, model.networks_[heaviest])
     elif hasattr(model, "members_"):
         _print_pool(console, model)
@@ -247,6 +253,18 @@ def quoted(word: Path | str) -> str:
 def data_arguments(data: str, database: str | None) -> str:
     """Return the DATA argument and the --database option of a command, without the database password."""
     return f"{quoted(data)} --database {quoted(without_password(database))}" if database else quoted(data)
+
+
+def input_redirection(data: str, kind: str | None) -> str:
+    """Return the end of a command that reads standard input again, from a file that the user names; else ""."""
+    return f" < ROWS.{(kind or 'csv').lower()}" if data == STDIN else ""
+
+
+def print_placeholder(console: Console, data: str, kind: str | None) -> None:
+    """Print a note on the file that stands for standard input in suggested commands, if there is one."""
+    if data == STDIN:
+        name = input_redirection(data, kind).removeprefix(" < ")
+        console.print(f"The rows came from standard input: replace {name} by a file with them.", style="dim")
 
 
 def without_password(database: str) -> str:

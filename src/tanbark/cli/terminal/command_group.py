@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import signal
 import sys
 import threading
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar, copy_context
 from pathlib import Path
@@ -21,6 +22,7 @@ from typer.core import TyperGroup
 
 from tanbark.cli.input.options import DEBUG
 from tanbark.cli.terminal.console import CLEANUP, CONTROL_CHARACTERS, CommandError, err, error_text
+from tanbark.messages import suggestion
 
 EXIT_ERROR = 1
 EXIT_USAGE = 2
@@ -102,9 +104,25 @@ def _reporting_errors() -> Iterator[None]:
 
 def _usage_text(error: Any) -> str:
     """Return the message of a usage error, with the command that prints the help."""
-    text = " ".join(error.format_message().split()).rstrip(".")
+    text = _unknown_name_text(error) or " ".join(error.format_message().split()).rstrip(".")
     command = "tanbark" if error.ctx is None else error.ctx.command_path
     return f"{text[:1].lower()}{text[1:]} (see {command} --help)"
+
+
+def _unknown_name_text(error: Any) -> str | None:
+    """Return the message of an error about an unknown option or command, with the most similar name."""
+    if type(error).__name__ == "NoSuchOption" and error.ctx is not None:
+        known = [name for option in error.ctx.command.params for name in option.opts if name.startswith("--")]
+        return f"no such option {error.option_name}{_similar(error.option_name, known)}"
+    found = re.match(r"No such command '([^']*)'", error.format_message())
+    if found is None or error.ctx is None:
+        return None
+    return f"no such command {found[1]!r}{_similar(found[1], error.ctx.command.commands)}"
+
+
+def _similar(name: str, known: Iterable[str]) -> str:
+    question = suggestion(name, known, "")
+    return f"; {question.replace(chr(39), '')}" if question else ""
 
 
 @contextmanager

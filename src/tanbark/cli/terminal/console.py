@@ -227,6 +227,7 @@ def with_option_names(message: str) -> str:
     message = message.replace("day_first=True", "--day-first").replace("provide schema=, or write", "write")
     message = message.replace("dates='number'", "--dates number").replace("Encoder(dates='ignore')", "--dates ignore")
     message = message.replace("groups has missing values", "--group: the column has missing values")
+    message = message.replace("cut y into bins", "cut it into intervals with --bin-target 4")
     message = re.sub(r"\b(encoding|sheet)=", r"--\1", message)
     message = re.sub(r"\bmissing=(?!\w|['\"(\[])", "--missing", message)
     message = re.sub(r"; set criterion='(\w+)'", r"; use --set criterion=\1", message)
@@ -282,7 +283,7 @@ def listed(names: Iterable[str], most: int = 8) -> str:
     """
     names = list(names)
     shown = ", ".join(map(repr, names[:most]))
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+    return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
 
 
 def time_left(elapsed: float, share: float) -> str:

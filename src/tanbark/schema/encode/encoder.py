@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
-from tanbark.messages import warn
+from tanbark.messages import suggestion, warn
 from tanbark.schema.encode.binning import Binning
 from tanbark.schema.encode.columns import UNKNOWN, Category, Column, Number
 from tanbark.schema.encode.modl import MAX_INTERVALS, RowClasses
@@ -255,6 +255,8 @@ class Encoder(BaseEstimator):
         if recipe is not None:
             columns = with_sources(columns, recipe)
         labels, named = tuple(target.labels.tolist()), table.names is not None
+        if recipe is not None and recipe.class_cuts:
+            labels = tuple(sorted(labels, key=[*recipe.class_labels, *labels].index))
         return Schema(columns, labels, class_name, self.unseen, named, target.labels.dtype.str, recipe)
 
     @staticmethod
@@ -287,12 +289,15 @@ class Encoder(BaseEstimator):
         forced = self.forced_categories(names)
         for name in self.keep:
             if name not in names:
-                raise ValueError(f"keep names the column {name!r}, which the table does not have")
+                instead = suggestion(name, names, "").replace("did", "; did", 1)
+                raise ValueError(f"keep names the column {name!r}, which the table does not have{instead}")
         rules = self.coerce if isinstance(self.coerce, Recipe) else Recipe() if self.coerce else None
         given = self._given_bins
         for name in given:
             if name not in names and not any(name == part_name(date, part) for date in names for part in DATE_PARTS):
-                raise ValueError(f"bins names the column {name!r}, which the table does not have")
+                raise ValueError(
+                    f"bins names the column {name!r}, which the table does not have{suggestion(name, names)}"
+                )
             if name in forced:
                 raise ValueError(f"column {name!r} is declared categorical, so that it cannot be cut into intervals")
         no_dates = () if isinstance(self.categorical, str) else forced
@@ -421,7 +426,8 @@ class Encoder(BaseEstimator):
         for given in self.categorical:
             exists = given in names if isinstance(given, str) else -len(names) <= given < len(names)
             if not exists:
-                raise ValueError(f"categorical names the column {given!r}, which the table does not have")
+                instead = suggestion(given, names, "").replace("did", "; did", 1)
+                raise ValueError(f"categorical names the column {given!r}, which the table does not have{instead}")
             chosen.add(given if isinstance(given, str) else names[given])
         return chosen
 
@@ -432,12 +438,12 @@ class Encoder(BaseEstimator):
         index = raw.index()
         distinct = len(np.unique(index[index != UNKNOWN])) if getattr(raw, "declared", False) else len(levels)
         if distinct > MAX_AUTO_LEVELS and distinct > rows / 2 and name not in self.keep:
-            warn(f"column {name!r} has {distinct} levels in {rows} rows: it looks like an identifier; drop it")
+            warn(f"column {name!r} has {distinct:,} levels in {rows:,} rows: it looks like an identifier; drop it")
         room = self.max_levels - state
         if len(levels) <= room:
             return Category(name, tuple(levels), missing=state)
         merged = len(levels) - room + 1
-        warn(f"column {name!r} has {len(levels)} levels: the rarest {merged} are merged into one (max_levels)")
+        warn(f"column {name!r} has {len(levels):,} levels: the rarest {merged:,} are merged into one (max_levels)")
         counts = np.bincount(raw.index() + 1, weights, minlength=len(levels) + 1)[1:]
         frequent = np.sort(np.argsort(-counts, kind="stable")[: room - 1])
         return Category(name, tuple(levels[i] for i in frequent), other=True, missing=state)

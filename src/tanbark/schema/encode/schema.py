@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tanbark.immutable import Immutable, read_only
 from tanbark.kernels.runtime.threads import run, thread_count
-from tanbark.messages import first_repeated
+from tanbark.messages import first_repeated, suggestion
 from tanbark.schema.encode.columns import (
     UNKNOWN,
     Category,
@@ -142,6 +142,13 @@ class Schema(Immutable):
             raise ValueError(f"unseen must be 'marginalize' or 'error', got {self.unseen!r}")
         if self.recipe is not None and tuple(names) != tuple(n for one in self.recipe.inputs for n in one.columns):
             raise ValueError("the columns of the schema are not those of its recipe")
+        intervals = () if self.recipe is None else self.recipe.class_labels
+        other = next((label for label in self.classes if intervals and label not in intervals), None)
+        if other is not None:
+            raise ValueError(
+                f"the class {other!r} is not one of the intervals of the class, {', '.join(map(repr, intervals))}; "
+                "get them with recipe.intervals_of(y)"
+            )
         for column in self.columns:
             if column.source is not None and column.source not in self.input_names:
                 raise ValueError(
@@ -220,7 +227,8 @@ class Schema(Immutable):
             If no column has this name.
         """
         if name not in self.names:
-            raise ValueError(f"no column is named {name!r}; the columns are {', '.join(map(repr, self.names))}")
+            instead = suggestion(name, self.names, f"the columns are {', '.join(map(repr, self.names))}")
+            raise ValueError(f"no column is named {name!r}; {instead}")
         return self.names.index(name)
 
     def encode(self, X: Any, n_jobs: int | None = None) -> Codes:
@@ -253,7 +261,9 @@ class Schema(Immutable):
         named = self.named and table.names is not None
         if len(table.columns) != len(expected):
             advice = f"; {ALIGN_ADVICE}" if named else ""
-            raise ValueError(f"the table has {len(table.columns)} columns, but the schema has {len(expected)}{advice}")
+            raise ValueError(
+                f"the table has {len(table.columns):,} columns, but the schema has {len(expected):,}{advice}"
+            )
         if named and table.names is not None and table.names != expected:
             unexpected = next(a for a, b in zip(table.names, expected, strict=True) if a != b)
             raise ValueError(

@@ -70,7 +70,7 @@ def _with_levels(column: Category, raw: RawColumn, encoder: Encoder) -> Column:
     kept = sorted(new, key=lambda v: -int(counts[place[v]]))[:room]
     total, merged = len(column.levels) + len(new), len(new) - room
     warn(
-        f"column {column.name!r} now has {total} levels: the rarest {merged} of the new ones are merged into one "
+        f"column {column.name!r} now has {total:,} levels: the rarest {merged:,} of the new ones are merged into one "
         "(max_levels)"
     )
     return replace(column, levels=union(column.levels, tuple(v for v in new if v in set(kept))), other=True)
@@ -82,8 +82,8 @@ def _warn_if_measurements(column: Category, new: list[Any]) -> None:
     fractions = any(v != int(v) for v in new) and all(v == int(v) for v in column.levels if not isinstance(v, str))
     if fractions or len(column.levels) <= MAX_AUTO_LEVELS < total:
         warn(
-            f"column {column.name!r} became a category because of its first values, but now has {total} levels; if it "
-            "holds measurements, start with more rows, or pass a Schema with its cut points as encoder"
+            f"column {column.name!r} became a category because of its first values, but now has {total:,} levels; if "
+            "it holds measurements, start with more rows, or pass a Schema with its cut points as encoder"
         )
 
 

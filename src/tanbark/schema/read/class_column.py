@@ -187,7 +187,8 @@ def usable_rows(
     """
     if len(target.codes) != table.rows:
         raise ValueError(
-            f"Found input variables with inconsistent numbers of samples: X has {table.rows}, y has {len(target.codes)}"
+            f"Found input variables with inconsistent numbers of samples: X has {table.rows:,}, y has "
+            f"{len(target.codes):,}"
         )
     weights = None if sample_weight is None else checked_weights(sample_weight, table.rows)
     keep = target.codes >= 0
@@ -207,7 +208,7 @@ def usable_rows(
 def warn_of_dropped(rows: int) -> None:
     """Warn about rows that are dropped because they have no class."""
     if rows:
-        subject = "1 row without a class is" if rows == 1 else f"{rows} rows without a class are"
+        subject = "1 row without a class is" if rows == 1 else f"{rows:,} rows without a class are"
         warn(f"{subject} dropped")
 
 

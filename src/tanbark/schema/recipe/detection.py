@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.messages import warn
+from tanbark.messages import suggestion, warn
 from tanbark.schema.encode.columns import Column, Number
 from tanbark.schema.read.raw_columns import Dates, Objects, RawColumn, dates_as_categories_error, dates_error
 from tanbark.schema.recipe.column_reading import texts_of
@@ -68,7 +68,8 @@ class Detector:
         self.keep = frozenset(keep) | self.forced | self.given.keys()
         unknown = next((name for name in self.given if name not in names), None)
         if unknown is not None:
-            raise ValueError(f"the recipe has the column {unknown!r}, which the table does not have")
+            instead = suggestion(unknown, names, "").replace("did", "; did", 1)
+            raise ValueError(f"the recipe has the column {unknown!r}, which the table does not have{instead}")
 
     def recipe(self, inputs: Sequence[InputColumn], class_name: str) -> Recipe | None:
         """Return the recipe with these columns, or None if all columns are taken as they are.

@@ -7,8 +7,11 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
+from numpy.typing import ArrayLike
+
 from tanbark.immutable import Immutable
 from tanbark.messages import first_repeated
+from tanbark.schema.recipe.class_intervals import checked_class_cuts, interval_labels, intervals_of
 from tanbark.schema.recipe.date_parts import DATE_PARTS, part_name
 from tanbark.schema.recipe.date_text import DATE_EXAMPLES, DATE_FORMATS, TIME_OF_DAY
 from tanbark.schema.recipe.number_text import is_currency
@@ -139,6 +142,9 @@ class Recipe(Immutable):
     inputs : sequence of InputColumn, default=()
         The columns of the table, in order. If a recipe is given to an `Encoder`, they replace the detection, for all
         columns or some.
+    class_cuts : sequence of float, default=()
+        Cut points of a numeric class, whose intervals are the classes. `intervals_of` returns the interval of each
+        number.
 
     See Also
     --------
@@ -159,6 +165,7 @@ class Recipe(Immutable):
     decimal: str = "auto"
     day_first: bool = False
     inputs: tuple[InputColumn, ...] = field(default=())
+    class_cuts: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("missing", "missing_numbers"):
@@ -170,6 +177,9 @@ class Recipe(Immutable):
         if not isinstance(self.inputs, Sequence) or not all(isinstance(one, InputColumn) for one in self.inputs):
             raise ValueError(f"inputs must be a list of InputColumn, got {self.inputs!r}")
         object.__setattr__(self, "inputs", tuple(self.inputs))
+        if not isinstance(self.class_cuts, Sequence) or isinstance(self.class_cuts, str):
+            raise ValueError(f"class_cuts must be a list of numbers, got {self.class_cuts!r}")
+        object.__setattr__(self, "class_cuts", checked_class_cuts(self.class_cuts) if self.class_cuts else ())
         repeated = first_repeated(one.name for one in self.inputs)
         if repeated is not None:
             raise ValueError(f"the recipe has two columns named {repeated!r}")
@@ -186,6 +196,32 @@ class Recipe(Immutable):
     @cached_property
     def _missing_numbers(self) -> frozenset[str]:
         return frozenset(text.strip().lower() for text in self.missing_numbers)
+
+    @property
+    def class_labels(self) -> tuple[str, ...]:
+        """The intervals between the cut points of the class, in order; empty if there are no cut points."""
+        return interval_labels(self.class_cuts) if self.class_cuts else ()
+
+    def intervals_of(self, numbers: ArrayLike) -> list[str | None]:
+        """Return the class of each value of a numeric class.
+
+        Parameters
+        ----------
+        numbers : array of shape (rows,)
+            The values, NaN if missing.
+
+        Returns
+        -------
+        labels : list of str or None
+            The interval of each value, None if it is missing.
+
+        Examples
+        --------
+        >>> from tanbark import Recipe
+        >>> Recipe(class_cuts=[20, 35]).intervals_of([12, 20.5, 35, 36])
+        ['<= 20', '(20, 35]', '(20, 35]', '> 35']
+        """
+        return intervals_of(self.class_cuts, numbers)
 
     def names_with_decimal_comma(self, names: Sequence[str]) -> tuple[str, ...]:
         """Return those of the columns of a table that are known to have a decimal comma."""
@@ -223,6 +259,7 @@ class Recipe(Immutable):
             "decimal": self.decimal,
             "day_first": self.day_first,
             "inputs": [one.to_dict() for one in self.inputs],
+            **({"class_cuts": list(self.class_cuts)} if self.class_cuts else {}),
         }
 
     @classmethod

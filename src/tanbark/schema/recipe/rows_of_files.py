@@ -121,12 +121,41 @@ def class_labels(schema: Schema, values: Any, missing: Sequence[str], unreadable
     labels : list
         The class of each row, None if it is missing. It need not be a class of the schema.
     """
+    if schema.recipe is not None and schema.recipe.class_cuts:
+        return _class_intervals(schema.recipe, schema.class_name, values, missing, unreadable)
     name = schema.class_name
     rules = Recipe(missing=tuple(missing), missing_numbers=())
     raw = Texts(values, name) if is_text(values.type) else read_column(values, name)
     (read,) = read_input(rules, InputColumn(name, "category"), raw, Category(name, schema.classes), unreadable)
     labels = [*read.levels(), None]
     return [labels[at] for at in read.index().tolist()]
+
+
+def _class_intervals(
+    recipe: Recipe, name: str, values: Any, missing: Sequence[str], unreadable: UnreadableValues
+) -> list[Any]:
+    """Return the interval of each value of a numeric class; texts that name an interval stand for themselves."""
+    if not is_text(values.type):
+        return list(recipe.intervals_of(read_column(values, name).floats()))
+    texts = Texts(values, name).parsed
+    distinct = [str(text) for text in texts.distinct]
+    numbers = read_numbers(distinct, class_decimal(recipe))
+    labels: list[Any] = list(recipe.intervals_of(numbers))
+    rules = Recipe(missing=tuple(missing), missing_numbers=())
+    labels = [text if text in recipe.class_labels else label for text, label in zip(distinct, labels, strict=True)]
+    times = np.bincount(texts.position + 1, minlength=len(distinct) + 1)[1:].tolist()
+    wrong = {
+        text: n
+        for text, label, n in zip(distinct, labels, times, strict=True)
+        if label is None and not rules.is_missing(text)
+    }
+    unreadable.add(name, "numbers", sum(times), wrong)
+    return [[*labels, None][at] for at in texts.position.tolist()]
+
+
+def class_decimal(recipe: Recipe) -> str:
+    """Return the decimal separator of a class in text, which is not detected."""
+    return "," if recipe.decimal == "," else "."
 
 
 def _holds_text(column: Column) -> bool:

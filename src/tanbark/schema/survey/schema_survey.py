@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tanbark.messages import first_repeated, warn
+from tanbark.messages import first_repeated, suggestion, warn
 from tanbark.schema.encode.columns import Column
 from tanbark.schema.encode.encoder import Encoder
 from tanbark.schema.encode.modl import RowClasses
@@ -214,7 +214,8 @@ def _attributes(columns: pa.Schema, target: str, ignore: Sequence[str]) -> tuple
         raise ValueError(f"the table has two columns named {repeated!r}; rename one")
     for name in (target, *ignore):
         if name not in names:
-            raise ValueError(f"the table has no column {name!r}; its columns are {', '.join(map(repr, names))}")
+            instead = suggestion(name, names, f"its columns are {', '.join(map(repr, names))}")
+            raise ValueError(f"the table has no column {name!r}; {instead}")
     if target in ignore:
         raise ValueError(f"{target!r} is the class and cannot be ignored")
     rest = tuple(name for name in names if name != target and name not in ignore)

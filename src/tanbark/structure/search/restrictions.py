@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.messages import suggestion
+
 Flags = NDArray[np.bool_]
 
 
@@ -95,7 +97,8 @@ def _flags(names: Sequence[str], edges: Any, what: str) -> Flags:
             raise TypeError(f"{what} must be a list of pairs (parent, child) of names, got {edge!r} in it")
         for name in edge:
             if name not in names:
-                raise ValueError(f"{what} names the unknown node {name!r}; the nodes are {', '.join(map(repr, names))}")
+                instead = suggestion(name, names, f"the nodes are {', '.join(map(repr, names))}")
+                raise ValueError(f"{what} names the unknown node {name!r}; {instead}")
         if edge[0] == edge[1]:
             raise ValueError(f"{what} has an edge from {edge[0]!r} to itself")
         flags[names.index(edge[0]), names.index(edge[1])] = True
