@@ -28,7 +28,7 @@ def questions(model):
     names = ("predict_proba", "predict_log_proba", "score_samples", "explain")
     asked = {name: partial(getattr(model, name), holed) for name in names if hasattr(model, name)}
     if hasattr(model, "sample"):
-        asked["sample"] = lambda: np.column_stack(model.sample(20)).astype(float)
+        asked["sample"] = lambda: np.column_stack(model.sample(20, random_state=0)).astype(float)
     if hasattr(model, "network_"):
         asked["query"] = lambda: np.array([*model.network_.query("x1", {"x0": 1.0}).values()])
     return asked

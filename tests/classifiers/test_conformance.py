@@ -231,7 +231,7 @@ def test_a_row_that_no_class_can_have_made_gets_the_prior(classifier):
 @having("sample")
 def test_samples_look_like_the_table(classifier):
     X, y = mixed_table()
-    drawn, classes = classifier().fit(X, y).sample(500)
+    drawn, classes = classifier().fit(X, y).sample(500, random_state=0)
     assert drawn.shape == (500, 4)
     assert set(classes) <= {"a", "b", "c"}
     assert set(drawn[:, 0]) <= {"red", "green", "blue"}

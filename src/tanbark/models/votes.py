@@ -134,7 +134,7 @@ class Votes(Model):
         if (
             weights.dtype != np.float64
             or not (weights > 0).all()
-            or not weights.max() * len(weights) < MAX_TOTAL_WEIGHT
+            or not weights.max() < MAX_TOTAL_WEIGHT / len(weights)
         ):
             raise ValueError("the weights of its votes must be positive and finite")
         if any(network.tree is None for network in networks):
