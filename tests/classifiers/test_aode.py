@@ -1,5 +1,7 @@
 """AODE against plain counting, its own definition and Weka."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.special import softmax
@@ -178,4 +180,6 @@ def test_numbers_are_binned_and_predicted(bins, parameters):
 )
 def test_a_file_whose_tables_do_not_fit_is_damaged(tmp_path, monkeypatch, name, change):
     model = AODE().fit([[0, 1], [1, 0], [1, 1]], [0, 1, 1])
+    # Files of earlier versions hold the tables that follow from the counts.
+    model.model_ = replace(model.model_, estimator=None)
     assert_damaged_if_changed(model, name, change, tmp_path / "m", monkeypatch)
