@@ -164,7 +164,8 @@ class TableOptions:
             if not separator:
                 raise CommandError(f"--cut must have the form COL=A,B,... as in age=18,40,65, got {text!r}")
             if name not in names:
-                raise CommandError(f"--cut names {name!r}, which is not a column to learn from")
+                hint = suggestion(name, sorted(names), f"the columns are {listed(sorted(names), MAX_NAMES_LISTED)}")
+                raise CommandError(f"--cut names {name!r}, which is not a column to learn from; {hint}")
             if name in given:
                 raise CommandError(f"--cut names the column {name!r} twice; give all of its cut points at once")
             given[name] = [_number_or_text(value.strip()) for value in values.split(",")]

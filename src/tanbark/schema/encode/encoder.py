@@ -287,17 +287,18 @@ class Encoder(BaseEstimator):
             If `categorical`, `keep` or the given recipe has a column that the table does not have.
         """
         forced = self.forced_categories(names)
-        for name in self.keep:
-            if name not in names:
-                instead = suggestion(name, names, "").replace("did", "; did", 1)
-                raise ValueError(f"keep names the column {name!r}, which the table does not have{instead}")
         rules = self.coerce if isinstance(self.coerce, Recipe) else Recipe() if self.coerce else None
         given = self._given_bins
+        parts = {part_name(date, part) for date in names for part in DATE_PARTS}
+        for parameter, wanted, known in (("keep", self.keep, {*names}), ("bins", given, {*names, *parts})):
+            for name in wanted:
+                if name not in known:
+                    instead = suggestion(name, names, "")
+                    raise ValueError(
+                        f"{parameter} names the column {name!r}, which the table does not have"
+                        f"{'; ' if instead else ''}{instead}"
+                    )
         for name in given:
-            if name not in names and not any(name == part_name(date, part) for date in names for part in DATE_PARTS):
-                raise ValueError(
-                    f"bins names the column {name!r}, which the table does not have{suggestion(name, names)}"
-                )
             if name in forced:
                 raise ValueError(f"column {name!r} is declared categorical, so that it cannot be cut into intervals")
         no_dates = () if isinstance(self.categorical, str) else forced
