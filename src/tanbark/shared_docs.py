@@ -101,8 +101,9 @@ _SHARED = {
             The score to maximise: see `tanbark.scores`. "cmdl" is not a sum over families and is always searched
             greedily.
         {family_parameters}
-        ess : float, default=1.0
+        ess : float, default=10.0
             Equivalent sample size of the criterion and of the Dirichlet prior; also N0 of "softened" and m of "m".
+            Published experiments with the BDeu score often use 1, with which probabilities are usually worse.
         max_parents : int, default=None
             The maximum number of parents of a node, including the class; None means no limit.
         forbidden, required : lists of pairs (parent, child) of names, default=()

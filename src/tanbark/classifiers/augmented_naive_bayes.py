@@ -62,7 +62,7 @@ class AugmentedNaiveBayes(NetworkClassifier):
         search: str = "auto",
         criterion: str = "bdeu",
         parameters: str = "dirichlet",
-        ess: float = 1.0,
+        ess: float = 10.0,
         max_parents: int | None = None,
         forbidden: Any = (),
         required: Any = (),

@@ -48,12 +48,12 @@ PRINTED = Path(__file__).parent / "printed" / "sugahara2018.csv"
 
 METHODS: dict[str, Callable[..., CountsClassifier]] = {
     "Naive Bayes": NaiveBayes,
-    "GBN-CMDL": partial(BayesNet, criterion="cmdl", tabu=0),
+    "GBN-CMDL": partial(BayesNet, criterion="cmdl", ess=1.0, tabu=0),
     "BNC2P": BNC2P,
     "TAN-aCLL": partial(TAN, criterion="acll", ess=1.0),
-    "gGBN-BDeu": partial(BayesNet, search="greedy", tabu=0),
-    "GBN-BDeu": partial(BayesNet, search="exact"),
-    "ANB-BDeu": partial(AugmentedNaiveBayes, search="exact"),
+    "gGBN-BDeu": partial(BayesNet, search="greedy", ess=1.0, tabu=0),
+    "GBN-BDeu": partial(BayesNet, search="exact", ess=1.0),
+    "ANB-BDeu": partial(AugmentedNaiveBayes, search="exact", ess=1.0),
 }
 EXACT = "GBN-BDeu"
 """The network whose Markov blanket restricts the attributes of the "M" methods; it is its own "M" method."""
