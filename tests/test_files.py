@@ -21,6 +21,8 @@ from tanbark import AODE, KDB, TAN, AdditiveBN, AveragedTAN, BayesNet, BoostedBN
 from tanbark.classifiers import REGISTRY
 from tanbark.files import to_bytes
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*most of its probabilities are guesses")
+
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 CLASSIFIERS = [entry.classifier for entry in REGISTRY.values()]

@@ -80,7 +80,7 @@ def trained(model, rows, **how):
 def test_a_stream_is_the_batch_of_its_rows_under_the_schema_of_the_first(classifier):
     rows = stream()
     adapter = trained(classifier(), rows, warm_up=60)
-    schema = Encoder().fit(*frame_of(rows[:60])).schema_
+    schema = Encoder(bins="quantile").fit(*frame_of(rows[:60])).schema_
     X, y = frame_of(rows)
     batch = classifier(encoder=schema).fit(X, y)
     assert adapter.features_ == schema.names
@@ -102,7 +102,7 @@ def test_during_the_warm_up_the_model_is_the_one_of_all_rows_so_far(many):
     rows = stream()
     adapter = trained(NaiveBayes(), rows[:many], warm_up=60)
     X, y = frame_of(rows[:many])
-    batch = NaiveBayes(encoder=Encoder(max_levels=65_000)).fit(X, y)
+    batch = NaiveBayes(encoder=Encoder(bins="quantile", max_levels=65_000)).fit(X, y)
     expected = dict(zip(batch.classes_.tolist(), batch.predict_proba(X[-1:])[0]))
     assert adapter.predict_proba_one(rows[many - 1][0]) == pytest.approx(expected, rel=1e-12)
 

@@ -16,13 +16,15 @@ from sklearn.utils.validation import check_is_fitted
 
 import tanbark
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*most of its probabilities are guesses")
+
 PARAMETERS = {"parameters": "dirichlet", "ess": 10.0}
 EVERY = {"class_prior": None, "class_weight": None, "encoder": None, "n_jobs": None}
 NETWORK = {
     "search": "auto",
     "criterion": "bdeu",
     "parameters": "dirichlet",
-    "ess": 1.0,
+    "ess": 10.0,
     "max_parents": None,
     "forbidden": (),
     "required": (),

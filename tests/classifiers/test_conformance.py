@@ -22,6 +22,8 @@ from tanbark import KDB, TAN, AveragedTAN, BoostedBN, BoostedTables, Counts, Enc
 from tanbark.classifiers import REGISTRY
 from tanbark.datasets import iris
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*most of its probabilities are guesses")
+
 CLASSIFIERS = [entry.classifier for entry in REGISTRY.values()]
 every = pytest.mark.parametrize("classifier", CLASSIFIERS)
 

@@ -137,7 +137,7 @@ def test_a_shape_shows_dates_and_takes_dates_as_given():
 
 
 def test_sampled_rows_hold_dates_that_encode_to_their_codes():
-    schema = NaiveBayes().fit(X, Y).schema_
+    schema = NaiveBayes(encoder=Encoder(n_bins=5)).fit(X, Y).schema_
     codes = np.array([[0, 4, 255], *[[255] * 3] * 5], np.uint8)
     rows = schema.decode(codes, 0)
     assert isinstance(rows[0, 0], datetime.datetime)

@@ -12,6 +12,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tanbark import TAN, AugmentedNaiveBayes, BayesNet, Encoder, MarkovBlanketSelector, NaiveBayes
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*most of its probabilities are guesses")
+
 
 def table(rows=400):
     """Return a table of which the columns "near" and "far" alone say something of the class."""

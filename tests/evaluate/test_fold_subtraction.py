@@ -15,6 +15,8 @@ from tanbark.evaluate import METRICS, cross_validate
 from tanbark.evaluate.folds import Split, stratified_folds, stratified_share
 from tanbark.schema import Category, Encoder, Number, Schema
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*most of its probabilities are guesses")
+
 WORDS = np.array(["low", "mid", "high", "top"], object)
 
 MODELS = {

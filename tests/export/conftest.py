@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tanbark import KDB, TAN, Category, NaiveBayes, Network, Number, Schema
+from tanbark import KDB, TAN, Category, Encoder, NaiveBayes, Network, Number, Schema
 from tanbark.datasets import balance_scale, iris, lenses
 from tanbark.network import Structure
 
@@ -51,7 +51,7 @@ def make_networks():
     hostile = Schema([Category(name, HOSTILE[:2]) for name in HOSTILE[:-1]], HOSTILE, HOSTILE[-1])
     return {
         "naive Bayes": NaiveBayes().fit(*lenses()).network_,
-        "TAN of numbers": TAN().fit(*iris()).network_,
+        "TAN of numbers": TAN(encoder=Encoder(n_bins=5)).fit(*iris()).network_,
         "KDB": KDB(k=2).fit(*balance_scale()).network_,
         "class with parents": with_random_tables(middle, ((), (0,), (0,), (1, 2, 6), (6,), (4, 6), (1, 2))),
         "hostile": with_random_tables(hostile, (*((13,) if u % 2 else (u + 1, 13) for u in range(12)), (13,), ())),

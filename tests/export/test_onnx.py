@@ -56,8 +56,11 @@ def answers(model, X):
 
 def same_answers(model, X):
     label, probabilities = answers(model, X)
-    np.testing.assert_allclose(probabilities, model.predict_proba(X), rtol=0, atol=1e-12)
-    assert label.tolist() == model.predict(X).tolist()
+    expected = model.predict_proba(X)
+    np.testing.assert_allclose(probabilities, expected, rtol=0, atol=1e-12)
+    # Rounding errors decide between classes that are equally probable.
+    is_tied = np.diff(np.sort(expected, axis=1)[:, -2:]).ravel() < 1e-12
+    assert label[~is_tied].tolist() == model.predict(X)[~is_tied].tolist()
 
 
 @pytest.mark.parametrize("name", sorted(set(REGISTRY) - REFUSED))

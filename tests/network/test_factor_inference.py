@@ -10,6 +10,8 @@ from tanbark import BayesNet, Category, Network, Schema
 from tanbark.network import DrawnValuesWarning, Structure
 from tanbark.network import factor_inference as factors
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*most of its probabilities are guesses")
+
 SEEDS = range(40)
 
 

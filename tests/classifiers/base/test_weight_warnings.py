@@ -8,6 +8,8 @@ from tanbark import BayesNet, MarkovBlanketSelector
 from tanbark.classifiers import REGISTRY
 from tanbark.datasets import iris
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*most of its probabilities are guesses")
+
 LEARN_LITTLE = ("evidence-bn", "boosted-tables", "ensemble-bn", "forest-an", "aode", "bayes-net")
 LEARN_LITTLE += ("augmented-naive-bayes",)
 """Classifiers that lose their edges, or fall back to class frequencies, if the weights sum to 1."""

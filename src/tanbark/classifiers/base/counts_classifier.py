@@ -616,7 +616,7 @@ def settings_of(classifier: CountsClassifier) -> dict[str, Any]:
 
     >>> from tanbark import NaiveBayes
     >>> settings_of(NaiveBayes(class_prior=[0.5, 0.5]))
-    {'class_prior': [0.5, 0.5], 'ess': 1.0, 'parameters': 'dirichlet'}
+    {'class_prior': [0.5, 0.5], 'class_weight': None, 'ess': 1.0, 'parameters': 'dirichlet'}
     """
     params = classifier.get_params(deep=False)
     given = {name: value for name, value in params.items() if name not in ("encoder", "n_jobs")}
