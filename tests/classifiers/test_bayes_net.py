@@ -315,3 +315,13 @@ def test_a_table_with_more_cells_than_rows_is_reported_with_its_cure():
     with pytest.warns(UserWarning, match="guesses; set max_parents=3 or fewer"):
         BayesNet(criterion="bic", required=[(f"x{u}", "class") for u in range(4)]).fit(X, y)
     BayesNet(max_parents=3).fit(X, y)
+
+
+def test_a_column_without_a_known_value_is_no_parent():
+    X, y = table(rows=400)
+    X["nothing"] = pd.Series([None] * 400, dtype=object)
+    for kind in BOTH:
+        model = kind().fit(X, y)
+        assert all("nothing" not in above for above in model.network_.parents.values())
+        known = kind().fit(X.drop(columns="nothing"), y)
+        np.testing.assert_allclose(model.predict_proba(X), known.predict_proba(X.drop(columns="nothing")), rtol=1e-12)
