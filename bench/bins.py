@@ -19,7 +19,7 @@ from bench.tables import best, machine, seconds
 from tanbark import TAN, Encoder
 from tanbark.schema import Number
 
-MAX_ROWS = 2000
+MAX_ROWS = 1000
 CLASSIFIERS = ("TAN", "AODE", "AveragedTAN", "AdditiveBN", "KDB", "ForestAN", "BNC2P", "K2", "BayesNet", "NaiveBayes")
 SETTINGS = {"BayesNet": {"search": "greedy"}}
 ENCODERS = {"quantile": Encoder(bins="quantile"), "modl": Encoder(), "mdlp": Encoder(bins="mdlp")}
@@ -103,7 +103,7 @@ def main():
     paths = table_paths(given.data)
     with ProcessPoolExecutor(2) as pool:
         results = dict(zip(paths, pool.map(measure, paths.values()), strict=True))
-    lines = ["# Cut points of numbers", "", f"{machine()}. {HOW}", "", *lines_of(results), "", "## Time", ""]
+    lines = ["# Cut points of numbers", "", *machine(HOW), *lines_of(results), "", "## Time", ""]
     shown = ", ".join(f"{name} {seconds(time)}" for name, time in times.items())
     lines += [f"Fitting TAN to 1,000,000 rows of 30 numbers, one thread: {shown}, "]
     lines[-1] += f"a ratio of {times['modl'] / times['quantile']:.2f}."

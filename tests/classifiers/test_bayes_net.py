@@ -308,13 +308,24 @@ def test_a_table_with_more_cells_than_rows_is_reported_with_its_cure():
     y = X.sum(axis=1) % 4
     message = (
         r"'class' has 4 parents and a table of 1,024 cells for 600 rows, so that most of its probabilities are "
-        r"guesses; set criterion='bic' or max_parents=3 or fewer"
+        r"guesses; set criterion='bic'$"
     )
     with pytest.warns(UserWarning, match=message):
         BayesNet(required=[(f"x{u}", "class") for u in range(4)]).fit(X, y)
-    with pytest.warns(UserWarning, match="guesses; set max_parents=3 or fewer"):
+    with pytest.warns(UserWarning, match="guesses; require fewer edges"):
         BayesNet(criterion="bic", required=[(f"x{u}", "class") for u in range(4)]).fit(X, y)
     BayesNet(max_parents=3).fit(X, y)
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_the_limit_on_parents_that_a_warning_names_is_enough(kind):
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 4, (60, 6)), rng.integers(0, 2, 60)
+    with pytest.warns(UserWarning, match=r"criterion='bic' or max_parents=\d$") as caught:
+        kind(search="greedy", ess=1000.0, class_weight={0: 5, 1: 5}).fit(X, y)
+    message = str(caught[0].message)
+    assert " cells for 60 rows" in message
+    kind(search="greedy", ess=1000.0, max_parents=int(message[-1])).fit(X, y)
 
 
 def test_a_column_without_a_known_value_is_no_parent():

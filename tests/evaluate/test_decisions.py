@@ -65,6 +65,7 @@ def test_a_row_is_decided_alike_alone_and_among_others():
         ({("ant", "bee"): np.inf}, "the cost of predicting 'bee' for 'ant' must be a number .* got inf"),
         ({("ant", "bee"): "2"}, "the cost of predicting 'bee' for 'ant' must be a number .* got '2'"),
         ({("ant", "ant"): 2}, "a correct prediction costs nothing; leave out the cost of predicting 'ant' for itself"),
+        ([[0, 1], [1, 0]], "costs must be a dict from pairs"),
         ({"ant": 2}, "costs must map pairs .true class, predicted class. to numbers, got the key 'ant'"),
     ],
 )

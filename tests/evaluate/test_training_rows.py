@@ -53,3 +53,26 @@ def test_rows_without_a_class_are_left_out_as_in_training(rows):
     truth = model.schema_.encode_target(y)
     truth[:10] = NO_CLASS
     assert found(model, X, truth)
+
+
+@pytest.mark.parametrize("class_weight", ["balanced", {"no": 3, "yes": 0.7}])
+@pytest.mark.parametrize("classifier", [EvidenceBN, NaiveBayes, TAN])
+def test_weights_of_classes_do_not_hide_training_rows(rows, classifier, class_weight):
+    X, y = rows
+    model = classifier(class_weight=class_weight).fit(X, y)
+    truth = model.schema_.encode_target(y)
+    assert found(model, X, truth)
+    assert not found(model, X[1:], truth[1:])
+    assert not found(model, X, 1 - truth)
+
+
+def test_training_rows_are_found_with_their_weights(rows):
+    X, y = rows
+    weights = np.random.default_rng(2).random(80)
+    weights[:3] = 0
+    model = NaiveBayes().fit(X, y, weights)
+    codes, truth = model.encode(X), model.schema_.encode_target(y)
+    for each, expected in ((weights, True), (weights[::-1], False), (None, False)):
+        check = TrainingRowsCheck(model)
+        check.add(codes, truth, each)
+        assert check.found == expected

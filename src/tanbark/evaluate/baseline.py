@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import nan
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +54,7 @@ class Baseline:
         Baseline
         """
         shares = _shares(result)
-        commonest = int(shares.argmax())
+        commonest = most_frequent(shares, result.classes.tolist())
         return cls(str(result.classes.tolist()[commonest]), float(shares[commonest]), entropy(shares))
 
 
@@ -166,6 +168,11 @@ def constant_predictions(result: CrossValidation) -> CrossValidation:
         for fold in result.folds
     )
     return CrossValidation(result.classes, tuple(folds), result.repeats, 0)
+
+
+def most_frequent(counts: NDArray[np.number], classes: Sequence[Any]) -> int:
+    """Return the position of the most frequent class; of several, the one whose label comes first as text."""
+    return min(np.flatnonzero(counts == counts.max()).tolist(), key=lambda k: str(classes[k]))
 
 
 def entropy(shares: NDArray[np.float64]) -> float:

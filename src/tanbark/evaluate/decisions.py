@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from numbers import Real
 from typing import Any
 
@@ -69,13 +69,17 @@ def least_cost_classes(probabilities: Any, classes: Any, costs: Mapping[tuple[An
 
 def cost_matrix(classes: list[Any], costs: Mapping[tuple[Any, Any], float]) -> Array:
     """Return the cost of each prediction (second axis) for each true class (first axis); see `least_cost_classes`."""
+    if not isinstance(costs, Mapping):
+        raise ValueError(f"costs must be a dict from pairs (true class, predicted class) to numbers, got {costs!r}")
     place = {label: at for at, label in enumerate(classes)}
+    if len(place) < len(classes):
+        raise ValueError(f"classes must be distinct, got {first_values(classes)}")
     matrix = 1.0 - np.eye(len(classes))
     for pair, cost in costs.items():
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise ValueError(f"costs must map pairs (true class, predicted class) to numbers, got the key {pair!r}")
         for label in pair:
-            if label not in place:
+            if not isinstance(label, Hashable) or label not in place:
                 raise ValueError(
                     f"costs names {label!r}, which is not a class; the classes are {first_values(classes)}"
                 )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.evaluate.baseline import Baseline, BaselineComparison, Gain, entropy
+from tanbark.evaluate.baseline import Baseline, BaselineComparison, Gain, entropy, most_frequent
 from tanbark.evaluate.metrics import (
     MIN_LOG_PROBABILITY,
     ByConfidence,
@@ -282,7 +282,7 @@ class EvaluationAccumulator:
         Both are wrong on the rows of unknown classes, where they differ by 0.
         """
         support = confusion.sum(axis=1)
-        commonest = int(support.argmax())
+        commonest = most_frequent(support, self.classes.tolist())
         shares = support / support.sum()
         # The weight of rows that only the model classifies correctly, and of rows that only the baseline does.
         both = confusion[commonest, commonest]

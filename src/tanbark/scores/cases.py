@@ -87,7 +87,8 @@ class Cases(Nodes):
         distinct = rows.distinct
         arity = rows.schema.arity.astype(np.int64)
         is_missing = distinct.codes >= arity[:, None].astype(distinct.codes.dtype)
-        has_missing, is_empty = is_missing.any(axis=1), is_missing.all(axis=1)
+        has_missing = np.any(is_missing, axis=1)
+        is_empty = np.all(is_missing, axis=1)
         codes = np.minimum(distinct.codes, arity[:, None]).astype(np.uint16)
         # A column without a known value has one value. With levels that never occur, it would not be neutral as a
         # parent: the BDeu score of a family would improve, since its prior would be spread over more cells.

@@ -317,7 +317,7 @@ def test_with_costs_the_prediction_is_the_class_of_least_expected_cost(write, ru
 
     plain = np.array(["no", "yes"])[proba.argmax(axis=1)]
     assert (decided != plain).any()
-    assert f"accuracy {np.mean(decided == truth):.1%} on 40 rows" in result.stderr
+    assert f"accuracy of these decisions {np.mean(decided == truth):.1%} on 40 rows" in result.stderr
     words = f"mean cost {mean(decided):.3f} per row, {mean(plain):.3f} for the most probable class"
     assert f"predictions of least expected cost: {words}" in result.stderr
     told = json.loads(run("predict", "m.tanbark", name, "-o", "o.csv", "--cost", "no:yes=9", "--json").stdout)

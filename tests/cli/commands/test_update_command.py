@@ -511,3 +511,18 @@ def test_weights_that_make_no_sense_are_refused_and_change_nothing(write, run, t
     assert "has no column 'time'" in run("update", "m.tanbark", "new.csv", "--weight", "time", code=1).stderr
     assert "new.csv has no rows of positive none" in run("update", "m.tanbark", "new.csv", "--weight", "none").stdout
     assert (tmp_path / "m.tanbark").read_bytes() == before
+
+
+def test_learning_the_training_rows_again_is_reported(write, run, table, tmp_path):
+    write(table, tmp_path / "t.csv")
+    run("fit", "t.csv", "-t", "walk", "-m", "tan", "--cv", "0", "-o", "m.tanbark")
+    assert "had learned from, which now count twice" in run("update", "m.tanbark", "t.csv").stdout
+    assert "count twice" not in run("update", "m.tanbark", "t.csv").stdout
+
+
+def test_amounts_of_a_model_with_weights_are_weights(write, run, table, tmp_path):
+    write(table, tmp_path / "t.csv")
+    run("fit", "t.csv", "-t", "walk", "-m", "tan", "--class-weight", "yes=3", "--cv", "0", "-o", "m.tanbark")
+    total = sum(3 if label == "yes" else 1 for label in table.column("walk").to_pylist())
+    assert f"rows with a total weight of {total}" in run("show", "m.tanbark").stdout
+    assert f"a total weight of {total} before, {2 * total} now" in run("update", "m.tanbark", "t.csv").stdout

@@ -117,7 +117,7 @@ def test_a_decimal_comma_currencies_and_missing_prices_are_read(run, tmp_path):
     ("words", "sentence"),
     [
         (("-t", "city", "--bin-target", 3), "--bin-target needs a numeric class, but 'city' holds text"),
-        (("-t", "price", "--bin-target", 1), "--bin-target must be at least 2, got 1"),
+        (("-t", "price", "--bin-target", 1), "--bin-target must be from 2 to 30, got 1"),
         (("-t", "stock", "--bin-target", 3, "--categorical", "stock"), "--bin-target and --categorical both name"),
     ],
 )
@@ -144,3 +144,25 @@ def test_a_streamed_table_is_refused_too_and_read_into_memory_to_be_cut(run, mon
     assert error.startswith("error: the class 'stock' is a number with 40 different values")
     run("fit", "houses.parquet", "-t", "price", "-m", "tan", "--bin-target", 4)
     assert len(tanbark.load("houses.tanbark").classes_) == 4
+
+
+def test_schema_shows_the_columns_beside_a_numeric_class(run, houses):
+    said = run("schema", "houses.csv", "-t", "price").stdout
+    assert "'price' holds numbers rather than labels" in said
+    assert "tanbark fit --bin-target 4" in said
+    assert "city" in said
+
+
+def test_a_class_with_decimal_commas_is_refused_until_it_is_read_as_numbers(run, houses):
+    houses.to_csv("comma.csv", sep=";", decimal=",", index=False)
+    error = run("fit", "comma.csv", "-t", "price", "-m", "tan", code=1).stderr
+    assert error == "error: the class 'price' holds numbers with a decimal comma; read them with --decimal ,\n"
+    run("fit", "comma.csv", "-t", "price", "-m", "tan", "--decimal", ",", "--bin-target", "3", "-o", "comma.tanbark")
+    assert len(tanbark.load("comma.tanbark").classes_) == 3
+
+
+def test_the_baseline_of_classes_that_are_equally_frequent_is_the_same_everywhere(run, houses):
+    del houses
+    words = ["houses.csv", "-t", "price", "-m", "tan", "--bin-target", "4", "-o", "m.tanbark", "--json"]
+    fitted = json.loads(run("fit", *words).stdout)["cross_validation"]["baseline"]["class"]
+    assert json.loads(run("evaluate", "m.tanbark", "houses.csv", "--json").stdout)["baseline"]["class"] == fitted

@@ -49,9 +49,12 @@ def test_other_weights_are_refused_with_their_row(values, what):
 def test_class_weights_are_balanced_or_numbers_by_label():
     assert class_weight_setting(["balanced"]) == "balanced"
     assert class_weight_setting(["a=b=2", "c=0.5"]) == {"a=b": 2.0, "c": 0.5}
-    for wrong in (["a"], ["a="], ["a=x"], ["balanced", "a=2"]):
+    for wrong in (["a"], ["a="], ["a=x"]):
         with pytest.raises(CommandError, match=r"^--class-weight must be balanced, or LABEL=WEIGHT \(repeatable\)"):
             class_weight_setting(wrong)
+    assert class_weight_setting(["Balanced"]) == "balanced"
+    with pytest.raises(CommandError, match=r"^--class-weight balanced sets the weights of all classes"):
+        class_weight_setting(["balanced", "a=2"])
     with pytest.raises(CommandError, match=r"^--class-weight names 'a' twice$"):
         class_weight_setting(["a=1", "a=2"])
 

@@ -10,7 +10,8 @@ from sklearn.model_selection import GridSearchCV
 import tanbark
 from tanbark import TAN, Counts, Encoder, EvidenceBN, NaiveBayes, Stream
 from tanbark.classifiers.registry import REGISTRY
-from tanbark.schema import Category
+from tanbark.schema import Category, Recipe
+from tanbark.schema.recipe.recipe import InputColumn
 
 RNG = np.random.default_rng(0)
 ROWS = 300
@@ -162,6 +163,11 @@ def test_a_grid_search_chooses_bins():
         ({"age": [np.nan]}, "the cut points of column 'age' must be finite and ascending"),
         ({"age": ["x"]}, r"the cut points of column 'age' must be numbers, got \['x'\]"),
         ({"city": [1]}, "column 'city' does not hold numbers, so that it cannot be cut into intervals"),
+        ({"age": [10**400]}, "a cut point of column 'age' is too large"),
+        (
+            {"age (month)": [3]},
+            "bins names the column 'age \\(month\\)', which is not learned from; the columns are 'age'",
+        ),
         ({"seen": [3]}, "column 'seen' holds dates, but got 3; give a date such as"),
     ],
 )
@@ -175,7 +181,15 @@ def test_invalid_bins_raise_in_memory_and_streamed_and_change_nothing(bins, mess
         Counts.from_batches(pa.Table.from_pandas(PEOPLE.assign(y=CLASSES)), "y", encoder=Encoder(bins=bins))
 
 
+def test_dates_that_are_left_out_cannot_have_bins():
+    with pytest.raises(ValueError, match="bins names the column 'seen', which is not learned from"):
+        Encoder(dates="ignore", bins={"seen": 4}).fit(PEOPLE, CLASSES)
+
+
 def test_a_column_cannot_have_bins_and_be_categorical():
+    for categorical in (Encoder(categorical="all"), Encoder(coerce=Recipe(inputs=(InputColumn("age", "category"),)))):
+        with pytest.raises(ValueError, match="column 'age' is declared categorical, so that it cannot be cut"):
+            categorical.set_params(bins={"age": [3]}).fit(PEOPLE, CLASSES)
     with pytest.raises(ValueError, match="column 'age' is declared categorical, so that it cannot be cut"):
         Encoder(categorical=["age"], bins={"age": [3]}).fit(PEOPLE, CLASSES)
 

@@ -78,24 +78,37 @@ def search_network(classifier: Any, counts: Counts, rows: Rows, class_above_all:
             n_jobs=classifier.n_jobs,
             progress=progress,
         )
-    _warn_of_large_tables(classifier, counts.schema, structure, float(rows.each.sum()))
+    _warn_of_large_tables(classifier, counts.schema, structure, rows)
     return scored_network(classifier, counts, rows, structure, score.total(cases, structure), search)
 
 
-def _warn_of_large_tables(classifier: Any, schema: Schema, structure: Structure, rows: float) -> None:
-    """Warn if a node has a table with more cells than there are rows."""
+def _warn_of_large_tables(classifier: Any, schema: Schema, structure: Structure, rows: Rows) -> None:
+    """Warn if a node with at least two parents has a table with more cells than there are rows."""
+    n_rows = int((rows.each > 0).sum())
     arity = [*schema.arity.tolist(), len(schema.classes)]
     cells = [math.prod(arity[v] for v in (node, *above)) for node, above in enumerate(structure.parents)]
-    node = int(np.argmax(cells))
-    if cells[node] <= rows or len(structure.parents[node]) < 2:
+    large = [node for node, above in enumerate(structure.parents) if len(above) > 1 and cells[node] > n_rows]
+    if not large:
         return
+    node = max(large, key=cells.__getitem__)
     names = (*schema.names, schema.class_name)
-    cures = ["criterion='bic'"] if classifier.criterion != "bic" else []
-    cures += [f"max_parents={len(structure.parents[node]) - 1} or fewer"]
+    cures = [] if classifier.criterion == "bic" else ["criterion='bic'"]
+    if not classifier.required:
+        cures.append(f"max_parents={min(_parents_that_fit(v, structure, arity, n_rows) for v in large)}")
     warn(
         f"{names[node]!r} has {len(structure.parents[node])} parents and a table of {cells[node]:,} cells for "
-        f"{counted(rows, 'row')}, so that most of its probabilities are guesses; set {' or '.join(cures)}"
+        f"{counted(n_rows, 'row')}, so that most of its probabilities are guesses; "
+        + (f"set {' or '.join(cures)}" if cures else "require fewer edges")
     )
+
+
+def _parents_that_fit(node: int, structure: Structure, arity: list[int], n_rows: int) -> int:
+    """Return how many of the parents of a node, those with the most values first, a table for the rows can have."""
+    cells, fitting = arity[node], 0
+    for size in sorted((arity[v] for v in structure.parents[node]), reverse=True):
+        cells *= size
+        fitting += cells <= n_rows
+    return max(fitting, 1)
 
 
 def scored_network(

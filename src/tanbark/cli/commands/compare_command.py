@@ -393,7 +393,7 @@ def _print_advice(
     for name, why in selection.comparison.failures.items():
         console.print(f"{name} failed: {advice(why)}", style="red")
     for note in notes:
-        console.print(f"note: {note}", style="yellow")
+        console.print(f"note: {note}", style="yellow", soft_wrap=True)
     console.print()
     for sentence in selection.recommendation.sentences:
         console.print(sentence)

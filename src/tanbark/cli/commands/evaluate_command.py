@@ -96,7 +96,7 @@ def evaluate(
                 codes, truth = fitted.encode(X), found.codes(y)
                 log_probabilities = fitted.model_.log_posterior(codes, fitted.n_jobs)
                 found.add(log_probabilities, truth, weights)
-                training.add(codes, truth)
+                training.add(codes, truth, weights)
                 if costs:
                     spent.add(np.exp(log_probabilities), truth, weights)
                 read += X.num_rows

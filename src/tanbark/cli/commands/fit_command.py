@@ -234,7 +234,7 @@ def fit(
     leaking = map(str, leaking_columns(result.row_counts))
     notes = [advice(note) for note in [*found, *result.notes, *leaking, *folder_column_notes(source)]]
     for note in notes:
-        console.print(f"note: {note}", style="yellow")
+        console.print(f"note: {note}", style="yellow", soft_wrap=True)
     validation = _validate(console, request, result, cv)
     if validation is not None:
         notes += _print_validation(console, validation, weight)
@@ -415,7 +415,7 @@ def _print_validation(console: Console, validation: CrossValidation, weight: str
         style="dim",
     )
     for note in found.notes:
-        console.print(f"note: {note}", style="yellow")
+        console.print(f"note: {note}", style="yellow", soft_wrap=True)
     return list(found.notes)
 
 

@@ -130,7 +130,10 @@ def predict(
         return
     console = err()
     if share is not None:
-        console.print(f"accuracy {percent(share)} on {counted(tally.labelled, 'row')} with a known {rows.target}")
+        decided = "" if tally.costs is None else " of these decisions"
+        console.print(
+            f"accuracy{decided} {percent(share)} on {counted(tally.labelled, 'row')} with a known {rows.target}"
+        )
     if tally.costs is not None:
         measured = f": mean cost {tally.costs.mean:.3f} per row"
         measured += f", {tally.costs.mean_of_most_probable:.3f} for the most probable class"

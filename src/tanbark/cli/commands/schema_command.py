@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from tanbark.atomic_write import replacing
 from tanbark.cli.input.fit_from_rows import explaining_column_errors
-from tanbark.cli.input.input_columns import Columns, TableOptions, files_read, source_notes
+from tanbark.cli.input.input_columns import Columns, TableOptions, files_read, free_name, source_notes
 from tanbark.cli.input.options import (
     READING_OPTIONS,
     Categorical,
@@ -107,7 +108,18 @@ def schema(
         warnings.simplefilter("always")
         columns = Columns.of(source, options, needs_target=False)
         with explaining_column_errors():
-            counts = _counts(source, columns, bar)
+            try:
+                counts = _counts(source, columns, bar)
+            except ValueError as error:
+                if not columns.has_target or "continuous" not in str(error):
+                    raise
+                notes.append(
+                    f"{columns.target!r} holds numbers rather than labels; to predict it, cut it into intervals with "
+                    "tanbark fit --bin-target 4"
+                )
+                ignored = (*columns.ignore, columns.target)
+                columns = replace(columns, ignore=ignored, target=free_name(source.schema.names), has_target=False)
+                counts = _counts(source, columns, bar)
         from tanbark.evaluate import leaking_columns
 
         leaking = leaking_columns(counts) if columns.has_target else ()

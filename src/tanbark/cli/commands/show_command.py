@@ -80,7 +80,6 @@ def show(
 
 
 def _show_settings(console: Console, path: Path, model: CountsClassifier) -> None:
-    import numpy as np
     from rich.table import Table
     from rich.text import Text
 
@@ -89,8 +88,9 @@ def _show_settings(console: Console, path: Path, model: CountsClassifier) -> Non
     from tanbark.schema import Encoder
 
     entry = next(e for e in REGISTRY.values() if e.classifier is type(model))
-    rows = float(model.counts_.class_counts.sum())
-    prior = np.exp(model.class_log_prior_)
+    counts = model.counts_.class_counts
+    total = float(counts.sum())
+    weighted = model.class_weight is not None or counts.dtype.kind == "f"
     given = model.get_params(deep=False)
     encoder = model.usable_encoder()
     if model.encoder is not None and isinstance(encoder, Encoder):
@@ -100,8 +100,9 @@ def _show_settings(console: Console, path: Path, model: CountsClassifier) -> Non
     grid = Table.grid(padding=(0, 3, 0, 0))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
-    grid.add_row("learned from", counted(round(rows, 1), "row"))
-    shares = [f"{label} {percent(float(p))}" for label, p in zip(model.schema_.classes, prior, strict=True)]
+    rows = f"rows with a total weight of {total:,.10g}" if weighted else counted(total, "row")
+    grid.add_row("learned from", rows)
+    shares = [f"{label} {percent(count / total)}" for label, count in zip(model.schema_.classes, counts, strict=True)]
     grid.add_row("class", Text.assemble((model.schema_.class_name, "bold"), ": ", ", ".join(shares)))
     grid.add_row("settings", ", ".join(settings))
     if hasattr(model, "log_score_"):

@@ -136,7 +136,13 @@ def _update(
             lack += "" if weight is None else f" of positive {weight}"
             return _nothing(console, f"{source.name} has no rows{lack}; {model} is unchanged")
         bar("learning", 0, None, f"{pending.rows:,} rows")
+        learned = fitted.counts_
         pending.apply()
+        if half_life is None and fitted.counts_ == learned * 2:
+            read.notes.append(
+                "these are the rows that the model had learned from, which now count twice; their accuracy is not that "
+                "of new rows"
+            )
         if chunk_id is not None:
             fitted.chunk_ids_ = (*fitted.chunk_ids_, chunk_id)
         written = to_bytes(fitted.set_params(n_jobs=threads))
@@ -222,6 +228,7 @@ class Snapshot:
     """The amount of data that a model has learned, its schema and its edges."""
 
     rows: float
+    is_weighted: bool
     schema: Schema
     edges: frozenset[tuple[str, ...]]
     """The two ends of each edge, sorted; followed by the class if each class has its own tree."""
@@ -229,7 +236,9 @@ class Snapshot:
     @classmethod
     def of(cls, model: CountsClassifier) -> Snapshot:
         """Return a snapshot of a model."""
-        return cls(model.counts_.class_counts.sum().item(), model.schema_, frozenset(_edges(model)))
+        counts = model.counts_.class_counts
+        is_weighted = model.class_weight is not None or counts.dtype.kind == "f"
+        return cls(counts.sum().item(), is_weighted, model.schema_, frozenset(_edges(model)))
 
 
 def _print_changes(
@@ -242,7 +251,10 @@ def _print_changes(
     kept = read.pending.former_weight
     left = "" if kept == 1.0 else f", which now count as {_number(before.rows * kept)}"
     chunk = "" if chunk_id is None else f" with the chunk {chunk_id!r}"
-    rows = f": {_number(before.rows)} rows before{left}, {_number(after.rows)} now{chunk}"
+    amounts = f"{_number(before.rows)} rows before{left}, {_number(after.rows)} now"
+    if after.is_weighted:
+        amounts = f"a total weight of {_number(before.rows)} before{left}, {_number(after.rows)} now"
+    rows = f": {amounts}{chunk}"
     console.print(Text.assemble((str(model), "bold"), rows), soft_wrap=True)
     grid = Table.grid(padding=(0, 3, 0, 0))
     grid.add_column(style="dim", no_wrap=True)

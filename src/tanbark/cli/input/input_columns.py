@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tanbark.cli.input.numeric_class import MAX_NUMERIC_CLASSES
 from tanbark.cli.input.options import BIN_METHODS, DATE_COLUMNS, chosen_value
 from tanbark.cli.input.stdin import STDIN, STDIN_KINDS, STDIN_NAME, copy_stdin
 from tanbark.cli.input.weights_and_costs import row_weights
@@ -169,6 +170,8 @@ class TableOptions:
             if name in given:
                 raise CommandError(f"--cut names the column {name!r} twice; give all of its cut points at once")
             given[name] = [_number_or_text(value.strip()) for value in values.split(",")]
+            if "" in given[name]:
+                raise CommandError(f"--cut {text} has an empty cut point; give numbers separated by commas")
         if given and chosen_value("bins", self.bins, BIN_METHODS) != "auto":
             raise CommandError(
                 f"--cut sets the bins of single columns and needs --bins auto for the others, got --bins {self.bins}"
@@ -226,13 +229,13 @@ class Columns:
         names = source.schema.names
         rules, usual_target = options.rules
         found = _class_column(names, options.target or usual_target, source, needs_target)
-        target = _free_name(names) if found is None else found
+        target = free_name(names) if found is None else found
         with_comma = {*rules.names_with_decimal_comma(names)} - {target}
         if with_comma:
             source.read_as_text(with_comma)
         _check(names, target, options, source)
-        if options.bin_target is not None and options.bin_target < 2:
-            raise CommandError(f"--bin-target must be at least 2, got {options.bin_target}")
+        if options.bin_target is not None and not 2 <= options.bin_target <= MAX_NUMERIC_CLASSES:
+            raise CommandError(f"--bin-target must be from 2 to {MAX_NUMERIC_CLASSES}, got {options.bin_target}")
         if options.bin_target is not None and target in (options.categorical or ()):
             raise CommandError(f"--bin-target and --categorical both name the class {target!r}; use one")
         unknown = next((one.name for one in rules.inputs if one.name not in names), None)
@@ -282,7 +285,7 @@ class Columns:
 
         recipe = self.encoder.coerce
         assert isinstance(recipe, Recipe)
-        numbers = None if self.labels else numeric_class(table.column(self.target), recipe)
+        numbers = None if self.labels else numeric_class(table.column(self.target), recipe, self.target)
         if self.bin_target is None:
             self.check_classes(() if numbers is None else numbers.tolist())
             return self
@@ -307,7 +310,7 @@ class Columns:
         X = table.drop_columns(list(dict.fromkeys([self.target, *self.ignore])))
         y, recipe = table.column(self.target), self.encoder.coerce
         if isinstance(recipe, Recipe) and recipe.class_cuts:
-            numbers = numeric_class(y, recipe)
+            numbers = numeric_class(y, recipe, self.target)
             assert numbers is not None
             y = pa.chunked_array([pa.array(recipe.intervals_of(numbers), pa.string())])
         return X, nw.from_native(y, series_only=True).alias(self.target)
@@ -359,7 +362,7 @@ def _described(source: Source, names: list[str], subject: str | None = None) -> 
     return f"{subject or source.name} has {listed(names, MAX_NAMES_LISTED)}{sheet}"
 
 
-def _free_name(names: list[str]) -> str:
+def free_name(names: list[str]) -> str:
     """Return a name for a class that is not among the names of columns."""
     name = USUAL_TARGETS[0]
     while name in names:
@@ -387,6 +390,10 @@ def _check(names: list[str], target: str, options: TableOptions, source: Source)
             if name == target and option != "categorical":
                 cannot = "be ignored" if option == "ignore" else f"have the option --{option}"
                 raise CommandError(f"{name!r} is the class and cannot {cannot}")
+            if option == "weight" and name in (*ignored, *group):
+                raise CommandError(
+                    f"--{'group' if name in group else 'ignore'} and --weight both name the column {name!r}; use one"
+                )
             if option in ("keep", "categorical") and name in (*ignored, *weight):
                 other = "ignore" if name in ignored else "weight"
                 raise CommandError(f"--{other} and --{option} both name the column {name!r}; use one")

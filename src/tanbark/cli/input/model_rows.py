@@ -158,9 +158,8 @@ class ModelRows:
         if name is None:
             return
         if name not in self.rows.names:
-            raise CommandError(
-                f"{self.rows.source.name} has no column {name!r}; it has {listed(self.rows.names, MAX_NAMES_LISTED)}"
-            )
+            instead = suggestion(name, self.rows.names, f"it has {listed(self.rows.names, MAX_NAMES_LISTED)}")
+            raise CommandError(f"{self.rows.source.name} has no column {name!r}; {instead}")
         if name == self.target:
             raise CommandError(f"{name!r} is the class and cannot have the option --weight")
 

@@ -20,10 +20,11 @@ MAX_NUMERIC_CLASSES = 30
 """Whole numbers with more distinct values are measurements or counts rather than labels of classes."""
 
 
-def numeric_class(values: pa.ChunkedArray, recipe: Recipe) -> NDArray[np.float64] | None:
+def numeric_class(values: pa.ChunkedArray, recipe: Recipe, target: str) -> NDArray[np.float64] | None:
     """Return the numbers of a class column, NaN if missing, or None if it does not hold numbers.
 
-    Texts are numbers if all of them are, and none has leading zeros as codes have.
+    Texts are numbers if all of them are, and none has leading zeros as codes have. Raise CommandError if there are many
+    that are numbers with a decimal comma, which must be asked for.
     """
     import numpy as np
     import pyarrow as pa
@@ -42,6 +43,8 @@ def numeric_class(values: pa.ChunkedArray, recipe: Recipe) -> NDArray[np.float64
     texts = encoded.dictionary.to_pylist()
     numbers = read_numbers(texts, class_decimal(recipe))
     if not texts or np.isnan(numbers).any() or any(map(has_leading_zeros, texts)):
+        if len(texts) > MAX_NUMERIC_CLASSES and not np.isnan(read_numbers(texts, ",")).any():
+            raise CommandError(f"the class {target!r} holds numbers with a decimal comma; read them with --decimal ,")
         return None
     places = pc.fill_null(encoded.indices, len(texts)).to_numpy(zero_copy_only=False)
     of_rows: NDArray[np.float64] = np.append(numbers, np.nan)[places]
@@ -69,7 +72,10 @@ def class_cuts(numbers: NDArray[np.float64] | None, n_classes: int, target: str)
     from tanbark.schema.encode.quantiles import quantile_cuts
 
     if numbers is None:
-        raise CommandError(f"--bin-target needs a numeric class, but {target!r} holds text")
+        raise CommandError(
+            f"--bin-target needs a numeric class, but {target!r} holds text; if only some values are not numbers, name "
+            "them with --missing"
+        )
     known = numbers[~np.isnan(numbers)]
     if np.isinf(known).any():
         raise CommandError(f"the class {target!r} holds an infinite number; remove the row or correct it")

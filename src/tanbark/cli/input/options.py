@@ -207,7 +207,7 @@ Cut = Annotated[
     typer.Option(
         "--cut",
         metavar="COL=A,B,...",
-        help="Cut points of a column, such as age=18,40,65, or its number of quantile bins, such as age=8. Repeatable.",
+        help="Cut points of a column, such as age=18,40,65, or seen=2024-01-01,2024-07-01 for dates. Repeatable.",
     ),
 ]
 MaxLevels = Annotated[int, typer.Option(help="Maximum levels per column; beyond it the rarest are merged.")]

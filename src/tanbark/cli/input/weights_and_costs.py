@@ -67,7 +67,9 @@ def _number(value: Any, decimal: str | None) -> float:
 
 def class_weight_setting(given: Sequence[str]) -> Any:
     """Return the parameter `class_weight` that the options --class-weight describe; labels are texts."""
-    if list(given) == [BALANCED]:
+    if BALANCED in [text.lower() for text in given]:
+        if len(given) > 1:
+            raise CommandError(f"--class-weight {BALANCED} sets the weights of all classes; leave the others out")
         return BALANCED
     weights = {}
     for text in given:

@@ -230,8 +230,10 @@ def with_option_names(message: str) -> str:
     message = message.replace("cut y into bins", "cut it into intervals with --bin-target 4")
     message = re.sub(r"\b(encoding|sheet)=", r"--\1", message)
     message = re.sub(r"\bmissing=(?!\w|['\"(\[])", "--missing", message)
-    message = re.sub(r"; set criterion='(\w+)'", r"; use --set criterion=\1", message)
-    message = re.sub(r"(; set| or) max_parents=(\d+) or fewer", r"\1 --set max_parents=\2 or fewer", message)
+    message = message.replace("bins names the column", "--cut names the column")
+    message = re.sub(r"; set criterion='(\w+)'", r"; use tanbark fit --set criterion=\1", message)
+    message = re.sub(r"; set max_parents=(\d+)$", r"; use tanbark fit --set max_parents=\1", message)
+    message = re.sub(r" or max_parents=(\d+)$", r" or --set max_parents=\1", message)
     return re.sub(r"\bsearch='(\w+)'", r"--set search=\1", message)
 
 

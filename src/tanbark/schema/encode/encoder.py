@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
-from tanbark.messages import suggestion, warn
+from tanbark.messages import first_values, suggestion, warn
 from tanbark.schema.encode.binning import Binning
 from tanbark.schema.encode.columns import UNKNOWN, Category, Column, Number
 from tanbark.schema.encode.modl import MAX_INTERVALS, RowClasses
@@ -252,6 +252,7 @@ class Encoder(BaseEstimator):
             self.column(name, raw, name in forced, table.rows, weights, classes)
             for name, raw in zip(prepared.names or names, prepared.columns, strict=True)
         )
+        self.check_given_bins(columns)
         if recipe is not None:
             columns = with_sources(columns, recipe)
         labels, named = tuple(target.labels.tolist()), table.names is not None
@@ -298,9 +299,6 @@ class Encoder(BaseEstimator):
                         f"{parameter} names the column {name!r}, which the table does not have"
                         f"{'; ' if instead else ''}{instead}"
                     )
-        for name in given:
-            if name in forced:
-                raise ValueError(f"column {name!r} is declared categorical, so that it cannot be cut into intervals")
         no_dates = () if isinstance(self.categorical, str) else forced
         keep = (*self.keep, *given)
         return Detector(rules, self.dates, names, forced, no_dates, self.identifiers == "drop", keep)
@@ -337,8 +335,9 @@ class Encoder(BaseEstimator):
             The schema of the column.
         """
         is_given = name in self._given_bins
-        if is_given and not raw.is_numeric:
-            raise ValueError(f"column {name!r} does not hold numbers, so that it cannot be cut into intervals")
+        if is_given and (forced or not raw.is_numeric):
+            reason = "is declared categorical" if forced else "does not hold numbers"
+            raise ValueError(f"column {name!r} {reason}, so that it cannot be cut into intervals")
         automatic = isinstance(self.categorical, str) and raw.few_whole and not is_given
         if forced or automatic or not raw.is_numeric:
             return self._category(name, raw, rows, weights)
@@ -402,6 +401,15 @@ class Encoder(BaseEstimator):
                     raise ValueError(f"bins[{name!r}] must be from 1 to {MAX_GIVEN_BINS:,} bins, got {given}")
             elif not isinstance(given, list | tuple | np.ndarray) or not len(given):
                 raise ValueError(f"bins[{name!r}] must be a list of cut points or a number of bins, got {given!r}")
+
+    def check_given_bins(self, columns: Collection[Column]) -> None:
+        """Raise ValueError if bins are given for a column that is not in the schema, such as one that is left out."""
+        known = [column.name for column in columns]
+        for name in self._given_bins:
+            if name not in known:
+                raise ValueError(
+                    f"bins names the column {name!r}, which is not learned from; the columns are {first_values(known)}"
+                )
 
     def forced_categories(self, names: tuple[str, ...]) -> set[str]:
         """Return the names of the columns that the user declared categorical.
@@ -472,12 +480,12 @@ def _given_cuts(name: str, given: Sequence[Any], is_date: bool) -> tuple[float, 
     >>> _given_cuts("seen", ["1970-01-02", "1970-01-03"], True)
     (1.0, 2.0)
     """
-    if is_date:
-        cuts = tuple(days_of(cut, name) for cut in given)
-    elif all(isinstance(cut, Real) and not isinstance(cut, bool) for cut in given):
-        cuts = tuple(map(float, given))
-    else:
-        raise ValueError(f"the cut points of column {name!r} must be numbers, got {list(given)}")
+    try:
+        if not is_date and not all(isinstance(cut, Real) and not isinstance(cut, bool) for cut in given):
+            raise ValueError(f"the cut points of column {name!r} must be numbers, got {list(given)}")
+        cuts = tuple(days_of(cut, name) if is_date else float(cut) for cut in given)
+    except OverflowError:
+        raise ValueError(f"a cut point of column {name!r} is too large") from None
     if not np.isfinite(cuts).all() or any(low >= high for low, high in pairwise(cuts)):
         raise ValueError(f"the cut points of column {name!r} must be finite and ascending, got {list(given)}")
     return cuts

@@ -199,6 +199,7 @@ class Survey:
         for name in names:
             raw, weights, codes = found[name]
             columns += (self.encoder.column(name, raw, name in forced, rows, weights, RowClasses(codes, len(labels))),)
+        self.encoder.check_given_bins(columns)
         if recipe is not None:
             columns = with_sources(columns, recipe)
         classes = as_labels(labels)
