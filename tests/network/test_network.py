@@ -264,3 +264,11 @@ def test_tables_of_the_wrong_shape_are_refused(random_table):
     network = network_of(random_table, TREES[0])
     with pytest.raises(ValueError, match="shape"):
         Network(network.schema, Structure.augmented(TREES[1]), network.log_tables)
+
+
+@pytest.mark.parametrize("seed", ["x", -1, 1.5])
+def test_an_invalid_seed_is_refused(seed):
+    rng = np.random.default_rng(0)
+    model = TAN().fit(rng.integers(0, 2, (30, 2)), rng.integers(0, 2, 30))
+    with pytest.raises(ValueError, match="random_state must be a whole number of at least 0, a Generator or None, got"):
+        model.sample(3, random_state=seed)

@@ -413,7 +413,12 @@ class Network(Immutable):
         {sample_options}
         """
         check_sample_options(n, as_frame)
-        rng = np.random.default_rng(random_state)
+        try:
+            rng = np.random.default_rng(random_state)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"random_state must be a whole number of at least 0, a Generator or None, got {random_state!r}"
+            ) from None
         codes, classes = self.sample_codes(int(n), rng)
         return sampled_rows(self.schema, codes, classes, rng, as_frame)
 
