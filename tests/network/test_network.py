@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.special import logsumexp, softmax
 
-from tanbark import TAN, Category, Counts, Encoder, Network, Number, Schema
+from tanbark import TAN, AveragedTAN, Category, Counts, Encoder, Network, Number, Schema
 from tanbark.network import Structure
 from tanbark.parameters import tree_tables
 
@@ -269,6 +269,7 @@ def test_tables_of_the_wrong_shape_are_refused(random_table):
 @pytest.mark.parametrize("seed", ["x", -1, 1.5])
 def test_an_invalid_seed_is_refused(seed):
     rng = np.random.default_rng(0)
-    model = TAN().fit(rng.integers(0, 2, (30, 2)), rng.integers(0, 2, 30))
-    with pytest.raises(ValueError, match="random_state must be a whole number of at least 0, a Generator or None, got"):
-        model.sample(3, random_state=seed)
+    for classifier in (TAN(), AveragedTAN()):
+        model = classifier.fit(rng.integers(0, 2, (30, 2)), rng.integers(0, 2, 30))
+        with pytest.raises(ValueError, match="random_state must be a whole number of at least 0, a Generator or None"):
+            model.sample(3, random_state=seed)

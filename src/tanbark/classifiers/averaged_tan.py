@@ -19,7 +19,7 @@ from tanbark.models.tree_average import DrawnTreesWarning, TreeAverage
 from tanbark.network import Network
 from tanbark.parameters import pair_ratios
 from tanbark.schema import Encoder, Schema
-from tanbark.schema.encode.sampled_rows import check_sample_options, sampled_rows
+from tanbark.schema.encode.sampled_rows import check_sample_options, generator_of, sampled_rows
 from tanbark.structure import attributes_by_information, bdeu_weights_by_class
 
 __all__ = ["AveragedTAN", "DrawnTreesWarning"]
@@ -217,7 +217,7 @@ class AveragedTAN(CountsClassifier):
         check_is_fitted(self)
         model = self.model_
         check_sample_options(n, as_frame)
-        rng = np.random.default_rng(random_state)
+        rng = generator_of(random_state)
         codes, classes = model.sample(int(n), rng)
         return sampled_rows(model.schema, codes, classes, rng, as_frame)
 

@@ -22,7 +22,7 @@ from tanbark.network.tables import SparseTable
 from tanbark.network.tree_inference import Tree
 from tanbark.schema import Category, Number, Schema
 from tanbark.schema.encode.columns import Codes
-from tanbark.schema.encode.sampled_rows import check_sample_options, sampled_rows
+from tanbark.schema.encode.sampled_rows import check_sample_options, generator_of, sampled_rows
 from tanbark.schema.read.raw_columns import is_missing
 from tanbark.shared_docs import insert_shared_docs
 
@@ -413,12 +413,7 @@ class Network(Immutable):
         {sample_options}
         """
         check_sample_options(n, as_frame)
-        try:
-            rng = np.random.default_rng(random_state)
-        except (TypeError, ValueError):
-            raise ValueError(
-                f"random_state must be a whole number of at least 0, a Generator or None, got {random_state!r}"
-            ) from None
+        rng = generator_of(random_state)
         codes, classes = self.sample_codes(int(n), rng)
         return sampled_rows(self.schema, codes, classes, rng, as_frame)
 

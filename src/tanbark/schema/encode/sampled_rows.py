@@ -29,6 +29,16 @@ def check_sample_options(n: Any, as_frame: Any) -> None:
         raise ImportError(f"as_frame={as_frame!r} needs {as_frame}, which is not installed: pip install {as_frame}")
 
 
+def generator_of(random_state: Any) -> np.random.Generator:
+    """Return a generator of random numbers; raise ValueError if `random_state` is no seed."""
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"random_state must be a whole number of at least 0, a Generator or None, got {random_state!r}"
+        ) from None
+
+
 def sampled_rows(
     schema: Schema, codes: NDArray[Any], classes: NDArray[np.int64], rng: np.random.Generator, as_frame: str | None
 ) -> tuple[Any, Any]:
