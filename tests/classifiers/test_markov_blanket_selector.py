@@ -70,7 +70,7 @@ def test_an_empty_blanket_leaves_a_constant_and_the_class_prior(kind):
     assert not model[0].support_.any()
     assert model[0].get_feature_names_out().tolist() == ["constant"]
     assert np.asarray(model[0].transform(X)).shape == (200, 1)
-    np.testing.assert_allclose(model.predict_proba(X)[:, 1], (50 + 0.5) / 201)
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], (50 + 5) / 210)
 
 
 def test_every_method_behind_it_is_a_pipeline():

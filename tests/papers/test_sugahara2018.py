@@ -59,8 +59,8 @@ def results(folder):
 def test_a_fold_equals_a_pipeline_of_blanket_selector_and_classifier(folder, results):
     train, test = complete(datasets.read_folder(folder)["iris"]).fold(0, 3)
     encoder = Encoder(n_bins=2)
-    selector = MarkovBlanketSelector(search="exact", encoder=encoder).fit(train.table, train.classes)
-    model = AugmentedNaiveBayes(search="exact", encoder=encoder)
+    selector = MarkovBlanketSelector(search="exact", ess=1.0, encoder=encoder).fit(train.table, train.classes)
+    model = AugmentedNaiveBayes(search="exact", ess=1.0, encoder=encoder)
     model.fit(selector.transform(train.table), train.classes)
     accuracy = (model.predict(selector.transform(test.table)) == test.classes).mean()
     [found] = [r for r in results["iris"][0].records if r.get("method") == "MANB-BDeu"]

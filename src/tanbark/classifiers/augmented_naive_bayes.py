@@ -49,9 +49,9 @@ class AugmentedNaiveBayes(NetworkClassifier):
     >>> X, y = lenses()
     >>> model = AugmentedNaiveBayes().fit(X, y)
     >>> model.network_.edges
-    []
+    [('x2', 'x3')]
     >>> model.search_, round(model.log_score_, 2)
-    ('exact', -112.14)
+    ('exact', -100.25)
     """
 
     required_findings = ("log_score", "search")

@@ -50,7 +50,7 @@ class BayesNet(NetworkClassifier):
     >>> model.network_.markov_blanket("class")
     ('x2', 'x3')
     >>> model.search_, round(model.log_score_, 2)
-    ('exact', -100.76)
+    ('exact', -96.76)
     """
 
     required_findings = ("log_score", "search")

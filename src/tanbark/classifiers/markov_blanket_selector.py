@@ -34,7 +34,7 @@ class MarkovBlanketSelector(TransformerMixin, BaseEstimator):
         The search for the network: see `BayesNet`.
     criterion : {"bdeu", "bds", "bic", "aic", "k2", "cmdl"}, default="bdeu"
         The score to maximise.
-    ess : float, default=1.0
+    ess : float, default=10.0
         Equivalent sample size of the score.
     max_memory : float, default=None
         The maximum number of bytes that an exact search may use; None means most of the free memory.
@@ -82,7 +82,7 @@ class MarkovBlanketSelector(TransformerMixin, BaseEstimator):
         *,
         search: str = "auto",
         criterion: str = "bdeu",
-        ess: float = 1.0,
+        ess: float = 10.0,
         max_memory: float | None = None,
         verbose: bool = False,
         class_weight: Any = None,
