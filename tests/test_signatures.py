@@ -60,7 +60,7 @@ OTHER_VALUES = {"ess": 2.0, "k": 1, "n_estimators": 5, "min_frequency": 3, "max_
 
 
 SELECTORS = {
-    "MarkovBlanketSelector": {"search": "auto", "criterion": "bdeu", "ess": 10.0, "max_memory": None, "verbose": False}
+    "MarkovBlanketSelector": {"search": "auto", "criterion": "bdeu", "ess": 1.0, "max_memory": None, "verbose": False}
     | {"class_weight": None, "encoder": None, "n_jobs": None}
     | RANDOM
 }

@@ -34,8 +34,8 @@ class MarkovBlanketSelector(TransformerMixin, BaseEstimator):
         The search for the network: see `BayesNet`.
     criterion : {"bdeu", "bds", "bic", "aic", "k2", "cmdl"}, default="bdeu"
         The score to maximise.
-    ess : float, default=10.0
-        Equivalent sample size of the score.
+    ess : float, default=1.0
+        Equivalent sample size of the score. A larger one, such as the 10 of `BayesNet`, selects more columns.
     max_memory : float, default=None
         The maximum number of bytes that an exact search may use; None means most of the free memory.
     {verbose}
@@ -82,7 +82,7 @@ class MarkovBlanketSelector(TransformerMixin, BaseEstimator):
         *,
         search: str = "auto",
         criterion: str = "bdeu",
-        ess: float = 10.0,
+        ess: float = 1.0,
         max_memory: float | None = None,
         verbose: bool = False,
         class_weight: Any = None,
