@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from tanbark.classifiers.base.counts_classifier import Array, CountsClassifier, raising_interrupts
+from tanbark.classifiers.base.counts_classifier import Array, CountsClassifier, known_target, raising_interrupts
 from tanbark.classifiers.base.validation import (
     check_flag,
     check_number,
@@ -50,7 +50,7 @@ from tanbark.models.network_model import prior_and_ratio
 from tanbark.progress import Progress, progress_bar
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.encode.columns import Column, Number
-from tanbark.schema.read.class_column import read_known_target, usable_rows
+from tanbark.schema.read.class_column import usable_rows
 from tanbark.schema.read.raw_columns import is_missing
 from tanbark.schema.recipe.date_text import days_of
 
@@ -367,7 +367,7 @@ class EvidenceBN(CountsClassifier):
     def _further_rows(self, schema: Schema, X: Any, y: Any, sample_weight: Any = None) -> Rows:
         """Return further rows under the schema, which stays as it is: new levels are missing, new classes refused."""
         table = read_known_table(self, X, self.n_jobs)
-        target = read_known_target(y, schema.class_labels)
+        target = known_target(schema, y)
         table, target, weights = usable_rows(table, target, sample_weight, some=False)
         new = [label for label in target.labels.tolist() if label not in schema.classes]
         if new:

@@ -166,3 +166,22 @@ def test_the_baseline_of_classes_that_are_equally_frequent_is_the_same_everywher
     words = ["houses.csv", "-t", "price", "-m", "tan", "--bin-target", "4", "-o", "m.tanbark", "--json"]
     fitted = json.loads(run("fit", *words).stdout)["cross_validation"]["baseline"]["class"]
     assert json.loads(run("evaluate", "m.tanbark", "houses.csv", "--json").stdout)["baseline"]["class"] == fitted
+
+
+@pytest.mark.parametrize("model", ["tan", "evidence-bn"])
+def test_further_numbers_must_be_cut_in_python(run, houses, model):
+    run("fit", "houses.csv", "-t", "price", "-m", model, "--bin-target", "3", "--cv", "0", "-o", "m.tanbark")
+    fitted = tanbark.load("m.tanbark")
+    learn = fitted.partial_fit if model == "tan" else fitted.update
+    X, price = houses.drop(columns="price"), houses["price"]
+    with pytest.raises(ValueError, match=r"the classes are intervals of a number, .* pass schema_.recipe.intervals_of"):
+        learn(X, price)
+    learn(X, fitted.schema_.recipe.intervals_of(price))
+    assert fitted.counts_.class_counts.sum() == 400
+
+
+def test_names_of_the_target_option_that_users_expect_are_suggested(run, houses):
+    del houses
+    assert (
+        "no such option --class; did you mean --target?" in run("fit", "houses.csv", "--class", "price", code=2).stderr
+    )

@@ -422,7 +422,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def _further_rows(self, schema: Schema, X: Any, y: Any, sample_weight: Any = None) -> Rows:
         """Return further rows under the schema, or under one that extends it with new levels and classes."""
         table = read_known_table(self, X, self.n_jobs)
-        target = read_known_target(y, schema.class_labels)
+        target = known_target(schema, y)
         target.name_beside(schema.input_names)
         table, target, weights = usable_rows(table, target, sample_weight, some=False)
         encoder = self.usable_encoder()
@@ -609,6 +609,18 @@ def _columns_of(schema: Schema) -> dict[str, Any]:
     if schema.named:
         columns["feature_names_in_"] = np.array(schema.input_names, object)
     return columns
+
+
+def known_target(schema: Schema, y: Any) -> Target:
+    """Return the target of further rows; raise ValueError if the classes are intervals, but `y` holds numbers."""
+    try:
+        return read_known_target(y, schema.class_labels)
+    except ValueError:
+        if schema.recipe is None or not schema.recipe.class_cuts:
+            raise
+        raise ValueError(
+            "the classes are intervals of a number, but y holds other values; pass schema_.recipe.intervals_of(y)"
+        ) from None
 
 
 def settings_of(classifier: CountsClassifier) -> dict[str, Any]:

@@ -31,6 +31,8 @@ EXIT_CLOSED_PIPE = 141
 EXIT_SIGNAL_BASE = 128
 """A process that is terminated by a signal exits with this number plus that of the signal, as in a shell."""
 
+SYNONYMS = {"--class": "--target", "--label": "--target", "--y": "--target", "--weights": "--weight"}
+"""Other names of options that users may expect."""
 SHARED_OPTIONS = ("quiet", "debug")
 """Options that are accepted before and after the command."""
 DEBOUNCE_SECONDS = 2.0
@@ -113,7 +115,9 @@ def _unknown_name_text(error: Any) -> str | None:
     """Return the message of an error about an unknown option or command, with the most similar name."""
     if type(error).__name__ == "NoSuchOption" and error.ctx is not None:
         known = [name for option in error.ctx.command.params for name in option.opts if name.startswith("--")]
-        return f"no such option {error.option_name}{_similar(error.option_name, known)}"
+        meant = SYNONYMS.get(error.option_name)
+        similar = f"; did you mean {meant}?" if meant in known else _similar(error.option_name, known)
+        return f"no such option {error.option_name}{similar}"
     found = re.match(r"No such command '([^']*)'", error.format_message())
     if found is None or error.ctx is None:
         return None
