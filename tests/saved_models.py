@@ -25,7 +25,7 @@ def table(rows=80, seed=0):
 
 
 def many_levels(rows=400, columns=8, levels=180, classes=3, seed=0):
-    """Return columns of text with so many levels that hardly any pair of them is in two rows."""
+    """Return columns of text with many levels, nearly all pairs of which occur in at most one row."""
     rng = np.random.default_rng(seed)
     codes = rng.integers(0, levels, (rows, columns))
     frame = pd.DataFrame(codes, columns=[f"code {u}" for u in range(columns)]).map("level{:05d}".format)

@@ -123,7 +123,7 @@ class BaselineComparison:
     def notes(self) -> tuple[str, ...]:
         """Sentences on the figures that are not clearly better than those of the baseline.
 
-        There are none if all rows have the same class, which leaves nothing to improve.
+        The tuple is empty if all rows have the same class, because the baseline is then perfect.
         """
         if self.baseline.share == 1.0:
             return ()

@@ -44,7 +44,7 @@ class TrainingRowsCheck:
 
     def __init__(self, model: CountsClassifier) -> None:
         self._learned = model.counts_
-        self._has_class_weights = getattr(model, "class_weight", None) is not None
+        self._has_class_weights = model.class_weight is not None
         self._n_jobs = model.n_jobs
         self._tally = Tally(self._learned.schema, order=1)
         self._class_counts = np.zeros(len(self._learned.class_counts))

@@ -38,7 +38,13 @@ from tanbark.models import Model
 from tanbark.schema import Encoder, Schema
 from tanbark.schema.encode.columns import Codes
 from tanbark.schema.encode.schema_growth import encode_growing, with_classes
-from tanbark.schema.read.class_column import Target, read_known_target, read_target, usable_rows
+from tanbark.schema.read.class_column import (
+    ContinuousClassError,
+    Target,
+    read_known_target,
+    read_target,
+    usable_rows,
+)
 from tanbark.schema.read.table_reader import Table, read_new_table
 from tanbark.schema.recipe.unreadable import UnreadableValues, collecting
 from tanbark.shared_docs import insert_shared_docs
@@ -615,7 +621,7 @@ def known_target(schema: Schema, y: Any) -> Target:
     """Return the target of further rows; raise ValueError if the classes are intervals, but `y` holds numbers."""
     try:
         return read_known_target(y, schema.class_labels)
-    except ValueError:
+    except ContinuousClassError:
         if schema.recipe is None or not schema.recipe.class_cuts:
             raise
         raise ValueError(

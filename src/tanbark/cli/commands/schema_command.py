@@ -106,13 +106,13 @@ def schema(
         check_writable(output, [*files_read(source), *([] if schema_file is None else [schema_file])])
     with progress() as bar, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        from tanbark.schema.read.class_column import ContinuousClassError
+
         columns = Columns.of(source, options, needs_target=False)
         with explaining_column_errors():
             try:
                 counts = _counts(source, columns, bar)
-            except ValueError as error:
-                if not columns.has_target or "continuous" not in str(error):
-                    raise
+            except ContinuousClassError:
                 notes.append(
                     f"{columns.target!r} holds numbers rather than labels; to predict it, cut it into intervals with "
                     "tanbark fit --bin-target 4"

@@ -47,7 +47,7 @@ def model_names() -> list[str]:
 
 
 def named_model(name: str, names: Iterable[str]) -> str:
-    """Return the model that a user means, in any case, with or without hyphens; raise CommandError if there is none.
+    """Return the name of a model, matched without regard to case and hyphens. Raise CommandError if it is unknown.
 
     >>> named_model("AveragedTAN", ["tan", "averaged-tan"])
     'averaged-tan'
@@ -61,7 +61,7 @@ def named_model(name: str, names: Iterable[str]) -> str:
 
 
 def chosen_value(option: str, value: str, values: Iterable[str]) -> str:
-    """Return the value of an option that a user means, in any case; raise CommandError if there is none.
+    """Return one of the allowed values of an option, matched without regard to case. Raise CommandError otherwise.
 
     >>> chosen_value("bins", "MDLP", ["quantile", "mdlp"])
     'mdlp'

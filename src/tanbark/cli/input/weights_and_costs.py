@@ -56,7 +56,7 @@ def row_weights(
 
 
 def _number(value: Any, decimal: str | None) -> float:
-    """Return a value as a number, NaN if it is none."""
+    """Return a value as a float, or NaN if it is not a number."""
     if value is None or isinstance(value, bool):
         return float("nan")
     try:

@@ -46,7 +46,7 @@ def segment_costs(counts: Floats) -> Floats:
 def best_partition(costs: Floats, prior: Floats, least: float, tolerance: float) -> NDArray[np.int64]:
     """Return where the intervals of the partition with the lowest total cost end, by dynamic programming.
 
-    Of several such partitions the one with the fewest intervals is returned, with the earliest cuts from the right.
+    Ties go to the partition with the fewest intervals, and then to the one whose last cut points are smallest.
 
     Parameters
     ----------

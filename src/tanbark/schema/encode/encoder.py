@@ -168,8 +168,8 @@ class Encoder(BaseEstimator):
     def for_first_chunk(self) -> Encoder:
         """Return an encoder for the first of several chunks of rows.
 
-        Nothing that further rows may refute is decided: no column is left out, and unless a method was chosen, cut
-        points do not depend on the classes of the first rows.
+        Later rows may differ from the first ones. Therefore no column is left out, and cut points do not depend on the
+        classes of the first rows unless the user chose a method that does.
         """
         encoder: Encoder = clone(self).set_params(identifiers="keep")
         is_automatic = not isinstance(self.bins, str) or self.bins == "auto"

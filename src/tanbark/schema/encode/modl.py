@@ -20,11 +20,11 @@ from tanbark.schema.encode.quantiles import cuts_of_sorted, quantile_cuts
 Floats = NDArray[np.float64]
 
 MIN_CELLS, MAX_CELLS = 32, 256
-"""Limits of the number of cells whose boundaries are candidate cut points; in between, it is the root of the rows."""
+"""Limits of the number of candidate cells, which is otherwise the square root of the number of rows."""
 MAX_INTERVALS = 16
 """Maximum number of intervals unless another is given."""
 MIN_INTERVALS = 3
-"""A number gets at least so many intervals, because it may matter together with others although not alone."""
+"""Minimum number of intervals: a column may be informative together with others although it is not on its own."""
 TOLERANCE = 1e-12
 """Tolerance for rounding errors of costs, relative to the number of rows."""
 

@@ -18,6 +18,10 @@ from tanbark.schema.read.raw_columns import Dates, Labels, Numbers, is_missing
 from tanbark.schema.read.table_reader import Table, read_column, unmasked
 
 
+class ContinuousClassError(ValueError):
+    """The class holds numbers with fractions, which are measurements rather than labels."""
+
+
 @dataclass(frozen=True)
 class Target:
     """The distinct classes in order, and the index of the class of each row, -1 if it is missing."""
@@ -154,7 +158,7 @@ def _check_labels(values: NDArray[np.float64]) -> None:
         raise ValueError("Input y contains infinity; the class must hold labels")
     known = values[~np.isnan(values)]
     if (known != np.floor(known)).any():
-        raise ValueError(
+        raise ContinuousClassError(
             "Unknown label type: continuous. The class must hold labels, not measurements; cut y into bins"
         )
 
