@@ -35,10 +35,10 @@ ABOUT_FLATTERY = (
     "from all rows, less the log loss when they are learned without the held-out fold, as everywhere above."
 )
 ABOUT_WEIGHTS = (
-    "Supervised cut points flatter, but all members of a pool alike. The last row shows what this does to weights: the "
-    "held-out log loss of `AdditiveBN`, whose weights are learned, divided by that of `AODE`, the same networks with "
-    "equal weights, with cut points learned inside the folds. If flattered weights were worse, it would be higher for "
-    "supervised cut points than for quantiles."
+    "Supervised cut points do flatter. The last row shows what this does to weights: the held-out log loss of "
+    "`AdditiveBN`, whose weights are learned, divided by that of `AODE`, the same networks with equal weights, with "
+    "cut points learned inside the folds. If flattered rows made weights worse, it would be higher for supervised cut "
+    "points than for quantiles."
 )
 
 
